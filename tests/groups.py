@@ -7,7 +7,8 @@ from agents.extraction.records import candidate_batches
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Context
 from schemas.conversations.messages import Message
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.window import Window

@@ -27,7 +27,7 @@ from agents.replay.cutover import CutoverResult
 from agents.retrieval.recall import Recall
 from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
 from schemas.policies.policies import PolicySelector

@@ -22,7 +22,8 @@ from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.consolidation.runs import ConsolidationRun, Counts, Finding
 from schemas.conversations.messages import Scope
 from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.consolidation.dry_runs import ConversationRange, DryRuns

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from schemas import codec, ids
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
-from schemas.extraction.requests import WindowControl
+from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from sinks.consolidation.run_progress import ConversationToExtract

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Literal
 
 from schemas import codec
+from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import WindowState
 from schemas.errors import Retryable
-from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 

@@ -17,9 +17,10 @@ from agents.stage.in_flight import InFlight, cancel_when_lost
 from agents.stage.key_queues import KeyQueues, QueuePlace
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected
-from schemas.extraction.requests import CandidateBatch, Command
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.kafka.records import Publisher
+from schemas.memories.commands import Command
 from schemas.observability import traces
 from schemas.observability.log_context import about
 from schemas.replay.shadows import refuse_reserved

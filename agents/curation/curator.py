@@ -40,7 +40,8 @@ from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Retryable
-from schemas.extraction.requests import CandidateBatch, Command
+from schemas.extraction.candidates import CandidateBatch
+from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.embeddings.port import Embedder

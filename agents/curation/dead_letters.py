@@ -9,8 +9,9 @@ from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Rejected
-from schemas.extraction.requests import CandidateBatch, Command
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka.records import Outgoing
+from schemas.memories.commands import Command
 from sinks.memories.settlements import Part
 
 STAGE: Final = "curation"

@@ -11,7 +11,8 @@ from agents.curation.rules.change import DEFAULT_KIND
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Provider, Subject
 from schemas.errors import MemstreamError, Rejected
-from schemas.extraction.requests import Candidate, Command
+from schemas.extraction.candidates import Candidate
+from schemas.memories.commands import Command
 from schemas.policies.policies import Fraction, Policy
 
 T = TypeVar("T")

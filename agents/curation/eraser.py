@@ -13,7 +13,7 @@ from agents.curation.rules import change
 from agents.curation.rules.outcome import Outcome
 from schemas import ids
 from schemas.erasure.erasures import Erasure, Fence
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from schemas.policies.policies import PolicySelector

@@ -15,7 +15,7 @@ from agents.curation.rules.outcome import Ruling
 from agents.curation.rules.scrubbing import scrub_wishes
 from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy
 from sinks.embeddings.port import Embedder
 from sinks.memories.entry import LedgerEntry

@@ -18,7 +18,7 @@ from agents.curation.rules.limits import NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command
 from agents.stage.prepared_ahead import prepared_ahead
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import PolicySelector
 from sinks.embeddings.port import Embedder

@@ -6,9 +6,11 @@ from datetime import datetime
 from agents.curation.rules.outcome import Granted, Outcome
 from schemas import ids
 from schemas.codec import encode
-from schemas.extraction.requests import CandidateBatch, Command, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from schemas.memories.commands import Command
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.policies.policies import Policy
 from sinks.memories.settlements import Part

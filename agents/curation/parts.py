@@ -22,7 +22,7 @@ from agents.curation.rules.thresholds import Thresholds, thresholds
 from agents.curation.rules.wishes import FORGOTTEN, asked_before, is_personal
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence
-from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.erasure.fences import fences

@@ -9,7 +9,7 @@ from typing import Final
 from agents.models.port import Provider, Verdict
 from schemas.codec import convert
 from schemas.errors import MemstreamError
-from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.memories.resolutions import Resolutions

@@ -12,7 +12,7 @@ from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Granted
 from agents.curation.rules.thresholds import thresholds
 from agents.curation.rules.wishes import forget, is_personal, meant
-from schemas.extraction.requests import CandidateBatch, Wish
+from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.policies.policies import Policy
 from schemas.retrieval.searches import Filters
 from sinks.memories.lexical import FullText

@@ -14,9 +14,9 @@ from schemas import codec
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import Remains
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
+from schemas.memories.commands import Command
 from schemas.policies.namespaces import quote_part
 from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import ErasedNamespace, How, PlannedNamespace, RemovedCount, WindowsErased

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from schemas import ids
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import ErasureKind, Fences
-from schemas.extraction.requests import CandidateBatch, Wish
+from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.policies.policies import Policy
 from schemas.replay.shadows import is_reserved
 

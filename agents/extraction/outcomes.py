@@ -12,8 +12,9 @@ from agents.extraction.records import window_control_record
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
 from agents.windows.undecodable import failure_of
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.observability.log_context import about

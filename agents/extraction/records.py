@@ -9,7 +9,9 @@ from agents.extraction.wishes import wishes_of
 from agents.models.answers.speakers import told_of
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
-from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 

@@ -12,7 +12,8 @@ from agents.models.offline.earnest import said_in_earnest
 from agents.models.offline.wishes import Asked, Told, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal
 from schemas import ids
-from schemas.extraction.requests import ExtractionRequest, SliceMessage, Source, Wish
+from schemas.extraction.candidates import Source, Wish
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 
 MOST: Final = 64  # of a slice; a batch holds no more

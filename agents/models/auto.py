@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 from agents.models.local_only import require_staying
 from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
 from schemas.errors import Deferred, Misconfigured, Retryable
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 

@@ -15,7 +15,8 @@ from agents.models.port import Answer, Compaction, Context, Rating, Resolution, 
 from agents.models.prompts import compaction, rating, reranking, resolving, shortening
 from agents.models.prompts.extraction import MOST_TOKENS
 from agents.models.prompts.questions import Drafts, Question, extraction_question, summary_question
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount

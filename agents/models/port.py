@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories import importance
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction, Policy

@@ -12,7 +12,7 @@ from msgspec import Struct
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.similarity import alike
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from sinks.replay.generations import Ranges
 from sinks.vectors.port import Vector

@@ -23,7 +23,8 @@ from schemas import codec, ids
 from schemas.access.keys import covers
 from schemas.conversations.messages import Scope
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import PolicySelector
 from schemas.replay.generations import Generation
 from schemas.replay.shadows import live_namespace_of, shadow_of

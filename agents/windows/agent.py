@@ -16,8 +16,8 @@ from agents.windows.repeats import WindowRepeats
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
-from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeAlias
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import Message, Scope
+from schemas.conversations.window_controls import WindowControl
 from schemas.erasure.erasures import Erasure, Fence, Fences
-from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.policies.namespaces import OWN_NAMESPACE, render, shortened

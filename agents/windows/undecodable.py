@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Any
 
 from schemas import codec
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Rejected
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 

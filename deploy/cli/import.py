@@ -20,7 +20,7 @@ from deploy.cli.command import Json, command, one_command
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.memories.command_results import CommandResults
 
 cli = one_command()

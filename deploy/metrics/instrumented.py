@@ -15,7 +15,8 @@ from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.memories.memories import Memory
 from schemas.observability import traces

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from schemas import codec, ids
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.memories.events import ActivityEvent, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policy

@@ -13,8 +13,11 @@ import msgspec
 import orjson
 
 from schemas.conversations.messages import ConversationEnded, Message
+from schemas.conversations.window_controls import WindowControl
 from schemas.documents import asyncapi, topic_page
-from schemas.extraction.requests import CandidateBatch, Command, ExtractionRequest, WindowControl
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.commands import Command
 from schemas.memories.events import ActivityEvent, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy

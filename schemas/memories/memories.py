@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import Source, attribution
+from schemas.extraction.candidates import Source, attribution
 from schemas.memories.links import Link
 from schemas.policies.policies import Fraction
 

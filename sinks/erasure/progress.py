@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from schemas.erasure.erasures import Erasure
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.erasure.erasures import begin, erasure_of
 from sinks.erasure.purges import PurgeCounts
 from sinks.postgres.connection import Connection, translated

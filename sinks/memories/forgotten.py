@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from schemas.codec import convert
-from schemas.extraction.requests import Wish
+from schemas.extraction.candidates import Wish
 from sinks.postgres.connection import Connection, storable_json
 from sinks.postgres.queries import query
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from sinks.memories.settlements import Part
 from sinks.postgres.connection import Connection, Pool, storable_json, translated
 from sinks.postgres.queries import query

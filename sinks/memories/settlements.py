@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 

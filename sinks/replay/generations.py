@@ -12,7 +12,7 @@ from msgspec import Struct
 from schemas.codec import convert
 from schemas.conversations.messages import Moment, Scope
 from schemas.errors import Misconfigured, Retryable
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.replay.generations import Generation, GenerationStatus, Plan, Progress

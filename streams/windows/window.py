@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from schemas.conversations.messages import ConversationEnded, Message, Scope
+from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
-from schemas.extraction.requests import Lane, SliceMessage, WindowControl
+from schemas.extraction.requests import Lane, SliceMessage
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, merged_scope

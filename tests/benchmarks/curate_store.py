@@ -12,7 +12,7 @@ from msgspec import structs
 
 from agents.curation.rules.normalise import normalise
 from schemas.errors import Retryable
-from schemas.extraction.requests import Candidate, CandidateBatch, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.memories import Memory
 from sinks.embeddings.port import unit_rows
 from sinks.postgres.connection import Pool

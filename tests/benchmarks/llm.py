@@ -19,7 +19,8 @@ from agents.models.port import Context
 from agents.models.prompts.questions import extraction_question
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Triggers
 from streams.windows.terms import Terms

@@ -22,9 +22,9 @@ from pydantic import SecretStr
 from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring import connections
 from schemas import codec
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from schemas.memories.commands import Command
 from tests.chaos.conversations import APP, BEGAN, Conversation, conversation, events
 from tests.chaos.ledger import balance
 from tests.chaos.workers import WorkerProcess

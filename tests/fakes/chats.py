@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.extraction.requests import ExtractionRequest, SliceMessage, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.effects import Effect
 from streams.windows.terms import Terms

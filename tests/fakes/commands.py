@@ -2,7 +2,7 @@
 
 from agents.curation.rules.change import created_by_command
 from agents.curation.rules.outcome import Outcome
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from tests.fakes.remembered import FakeRemembered
 
 

@@ -9,7 +9,7 @@ from agents.curation.rules.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.memories.reader import MemoryVersion
 from tests.fakes.memories import FakeMemories
 

@@ -10,7 +10,8 @@ from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.wishes import BeginErasures
 from schemas.codec import decode
-from schemas.extraction.requests import Candidate, CandidateBatch, Source, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent, MemoryEvent
 from schemas.memories.memories import Memory

@@ -17,7 +17,7 @@ from agents.api.ports import Ports
 from agents.curation.eraser import erasure_id
 from agents.curation.rules.outcome import Outcome
 from schemas import codec, ids
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.memories import Change, Memory
 
 RETRY_AFTER_S = 1

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict
 
 from schemas.conversations.messages import Identifier, Moment, require_storable
-from schemas.extraction.requests import FullText, Labels, Links, Text
+from schemas.extraction.candidates import FullText, Labels, Links, Text
 from schemas.policies.policies import Fraction
 from schemas.retrieval.searches import Scale, as_fraction
 

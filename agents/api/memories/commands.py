@@ -14,9 +14,9 @@ from agents.curation.rules.outcome import Outcome
 from schemas import codec
 from schemas.codec import convert
 from schemas.errors import MemstreamError, Retryable
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
+from schemas.memories.commands import Command
 
 log = logging.getLogger(__name__)
 

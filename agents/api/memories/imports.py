@@ -14,7 +14,8 @@ from agents.curation.rules.normalise import normalise
 from schemas import codec, ids
 from schemas.conversations.messages import Identifier, Moment, require_storable
 from schemas.errors import Rejected
-from schemas.extraction.requests import Command, FullText, Labels, Origin, Text
+from schemas.extraction.candidates import FullText, Labels, Text
+from schemas.memories.commands import Command, Origin
 from schemas.memories.memories import Status
 from schemas.policies.policies import Fraction
 

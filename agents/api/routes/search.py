@@ -17,7 +17,7 @@ from agents.api.memories.list_parameters import MOST, Label
 from agents.api.memories.views import Detail, MemoryView, view
 from agents.api.ports import Ports, PortsOf
 from agents.retrieval.rights import permitted
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Filters, Hit, Parts, Query, SaidHit, Scale, Tier
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from agents.conversations.lookup import Conversation
 from agents.curation.rules.outcome import Outcome
 from agents.retrieval.rights import MayRead
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
 from schemas.retrieval.blocks import Block, BlockQuery

@@ -29,7 +29,7 @@ from agents.api.tools.results import Context, Deleted, Kept, Quote, Read, Search
 from agents.retrieval.rights import may_read_any, permitted
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.kinds import DEFAULT_KINDS, Kind
 from schemas.memories.memories import Memory
 from schemas.passages.passages import PassageFilters

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Outcome
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.vectors.port import Vector

@@ -11,8 +11,9 @@ from agents.curation.rules.conflicts import begins_on_a_day
 from agents.curation.rules.merge import raised_importance
 from agents.curation.rules.sources import bounded, distinct
 from schemas import ids
-from schemas.extraction.requests import Candidate, Command, Origin
+from schemas.extraction.candidates import Candidate
 from schemas.memories import importance
+from schemas.memories.commands import Command, Origin
 from schemas.memories.links import Link
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy

@@ -14,7 +14,7 @@ from agents.curation.rules.similarity import ALIKE, ratio
 from agents.curation.rules.sources import new_sources, said_later
 from agents.curation.rules.thresholds import Thresholds
 from agents.curation.rules.uncertainty import doubt
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 

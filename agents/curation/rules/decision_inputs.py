@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from agents.curation.rules.limits import NeedsInput, PlannedStep
 from agents.models.port import Verdict
-from schemas.extraction.requests import Candidate, Command
+from schemas.extraction.candidates import Candidate
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
 from sinks.vectors.port import Vector

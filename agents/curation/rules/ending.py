@@ -12,7 +12,7 @@ from agents.curation.rules.normalise import normalise
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.statement import statement
 from agents.curation.rules.uncertainty import doubt
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 FAR: Final = 0.25  # of what is left of a cosine above `akin`: as far below it, a model is not believed either

@@ -6,7 +6,8 @@ from agents.curation.rules.apply_command import UndoneChange
 from agents.curation.rules.change import import_ids
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence, Fence
-from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.memories.commands import Command
 from sinks.vectors.port import Neighbour
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from agents.models.answers.texts import FULL_TOKENS, SHORT_TOKENS, fits
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from streams.windows.tokens.counting import TokenCount
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.curation.rules.guards import objection
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.scored import Scored
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.links import Link, LinkType
 from schemas.memories.memories import Memory
 

@@ -14,7 +14,7 @@ from agents.curation.rules.similarity import alike
 from agents.curation.rules.sources import bounded, distinct, last_said, new_sources
 from agents.curation.rules.statement import Statement, statement
 from agents.curation.rules.uncertainty import news
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 MOST_LIFT = 0.5

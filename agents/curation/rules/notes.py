@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.merge import merge
 from agents.curation.rules.statement import statement
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?…])\s+")

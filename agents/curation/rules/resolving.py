@@ -8,7 +8,7 @@ from agents.curation.rules.merge import says_news
 from agents.curation.rules.statement import statement
 from agents.models.port import Verdict
 from schemas import ids
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 

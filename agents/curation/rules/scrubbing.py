@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from agents.privacy.scrub import storable
-from schemas.extraction.requests import CandidateBatch, Command
+from schemas.extraction.candidates import CandidateBatch
+from schemas.memories.commands import Command
 from schemas.policies.policies import Privacy
 
 

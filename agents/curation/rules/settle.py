@@ -26,7 +26,7 @@ from agents.curation.rules.outcome import Result, Ruling
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas import ids
-from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy

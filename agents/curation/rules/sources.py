@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from schemas.extraction.requests import Candidate, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 
 FIRST_SOURCES, LATEST_SOURCES = 10, 40

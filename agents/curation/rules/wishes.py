@@ -18,7 +18,7 @@ from agents.curation.rules.meaning import meaning
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Granted
 from agents.curation.rules.statement import statement
-from schemas.extraction.requests import Candidate, CandidateBatch, Source, Wish
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source, Wish
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.namespaces import read_back

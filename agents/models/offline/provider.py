@@ -28,7 +28,8 @@ from agents.models.offline.wishes import wishes_in
 from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
-from schemas.extraction.requests import Candidate, ExtractionRequest, SliceMessage
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.counting import TokenCount

@@ -15,7 +15,7 @@ from agents.models.port import Verdict
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount

@@ -6,7 +6,8 @@ from typing import Any
 
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Context, Proposal, Resolution, Verdict
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.candidates import Candidate
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from tests.benchmarks.understanding.scenarios import Proposed, Scenario

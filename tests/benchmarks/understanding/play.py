@@ -25,8 +25,9 @@ from agents.retrieval.search import Retrieval
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.policies.files import shipped as presets
 from schemas.conversations.messages import Message
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Retryable
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory, Status
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import BlockQuery

@@ -9,7 +9,7 @@ from agents.consolidation.requests import manual_run
 from agents.consolidation.scheduler import Scheduler
 from schemas.codec import decode
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
-from schemas.extraction.requests import WindowControl
+from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy, Schedule, Triggers
 from sinks.archive.messages import Archive

@@ -18,7 +18,8 @@ from agents.models.port import Answer, Context
 from agents.windows.terms import WindowTerms
 from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunRequest
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import Command, ExtractionRequest
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive
 from sinks.consolidation.dry_runs import DryRuns

@@ -1,7 +1,7 @@
 from typing import TYPE_CHECKING, Any
 
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from schemas import ids
 from schemas.codec import decode, encode
 from schemas.errors import Rejected
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from sinks.embeddings.fake import FakeEmbedder

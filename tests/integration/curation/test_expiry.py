@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from agents.curation.curator import Curator
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 

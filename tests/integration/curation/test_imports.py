@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents.curation.imports import AT_ONCE
 from schemas import ids
 from schemas.errors import Retryable
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.settlements import Settlements

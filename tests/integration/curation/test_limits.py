@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from agents.curation.curator import Curator
 from agents.models.port import Compaction
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.curation_bench import NOON
 

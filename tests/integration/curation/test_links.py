@@ -5,8 +5,8 @@ from uuid import uuid4
 
 from agents.models.port import Compaction
 from schemas.codec import decode
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.memories.links import Link
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy

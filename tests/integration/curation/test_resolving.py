@@ -12,7 +12,7 @@ from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
 from agents.models.port import Verdict
 from schemas.errors import Retryable
-from schemas.extraction.requests import Candidate
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder

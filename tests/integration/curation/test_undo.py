@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.curation_bench import NOON
 

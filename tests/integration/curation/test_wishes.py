@@ -11,8 +11,10 @@ from agents.extraction.records import candidate_batches
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Context
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import CandidateBatch, Command, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy, Privacy

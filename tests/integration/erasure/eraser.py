@@ -11,7 +11,8 @@ from schemas.codec import decode
 from schemas.conversations.messages import Message, Scope
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import Receipt, Remains
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.erasures import Erasures

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from agents.curation.curator import Curator
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
 from tests.integration.curation_bench import NOON
 

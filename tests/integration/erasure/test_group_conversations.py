@@ -10,7 +10,8 @@ from agents.extraction.erased import fences_on, without_erased
 from agents.models.port import Answer, Proposal
 from schemas.codec import decode, encode
 from schemas.errors import Deferred
-from schemas.extraction.requests import ExtractionRequest, Source, Speaker
+from schemas.extraction.candidates import Source
+from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.kafka import topics
 from sinks.archive.messages import Archive
 from sinks.extraction.answers import Extractions

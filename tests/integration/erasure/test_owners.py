@@ -10,7 +10,8 @@ from agents.api.http.lines import lines
 from agents.api.memories.exports import exported
 from agents.api.memories.imports import Import
 from schemas.codec import decode
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive, ArchivedMessage

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Policies, Policy

@@ -8,8 +8,9 @@ import pytest
 from agents.erasure import complete
 from schemas.codec import decode
 from schemas.erasure.erasures import Erasure, Fence
-from schemas.extraction.requests import Command, Source
+from schemas.extraction.candidates import Source
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from schemas.replay.shadows import shadow_of
 from sinks.access.audit import Audit
 from sinks.archive.messages import Archive

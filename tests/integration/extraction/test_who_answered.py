@@ -9,7 +9,7 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.offline.provider import OfflineProvider
 from agents.models.ollama.provider import OllamaProvider
 from schemas import codec, ids
-from schemas.extraction.requests import CandidateBatch
+from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from sinks.extraction.answers import Extractions

@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.memories.access_counts import Access, Accesses
 from tests.integration.curation_bench import NOON
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from schemas.codec import encode
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from sinks.memories.event_history import ERASED, EventHistory
 from tests.hostile_text import HARD_TO_STORE
 from tests.integration.curation_bench import NOON

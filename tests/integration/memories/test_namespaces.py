@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.memories.namespaces import Namespaces
 from tests.integration.curation_bench import NOON
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from agents.profile.reading import Profiles
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policy
 from sinks.memories.live import LiveMemories
 from tests.integration.curation_bench import NOON

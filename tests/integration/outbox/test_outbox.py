@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from schemas.errors import Retryable
-from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.ids import memory_id
 from schemas.kafka.records import Outgoing
+from schemas.memories.commands import Command
 from schemas.observability import traces
 from sinks.outbox.projector import put_records
 from sinks.postgres.queries import query

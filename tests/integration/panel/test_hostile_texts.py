@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from tests.api import NOON, a_memory
 from tests.integration.panel.panel import Panel
 

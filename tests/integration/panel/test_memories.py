@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 from playwright.async_api import expect
 
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.memories.reader import MemoryVersion

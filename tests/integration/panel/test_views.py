@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from agents.consolidation.requests import manual_run
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.retrieval.searches import SaidHit
 from tests.api import NOON, a_memory
 from tests.fakes.windows import a_pruning, a_state

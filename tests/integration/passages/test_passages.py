@@ -5,7 +5,7 @@ from datetime import timedelta
 from agents.passages.reading import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.passages.passages import PassageFilters
 from schemas.policies.namespaces import UNSAID

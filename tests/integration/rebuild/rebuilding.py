@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from agents.rebuild.rebuilder import ReadCounts, Rebuild
-from schemas.extraction.requests import Command
 from schemas.kafka.records import Outgoing
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
 from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds

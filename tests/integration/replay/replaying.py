@@ -20,7 +20,8 @@ from agents.replay.namespace_comparison import differences
 from agents.replay.replayer import Replayer
 from agents.replay.slices import slices
 from agents.windows.terms import WindowTerms
-from schemas.extraction.requests import Command, ExtractionRequest
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.archive.messages import Archive, ArchivedMessage

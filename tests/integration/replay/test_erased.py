@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from agents.replay.conversations import plan_conversations
 from schemas.erasure.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
-from schemas.extraction.requests import CandidateBatch, Command
+from schemas.extraction.candidates import CandidateBatch
+from schemas.memories.commands import Command
 from schemas.replay.shadows import shadow_of
 from sinks.erasure.erasures import Erasures, PlannedNamespace
 from sinks.erasure.purges import Purges

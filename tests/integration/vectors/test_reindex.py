@@ -16,7 +16,7 @@ from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agents.api.memories.cache import CachedMemories, size
 from deploy.metrics.api_meters import ApiMeters
 from schemas.errors import Retryable
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.links import Link
 from schemas.memories.memories import Memory
 from sinks.memories.listing import Listing, Place

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstream, NotFound, Unauthorized
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from tests.api import NOON, Api, a_memory
 
 ADA, TOM = "app/ada", "app/tom"

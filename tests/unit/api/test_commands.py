@@ -9,8 +9,8 @@ import pytest
 from agents.api.memories.commands import Commands
 from schemas import codec
 from schemas.errors import Retryable
-from schemas.extraction.requests import Command
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from tests.api import NOON
 from tests.fakes.clock import VirtualLoop
 from tests.fakes.publisher import FakePublisher

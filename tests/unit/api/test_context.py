@@ -1,6 +1,6 @@
 """The context block over HTTP."""
 
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from tests.api import Api, a_memory
 
 ADA = {"app_id": "app", "user_id": "ada"}

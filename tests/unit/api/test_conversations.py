@@ -10,10 +10,10 @@ from agents.api.http import cursors
 from agents.conversations.lookup import Conversations
 from schemas.codec import decode
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Gap, LastPrune
 from schemas.errors import Retryable
-from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from tests.api import Api

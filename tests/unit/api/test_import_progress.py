@@ -11,7 +11,7 @@ from agents.api.http.lines import Line
 from agents.api.memories import imports
 from agents.api.memories.import_progress import followed
 from agents.api.memories.imports import Import, ImportProgress, ImportReport
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from tests.api import NOON
 from tests.fakes.clock import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from tests.api import NOON, Api, a_memory
 from tests.fakes.sinks import Fuse
 

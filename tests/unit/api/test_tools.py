@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agents.api.tools.tools import AWAY, access
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.kinds import Kind
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy

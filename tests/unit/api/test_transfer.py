@@ -12,7 +12,7 @@ from agents.api.http.lines import LONGEST
 from agents.api.memories import imports
 from agents.api.memories.exports import exported
 from schemas import ids
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from tests.api import NOON, Api, a_memory
 from tests.fakes.exports import FakeExports
 from tests.fakes.memories import FakeMemories

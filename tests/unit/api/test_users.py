@@ -7,7 +7,7 @@ import pytest
 from agents.api.access import erasure as erasing
 from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory

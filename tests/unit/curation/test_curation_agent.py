@@ -15,8 +15,9 @@ from agents.dead_letters.writer import letter_headers
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence, Fence
 from schemas.errors import Misconfigured, Rejected, Retryable
-from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.kafka import topics
+from schemas.memories.commands import Command
 from sinks.memories.settlements import Part
 from streams.kafka.topics import TopicSettings
 from tests.fakes.app import StubApp

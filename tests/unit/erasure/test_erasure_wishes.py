@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agents.erasure.wishes import ErasureWishes, erasure_id
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence, Fences, UserFence
-from schemas.extraction.requests import CandidateBatch, Source, Wish
+from schemas.extraction.candidates import CandidateBatch, Source, Wish
 from schemas.policies.policies import Policy
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)

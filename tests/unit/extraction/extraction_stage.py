@@ -12,7 +12,9 @@ from agents.models.batches import ModelBatches
 from agents.models.port import Call
 from schemas import codec, ids
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from streams.windows.extraction.slices import request

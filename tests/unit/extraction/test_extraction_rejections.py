@@ -8,8 +8,9 @@ from agents.dead_letters.writer import letter_headers
 from agents.windows.records import outgoing
 from agents.windows.undecodable import REQUEST_ID
 from schemas import codec
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Misconfigured, Rejected
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from tests.fakes.batches import batch, record
 from tests.fakes.clock import utc

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from schemas.extraction.requests import Candidate, ExtractionRequest, Source
+from schemas.extraction.candidates import Candidate, Source
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Triggers
 from tests.groups import PEOPLE, batches_of, generated, misplaced, sayers, says, slices_of

@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from agents.extraction.related import ASKED_CHARS, RelatedMemories
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder

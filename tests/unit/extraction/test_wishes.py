@@ -8,7 +8,8 @@ from agents.extraction.records import candidate_batches
 from agents.models.port import Answer, Proposal
 from schemas import codec
 from schemas.conversations.messages import Message
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from tests.groups import says, slices_of
 from tests.slices import MONDAY, said, slice_of

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.thresholds import Thresholds
 from agents.replay.comparison import EndedMemory, LiveMemory, ReplayedMemory, compare, pair, replayed_whole
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from sinks.vectors.port import Vector
 from tests.memories import a_memory
 

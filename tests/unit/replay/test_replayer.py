@@ -14,7 +14,8 @@ from agents.replay.replayer import NO_PARTITION, PATIENCE_S, Replayer
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from schemas.replay.shadows import shadow_of

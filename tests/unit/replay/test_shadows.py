@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.api.access.callers import LOCAL
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.namespaces import render
 from schemas.policies.policies import Policy
 from schemas.replay.shadows import is_reserved, live_namespace_of, shadow_of

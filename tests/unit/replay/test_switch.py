@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agents.curation.rules.ledger import Ledger
 from agents.replay.comparison import Difference
 from agents.replay.switch import cut_over, take_back
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.events import Cause
 from schemas.memories.links import Link
 from schemas.memories.memories import Memory

@@ -15,7 +15,7 @@ from agents.retrieval.block_style import SAID_HEADING, TAIL_HEADING, BlockStyle
 from deploy.policies.files import preset, read_file
 from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.importance import of_points
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage

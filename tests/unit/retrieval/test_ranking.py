@@ -15,7 +15,7 @@ from agents.retrieval.ranking import (
     said,
 )
 from agents.retrieval.scales import Scale, scale_of, table
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.filter_cases import a_memory

@@ -7,7 +7,7 @@ import pytest
 
 from agents.conversations.lookup import Conversation, Conversations
 from agents.retrieval.recall import Recall
-from schemas.extraction.requests import Source
+from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Match, Policies, Policy
 from schemas.retrieval.block_settings import BlockSettings

@@ -10,7 +10,7 @@ from agents.api.memories.imports import ImportedLine
 from agents.models.answers.candidates import moment
 from schemas import codec
 from schemas.errors import Rejected
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from tests.slices import said
 
 BEYOND = (

@@ -20,7 +20,8 @@ from schemas import codec, ids
 from schemas.budgets.budgets import Amount, Budget
 from schemas.conversations.messages import Scope
 from schemas.errors import Deferred
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from sinks.budgets.ledger import Ledger

@@ -7,7 +7,9 @@ import pytest
 
 from agents.dead_letters.writer import letter_headers
 from schemas import codec
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from tests.integration.curation_bench import Bench
 from tests.integration.extraction.batches.batch_stage import Worker, asked, lives_in

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agents.models.port import Usage
 from schemas.budgets.budgets import Amount, Budget
 from schemas.errors import Retryable
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from sinks.postgres.connection import Pool
 from tests.integration.curation_bench import Bench
 from tests.integration.extraction.batches.batch_stage import POLICY, PRICE, Worker, asked, lives_in, now

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from tests.memories import a_memory
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Candidate, CandidateBatch, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.policies.policies import DEFAULT_POLICY
 
 MakeCandidate = Callable[..., Candidate]

@@ -2,7 +2,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from agents.curation.rules import change
-from schemas.extraction.requests import Candidate, Command, Source
+from schemas.extraction.candidates import Candidate, Source
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 
 MakeCandidate = Callable[..., Candidate]

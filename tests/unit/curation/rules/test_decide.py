@@ -6,7 +6,7 @@ from agents.curation.rules.decide import decide as decide_within
 from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Candidate, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 

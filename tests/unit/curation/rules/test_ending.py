@@ -10,7 +10,7 @@ from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Ruling
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour, Vector

@@ -7,7 +7,8 @@ from agents.curation.rules.apply_command import apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour, Vector

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from agents.curation.rules.lengths import fitted, too_long
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 
 MakeCommand = Callable[..., Command]
 

@@ -19,7 +19,8 @@ from agents.curation.rules.links import (
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
-from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.memories.commands import Command
 from schemas.memories.links import Link, LinkType
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds, joined_context, merge, raised_importance
-from schemas.extraction.requests import Candidate, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.memories import a_memory
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.curation.rules.scrubbing import scrub_command
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from schemas.policies.policies import Privacy
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

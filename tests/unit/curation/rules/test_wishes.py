@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from agents.curation.rules.wishes import is_personal, meant
-from schemas.extraction.requests import Source, Wish
+from schemas.extraction.candidates import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from tests.memories import NOON, a_memory

@@ -8,7 +8,8 @@ from agents.models.answers.candidates import check
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer
 from schemas.conversations.messages import ToolCall
-from schemas.extraction.requests import SliceMessage, Source, Speaker
+from schemas.extraction.candidates import Source
+from schemas.extraction.requests import SliceMessage, Speaker
 from schemas.policies.policies import Policy
 from tests.slices import MONDAY, knowing, known, said, slice_of
 

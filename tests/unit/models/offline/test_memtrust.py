@@ -12,7 +12,7 @@ from agents.models.prompts.questions import extraction_question
 from schemas import codec
 from schemas.conversations.messages import Message, Role
 from schemas.errors import Rejected
-from schemas.extraction.requests import Command
+from schemas.memories.commands import Command
 from tests.public_data import required
 from tests.slices import knowing, said, slice_of
 

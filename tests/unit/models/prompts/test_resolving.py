@@ -6,7 +6,7 @@ from agents.models.answers.summaries import estimated_tokens
 from agents.models.port import Verdict
 from agents.models.prompts.questions import Question
 from agents.models.prompts.resolving import question
-from schemas.extraction.requests import Candidate, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.policies.policies import DEFAULT_POLICY
 from tests.slices import MONDAY, known
 

@@ -8,8 +8,8 @@ import pytest
 from agents.windows.agent import WindowAgent
 from agents.windows.erasures import CLOCKS_APART_S, WHOLE, WindowErasures
 from schemas import codec
+from schemas.conversations.window_controls import WindowControl
 from schemas.erasure.erasures import Erasure
-from schemas.extraction.requests import WindowControl
 from streams.windows.rows import rows
 from tests.fakes.chats import BEGAN, CONVERSATION
 from tests.fakes.window_erasures import FakeWindowErasures

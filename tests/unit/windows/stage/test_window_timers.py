@@ -4,8 +4,8 @@ import pytest
 
 from agents.windows.agent import TOLD_AGAIN_AFTER_S
 from schemas import codec
+from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Retryable
-from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
 from streams.delivery.fence import Phase

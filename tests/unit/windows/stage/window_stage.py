@@ -3,7 +3,8 @@
 from agents.windows.agent import WindowAgent
 from agents.windows.terms import WindowTerms
 from schemas import codec
-from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.conversations.window_controls import WindowControl
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
 from schemas.policies.policies import Match, Policies, Policy

@@ -1,0 +1,44 @@
+"""What is asked of the window of a conversation, by memstream itself or by hand."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from schemas.conversations.messages import Identifier, Moment
+from schemas.conversations.windows import Summary
+from schemas.erasure.erasures import Fence
+from schemas.extraction.requests import Lane
+
+ControlKind = Literal[
+    "due", "flush", "prune", "clear", "restore", "extraction_completed", "extraction_failed", "summarised", "erase"
+]
+
+
+class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A word to the window of a conversation: memstream's own, which may be repeated without effect, or somebody's by hand.
+
+    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`:
+    take out of the context what is not needed now; `clear`: take all out of it but the system prompt; `restore`: bring back
+    what the last `clear` took, for ten minutes and while nothing else has left; `extraction_completed` / `extraction_failed`:
+    the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which
+    left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`: what was said
+    until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
+    conversation of several people, all but what others than these said.
+    """
+
+    conversation_id: Identifier
+    kind: ControlKind
+    at: Moment
+    request_id: str | None = None
+    read_to: int | None = None
+    reason: str | None = None
+    first: int | None = None
+    last: int | None = None
+    summary: Summary | None = None
+    known: str | None = None
+    lane: Lane | None = None
+    users: tuple[Identifier, ...] = ()
+
+    def fence(self, partition: int) -> Fence:
+        """What an erasure keeps out of a window whose messages lie in that partition."""
+        return Fence(self.at, {partition: self.read_to or 0})

@@ -1,0 +1,116 @@
+"""What the LLM stage proposes to curation: candidates, where each comes from, and what users ask to have forgotten."""
+
+from collections.abc import Collection
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from schemas.conversations.messages import Identifier, Moment, Scope, require_storable
+from schemas.memories import importance
+from schemas.memories.links import Link
+from schemas.policies.policies import Fraction
+
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
+
+# Far above what policies allow; a memory with its versions and events must fit the topics whatever is sent.
+Text = Annotated[str, Meta(max_length=4_000)]
+FullText = Annotated[str, Meta(max_length=40_000)]
+Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
+Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
+
+
+class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message that a memory came from; of a conversation of several people also whose it is. `attributed_to` is who said it
+    if no user did: `assistant`, or `tool` with the tool's name."""
+
+    conversation_id: str
+    message_id: str
+    position: int | None = None
+    timestamp: Moment | None = None
+    user_id: str | None = None
+    attributed_to: Annotated[str, Meta(max_length=256)] | None = None
+
+
+def attribution(sources: Collection[Source]) -> str | None:
+    """On whose word a memory rests that no user said; None where a user is among its sources."""
+    names = [source.attributed_to for source in sources]
+    return ", ".join(dict.fromkeys(name for name in names if name)) if names and all(names) else None
+
+
+class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory proposed by the LLM stage, before deduplication.
+
+    `repeats`, `refines`, `contradicts` and `supersedes` name memories of the namespace: evidence for the curator, not an order.
+    `supersedes` are further memories that no longer hold once this one does. What is stated holds from `valid_from` until
+    `valid_until`, as far as it was said; both may lie ahead. Without an importance it is rated, or has the default.
+    """
+
+    candidate_id: str
+    kind: Identifier
+    text: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    sources: Annotated[tuple[Source, ...], Meta(min_length=1, max_length=1_000)]
+    confidence: Fraction
+    importance: Fraction | None = None
+    kinds: Labels = ()
+    tags: Labels = ()
+    context: Text | None = None
+    full_text: FullText | None = None
+    event_time: Moment | None = None
+    language: str | None = None
+    repeats: str | None = None
+    refines: str | None = None
+    contradicts: str | None = None
+    supersedes: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+
+    def __post_init__(self) -> None:
+        require_storable(self.event_time, self.valid_from, self.valid_until)
+
+    @property
+    def attributed_to(self) -> str | None:
+        """On whose word it rests, where no user said it."""
+        return attribution(self.sources)
+
+    @property
+    def rated(self) -> Fraction:
+        """Its importance, or that of what nobody rated."""
+        return importance.DEFAULT if self.importance is None else self.importance
+
+
+class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a user asks to have forgotten, in `message`: `everything` about them, which is whoever `scope` names; what a
+    `statement` or a `topic` names; or what the message `means` says, of which `said` are the words that are meant, if it says
+    more."""
+
+    wish_id: str
+    message: Source
+    everything: bool = False
+    scope: Scope | None = None
+    statement: Text | None = None
+    topic: Text | None = None
+    means: Source | None = None
+    said: Text | None = None
+
+
+class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty. `wishes` are what users ask
+    to have forgotten there, after the candidates.
+
+    `conversation_id` and `partition` say where the completion goes once every part is committed. `requested_at` is the request's:
+    what it asked about was said before.
+    """
+
+    request_id: str
+    conversation_id: str
+    partition: Count
+    namespace: Identifier
+    part: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    parts: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    policy: str
+    policy_version: Count
+    provider: str
+    candidates: tuple[Candidate, ...]
+    extracted_at: Moment
+    requested_at: Moment | None = None
+    wishes: Annotated[tuple[Wish, ...], Meta(max_length=64)] = ()
