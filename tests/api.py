@@ -145,7 +145,11 @@ class Api:
         self.policy_book = PolicyBook(
             self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
         )
-        fakes = {
+        self.ports = Ports(**(self._fakes() | ports))
+        self.app = app_over(self.ports)
+
+    def _fakes(self) -> dict[str, Any]:
+        return {
             "authentication": self.authentication,
             "rate_limiter": RateLimiter(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
@@ -178,8 +182,6 @@ class Api:
             **self._conversations(),
             "ready": self.ready,
         }
-        self.ports = Ports(**(fakes | ports))
-        self.app = app_over(self.ports)
 
     def _conversations(self) -> dict[str, Any]:
         """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
