@@ -1,3 +1,11 @@
 """Asynchronous tests here run in virtual time: no test waits, and what takes hours is over at once."""
 
+import pytest
+
 from tests.fakes.clock import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
+from tests.unit.curation.staged import Stage
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()

@@ -1,0 +1,115 @@
+"""Agent tools that change memories: what their definitions say, what is made, and what may be deleted."""
+
+from typing import Any
+
+import pytest
+
+from agents.api.tools.tools import access
+from schemas.memories.kinds import Kind
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
+from tests.unit.api.using_tools import fields, refused, said
+from tests.workshop import MINE, SHARED, THEIRS, Workshop, memory
+
+
+def test_definitions_are_strict_and_say_what_each_kind_is_for(workshop: Workshop) -> None:
+    tools = workshop.tools(kinds=(Kind(name="mood", description="How they feel"), Kind(name="goal")))
+    for each in tools.definitions():
+        assert each["strict"] and each["input_schema"]["additionalProperties"] is False
+        assert len(each["description"]) > 100
+        assert all(field["description"] for field in each["input_schema"]["properties"].values())
+    kinds = fields(tools, "create_memory")["kinds"]
+    assert kinds["items"]["enum"] == ["mood", "goal"]
+    assert "mood: How they feel" in kinds["description"]
+
+
+def test_a_memory_is_told_as_content_with_kinds_by_the_lengths_and_kinds_of_the_policy(workshop: Workshop) -> None:
+    tools = workshop.tools(text_chars=2_000, new_kinds=True)
+    (create, *_) = tools.definitions()
+    assert create["input_schema"]["required"] == ["content", "kinds"]
+    told = fields(tools, "create_memory")
+    assert set(told) == {"content", "kinds", "tags", "context"}
+    assert "2000 characters" in told["content"]["description"]
+    assert "enum" not in told["kinds"]["items"] and "one of your own" in told["kinds"]["description"]
+    assert fields(tools, "search_memories")["min_importance"]["type"] == "integer"
+
+
+async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and_rated_by_nobody_here(
+    workshop: Workshop,
+) -> None:
+    tools = workshop.tools(text_chars=20)
+    await said(tools, "create_memory", content="User keeps bees.", kinds=["fact", "preference", "fact"])
+    await said(tools, "create_memory", content="User keeps bees and has two hives.", kinds=["fact"])
+    short, long = workshop.commands.seen
+    assert (short.text, short.full_text, short.memory_kind, short.kinds) == (
+        "User keeps bees.",
+        None,
+        "fact",
+        ("preference",),
+    )
+    assert (long.text, long.full_text) == (None, "User keeps bees and has two hives.")
+    assert short.importance is long.importance is None
+
+
+async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:
+    await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
+    assert workshop.commands.seen[0].memory_kind == "dream"
+    wrong = await refused(workshop.tools(), "create_memory", {"content": "User dreams of owls.", "kinds": ["dream"]})
+    assert "There is no kind 'dream'" in wrong
+
+
+async def test_importance_is_searched_as_a_range_of_points(workshop: Workshop) -> None:
+    tools = workshop.tools()
+    (most,) = (await said(tools, "search_memories", min_importance=4_000))["memories"]
+    assert (most["importance_points"], most["version"]) == (5_000, 1)
+    (least,) = (await said(tools, "search_memories", min_importance=1, max_importance=4_000))["memories"]
+    assert least["text"] == "User prefers short recipes."
+    assert (await said(tools, "search_memories", min_importance=10_000))["memories"] == []
+
+
+def keeps(workshop: Workshop, namespace: str) -> Memory:
+    known = memory("User keeps bees.", namespace)
+    workshop.remembered.known[known.memory_id] = known
+    return known
+
+
+def offered(tools: Any) -> set[str]:
+    return {definition["name"] for definition in tools.definitions()}
+
+
+async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop) -> None:
+    known = keeps(workshop, MINE)
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",)),))
+    tools = workshop.tools(deletable=access(policies, (MINE,), (MINE,), "mara").deletable)
+
+    assert "delete_memory" not in offered(tools)
+    assert "There is no tool" in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
+
+
+async def test_what_a_model_deletes_is_told_as_a_tools_doing(workshop: Workshop) -> None:
+    known = keeps(workshop, MINE)
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
+    allowed = access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
+    tools = workshop.tools(actor="agent:chef", deletable=allowed.deletable)
+
+    assert allowed.deletable == (MINE,)
+    answer = await said(tools, "delete_memory", memory_id=known.memory_id, reason="the user sold them")
+    assert answer == {"memory_id": known.memory_id, "deleted": True}
+    (command,) = workshop.commands.seen
+    assert (command.kind, command.namespace, command.memory_id) == ("delete", MINE, known.memory_id)
+    assert (command.actor, command.reason) == ("agent:chef", "as a tool: the user sold them")
+
+
+@pytest.mark.parametrize(("namespace", "says"), [(SHARED, "cannot be deleted here"), (THEIRS, "There is no memory")])
+async def test_what_lies_elsewhere_is_not_deleted(workshop: Workshop, namespace: str, says: str) -> None:
+    known = keeps(workshop, namespace)
+    tools = workshop.tools(MINE, SHARED, deletable=(MINE,))
+
+    assert says in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
+    assert not workshop.commands.seen
+
+
+async def test_who_may_only_read_has_no_tool_to_delete() -> None:
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
+
+    assert access(policies, (MINE,), (), "mara").deletable == ()

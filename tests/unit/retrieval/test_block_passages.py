@@ -1,0 +1,74 @@
+"""What was said earlier, in context blocks: with its day and speaker, within its share, and never twice."""
+
+import pytest
+from msgspec.structs import replace
+
+from agents.retrieval.block_style import SAID_HEADING, TAIL_HEADING
+from schemas.errors import Rejected
+from schemas.extraction.candidates import Source
+from tests.unit.retrieval.blocks import BARE, hits, passages, said, told
+from tests.unit.retrieval.conftest import MakeMemory
+
+
+def test_what_was_said_earlier_stands_between_memories_and_the_tail_with_its_day_and_speaker(memory: MakeMemory):
+    earlier = passages("We took\nthe night train.", "It was late.")[::-1]
+    answer = told(hits(memory("Ada likes trains.")), said(("user", "And now?")), BARE, earlier=earlier)
+    assert answer.text.split("\n") == [
+        *("Ada likes trains.", "", SAID_HEADING, "- 2026-03-02, ada: We took the night train."),
+        *("- 2026-03-03, ada: It was late.", "", TAIL_HEADING, "user: And now?"),
+    ]
+    assert [(each.message_id, each.text) for each in answer.said] == [
+        ("trip-1", "We took\nthe night train."),
+        ("trip-2", "It was late."),
+    ]
+
+
+def test_a_passage_is_cited_by_the_beginning_of_its_id(memory: MakeMemory):
+    answer = told(hits(memory()), style=replace(BARE, cite=True), earlier=passages("We took the train."))
+    assert answer.said[0].reference == "00000001"
+    assert answer.text.endswith("ada: We took the train. [00000001]")
+    uncited = told(hits(memory()), style=BARE, earlier=passages("We took the train."))
+    assert uncited.text.endswith("We took the train.")
+
+
+def test_a_passage_that_a_memory_beside_it_says_is_left_out(memory: MakeMemory):
+    source = (Source(conversation_id="trip", message_id="trip-1"),)
+    peanuts = memory("User is allergic to peanuts since 2019-05-01.", sources=source)
+    assert told(hits(peanuts), earlier=passages("I'm allergic to peanuts since May.")).said == ()
+    longer = "I'm allergic to peanuts, and my brother Tom, who lives in Porto, cannot eat shellfish or drink milk."
+    assert len(told(hits(peanuts), earlier=passages(longer)).said) == 1, "it says more than the memory"
+    elsewhere = memory("User is allergic to peanuts since 2019-05-01.")
+    assert len(told(hits(elsewhere), earlier=passages("I'm allergic to peanuts since May.")).said) == 1
+    assert told(hits(elsewhere), earlier=passages("I am allergic to peanuts.")).said == (), "word for word the same"
+    assert len(told((), earlier=passages("I am allergic to peanuts.")).said) == 1
+
+
+def test_a_passage_of_a_message_in_the_tail_is_left_out():
+    tail = said(("user", "We took the night train."))
+    assert (
+        told(tail=tail, earlier=passages("We took the night train.", conversation_id="talk", message_id="m1")).said
+        == ()
+    )
+
+
+def test_passages_keep_their_share_beside_a_long_tail_and_many_memories(memory: MakeMemory):
+    tail = said(*(("user", f"Message {number} of ten words that are all said here.") for number in range(30)))
+    many = hits(*(memory(f"Memory {number} of five words.") for number in range(30)))
+    earlier = passages(*(f"Passage number {number} of seven words." for number in range(20)))
+    crowded = told(many, tail, BARE, earlier=earlier, max_tokens=200, max_memories=30, max_said=20)
+    tokens = sum(each.tokens for each in crowded.said)
+    assert len(crowded.messages) > 3 and len(crowded.memories) > 3 and 30 <= tokens <= 60
+    assert crowded.said_left_out == 20 - len(crowded.said)
+    roomy = told(many[:2], (), BARE, earlier=earlier, max_tokens=200, max_said=20)
+    assert sum(each.tokens for each in roomy.said) > 100, "room that is left goes to them"
+
+
+def test_the_number_of_passages_is_bounded(memory: MakeMemory):
+    earlier = passages(*(f"Passage {number}." for number in range(9)))
+    assert [each.text for each in told(earlier=earlier, max_said=2).said] == ["Passage 0.", "Passage 1."]
+    assert told(earlier=earlier, max_said=0).text == ""
+
+
+def test_a_budget_too_small_for_a_passage_is_refused_with_the_sizes():
+    with pytest.raises(Rejected, match="the passages' heading 10, the shortest passage 9"):
+        told(earlier=passages("We took the night train."), max_tokens=9)
