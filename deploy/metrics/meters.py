@@ -3,14 +3,17 @@
 import re
 from collections.abc import Sequence
 
+from msgspec import Struct
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.gc_collector import GCCollector
 
 from agents.dead_letters.writer import letter_headers
 from agents.models.port import Answer
 from deploy.metrics.delivery import DeliveryCollector
+from schemas import codec
 from schemas.budgets.budgets import MICROS
 from schemas.budgets.usage import Consumed
+from schemas.conversations.windows import Cause
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
@@ -20,9 +23,20 @@ CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 # An event's id and type come before everything that somebody wrote.
 CHANGE = re.compile(rb'"type":"memstream\.memory\.([a-z_]+)"')
 ACTIVITY = re.compile(rb'"type":"memstream\.([a-z_.]+)"')
-LEFT = re.compile(rb'"cause":"([a-z_]+)","level":"[a-z]+","removed":(\d+)')  # quotes of what others named are escaped
+PRUNED = (b"window.pruned", b"window.cleared")
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+class PrunedMessages(Struct, frozen=True):
+    cause: Cause
+    removed: int
+
+
+class PrunedEvent(Struct, frozen=True):
+    """What is counted of an event that messages left a context."""
+
+    data: PrunedMessages
 
 
 class Meters:
@@ -176,8 +190,9 @@ class Meters:
                 self.changes.labels(found[1].decode()).inc()
             elif record.topic == topics.ACTIVITY and (found := ACTIVITY.search(record.value or b"", 0, 1024)):
                 self.activity.labels(found[1].decode()).inc()
-                if left := LEFT.search(record.value or b""):
-                    self.pruned.labels(left[1].decode()).inc(int(left[2]))
+                if found[1] in PRUNED and record.value:
+                    left = codec.decode(record.value, PrunedEvent).data
+                    self.pruned.labels(left.cause).inc(left.removed)
 
     def consumed(self, records: Sequence[Consumed]) -> None:
         """What calls were billed, once it is booked."""

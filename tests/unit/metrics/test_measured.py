@@ -123,13 +123,13 @@ def test_tokens_and_cost_are_counted_by_model_and_lane():
 
 async def test_activity_is_counted_by_its_type():
     meters, publisher = Meters(), FakePublisher()
-    events = [b'{"id":"1","type":"memstream.window.pruned","data":{"type":"memstream.memory.x"}}', b'{"id":"2"}', None]
+    events = [b'{"id":"1","type":"memstream.window.warned","data":{"type":"memstream.memory.x"}}', b'{"id":"2"}', None]
     await MeasuredPublisher(publisher, meters).publish(
         [Outgoing(topic=topics.ACTIVITY, key=b"c", value=event) for event in events]
     )
-    assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.pruned"}) == 1
+    assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.warned"}) == 1
     told = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
-    assert told == {"window.pruned"}
+    assert told == {"window.warned"}
 
 
 async def test_messages_that_leave_a_context_are_counted_by_cause_whatever_ids_say():
