@@ -289,9 +289,8 @@ async def test_erasing_a_namespace_takes_what_was_found_for_it_and_lets_nothing_
     await rehearsal.said("a", "I'm allergic to peanuts.")
     first, later = await rehearsal.asked(policy="p"), await rehearsal.asked(policy="p")
     await rehearsal.carried_out(first)
-    rehearsal.bench.now = lambda: rehearsal.now  # type: ignore[method-assign]
     purge = Command(command_id="x", kind="purge", namespace="n", at=rehearsal.now)
-    await rehearsal.bench.curator_under(POLICIES).apply_command(purge)
+    await rehearsal.bench.curator_under(POLICIES, clock=lambda: rehearsal.now).apply_command(purge)
     assert {each.namespace for each in await rehearsal.runs.findings(first)} == {"app/user"}
     _, findings = await rehearsal.carried_out(later)
     assert {each.namespace for each in findings} <= {"app/user"}
