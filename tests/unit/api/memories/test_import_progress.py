@@ -13,7 +13,6 @@ from agents.api.memories.import_progress import followed
 from agents.api.memories.imports import Import, ImportProgress, ImportReport
 from schemas.memories.commands import Command
 from tests.api import NOON
-from tests.fakes.clock import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
 
 
 class Curation:
