@@ -161,7 +161,7 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     history = public_data.found(*FILE)
     if history is None:
-        parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/llm.md says where it comes from")
+        parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/extraction.md says where it comes from")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
     told = run(history)
     sys.stderr.write(table(told))
