@@ -48,6 +48,12 @@ class RegistryServer(ScriptedServer):
         return web.json_response(body | {"id": number, "version": numbers.index(number) + 1})
 
     async def _look_up(self, request: web.Request) -> web.Response:
+        if (early := await self._early(request)) is not None:
+            return early
+        body, subject = await request.json(), request.match_info["subject"]
+        for version, number in enumerate(self.subjects.get(subject, []), start=1):
+            if self.schemas[number] == body:
+                return web.json_response(body | {"subject": subject, "version": version, "id": number})
         return refused(404, 40403, "Schema not found")
 
     async def _schema(self, request: web.Request) -> web.Response:

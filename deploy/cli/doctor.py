@@ -13,9 +13,9 @@ from deploy.cli.command import Json, command, one_command
 from deploy.cli.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
-from deploy.wiring import connections, models, rerankers, vector_index
+from deploy.wiring import connections, models, rerankers, schema_registry, vector_index
 from deploy.wiring.start_offsets import remedy
-from schemas.errors import MemstreamError, Retryable
+from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
@@ -58,6 +58,7 @@ async def examine(settings: Settings) -> list[Finding]:
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "broker": broker,
         "topics": topics,
+        "registry": registry,
         "postgres": postgres,
         "migrations": migrations,
         "start": start,
@@ -106,6 +107,15 @@ async def topics(settings: Settings) -> str:
     if wrong:
         raise UnhealthyExit("; ".join(wrong))
     return f"{len(wanted)} topics, partitions as the settings say"
+
+
+async def registry(settings: Settings) -> str:
+    try:
+        return await schema_registry.probed(settings)
+    except Retryable as exc:
+        raise UnhealthyExit(f"{exc}: start the registry, or set MEMSTREAM_SCHEMA_REGISTRY_URL") from exc
+    except Misconfigured as exc:
+        raise UnhealthyExit(f"{exc}; see the settings MEMSTREAM_SCHEMA_REGISTRY_...") from exc
 
 
 async def postgres(settings: Settings) -> str:

@@ -16,6 +16,7 @@ from streams.kafka.wire_format import RegisteredSchema
 
 NOT_FOUND: Final = 404
 REFUSED: Final = (409, 422)
+LOGIN_REFUSED: Final = (401, 403)
 TIMEOUT_S: Final = 10
 RETRIES: Final = 2
 DEEPEST: Final = 32  # references of references
@@ -98,6 +99,26 @@ class SchemaRegistry:
             except AWAY as exc:
                 raise self._failed(f"given the schema of {subject}", exc) from exc
         return numbers
+
+    async def lacks(self, schemas: Mapping[str, str]) -> list[str]:
+        """Subjects under which these JSON Schemas are not registered as they are here. Raises Misconfigured where the login is
+        refused, Retryable where the registry cannot be asked."""
+        return [subject for subject, text in schemas.items() if not await self._has(subject, text)]
+
+    async def _has(self, subject: str, text: str) -> bool:
+        try:
+            await self._client.lookup_schema(subject, Schema(text, "JSON"))
+        except SchemaRegistryError as exc:
+            if exc.http_status_code == NOT_FOUND:
+                return False
+            if exc.http_status_code in LOGIN_REFUSED:
+                raise Misconfigured(
+                    f"the schema registry {self._url} refuses the login: {exc.error_message or exc.http_status_code}"
+                ) from exc
+            raise self._failed(f"asked for the schema of {subject}", exc) from exc
+        except AWAY as exc:
+            raise self._failed(f"asked for the schema of {subject}", exc) from exc
+        return True
 
     def _failed(self, how: str, exc: Exception) -> MemstreamError:
         return Retryable(f"the schema registry {self._url}, {how}, failed: {exc or type(exc).__name__}")
