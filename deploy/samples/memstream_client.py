@@ -58,6 +58,7 @@ class Memory:
     superseded_by: str | None = None
     pinned: bool = False
     expires_at: str | None = None
+    told_by: tuple[str, ...] = ()
     sources: tuple[Json, ...] = ()
     more: Json = field(default_factory=dict)
 

@@ -20,8 +20,8 @@ Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
 
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message that a memory came from; of a conversation of several people also whose it is. `attributed_to` is who said it
-    if no user did: `assistant`, or `tool` with the tool's name."""
+    """A message that a memory came from, and whose it is, where that is known. `attributed_to` is who said it if no user did:
+    `assistant`, or `tool` with the tool's name."""
 
     conversation_id: str
     message_id: str
@@ -35,6 +35,12 @@ def attribution(sources: Collection[Source]) -> str | None:
     """On whose word a memory rests that no user said; None where a user is among its sources."""
     names = [source.attributed_to for source in sources]
     return ", ".join(dict.fromkeys(name for name in names if name)) if names and all(names) else None
+
+
+def tellers(sources: Collection[Source]) -> tuple[str, ...]:
+    """The users who said it, in the order of the messages, each once."""
+    told = (source.user_id for source in sources if source.attributed_to is None)
+    return tuple(dict.fromkeys(user_id for user_id in told if user_id is not None))
 
 
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,6 +77,11 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def attributed_to(self) -> str | None:
         """On whose word it rests, where no user said it."""
         return attribution(self.sources)
+
+    @property
+    def told_by(self) -> tuple[str, ...]:
+        """The users on whose words it rests."""
+        return tellers(self.sources)
 
     @property
     def rated(self) -> Fraction:

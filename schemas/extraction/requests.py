@@ -116,7 +116,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
             message_id=message.message_id,
             position=message.position,
             timestamp=message.timestamp,
-            user_id=self.speaker(message) if self.speakers else None,
+            user_id=self.speaker(message),
             attributed_to=self.attributed_to(message),
         )
 

@@ -16,6 +16,7 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     created_at: Moment | None = None
     created_by: Identifier | None = None
     kinds: Labels = ()
+    told_by: Labels = ()
     language: Annotated[str, Meta(max_length=64)] | None = None
     event_time: Moment | None = None
     valid_from: Moment | None = None
@@ -36,10 +37,10 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
     importance is rated if it gives none. `memory_kind` is its first kind, `kinds` are further ones, and replace those that there
-    were. update, delete and undo need `memory_id`. undo: the memory is again as it was before
-    its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is carried
-    out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until the
-    moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
+    were; `told_by` are the users who told it. update, delete and undo need `memory_id`. undo: the memory is again as it was
+    before its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is
+    carried out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until
+    the moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
     uninstall: an app is gone; its memories stay unless `purge` is true. import: a memory with a `text` is brought in
     under its `memory_id`, with what `origin` says of it; where that one, or one with the same text, is there, nothing
     changes. `links` lead to memories of the namespace, and replace those that there were. forget: memories all of whose
@@ -72,6 +73,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     origin: Origin | None = None
     digest: Digest | None = None
     erasure_id: Identifier | None = None
+    told_by: Labels | None = None
 
     def __post_init__(self) -> None:
         if self.kind != "forget" or self.erasure_id is None:  # what is forgotten is so in shadows too

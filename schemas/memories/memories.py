@@ -31,6 +31,7 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `valid_from`/`valid_until` is the interval in which it held, as far as known.
     What is `pinned` is never compacted; at `expires_at` it stops being live. `links` lead to memories of its namespace that
     are not deleted; those that link to it are found by theirs. `supersedes` is the first that it superseded.
+    `created_by` made it: a provider of models, or whoever sent a command. `told_by` are the users who told it, as far as known.
     """
 
     memory_id: str
@@ -61,6 +62,7 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     expires_at: Moment | None = None
     links: tuple[Link, ...] = ()
+    told_by: tuple[str, ...] = ()
 
     @property
     def attributed_to(self) -> str | None:

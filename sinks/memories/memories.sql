@@ -130,7 +130,8 @@ ON CONFLICT (memory_id) DO UPDATE SET
     updated_at = excluded.updated_at, event_time = excluded.event_time, valid_from = excluded.valid_from,
     valid_until = excluded.valid_until, superseded_by = excluded.superseded_by, supersedes = excluded.supersedes,
     reinforcement_count = excluded.reinforcement_count, last_reinforced_at = excluded.last_reinforced_at,
-    sources = excluded.sources, links = excluded.links, pinned = excluded.pinned, expires_at = excluded.expires_at
+    sources = excluded.sources, links = excluded.links, pinned = excluded.pinned, expires_at = excluded.expires_at,
+    told_by = excluded.told_by
 
 -- name: store_version
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)

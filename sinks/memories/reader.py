@@ -173,4 +173,7 @@ def memories_from(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:
 
 
 def memory_from(row: asyncpg.Record) -> Memory:
-    return convert(dict(row), Memory)
+    known = dict(row)
+    if known.get("told_by") is None:  # of an earlier version
+        known.pop("told_by", None)
+    return convert(known, Memory)

@@ -22,7 +22,10 @@ async def test_what_a_user_tells_is_remembered_in_the_companions_kinds(companion
     await companion.say(talk, *(("user", each) for each in said), ("assistant", "How lovely!"))
     await companion.end(talk)
     await companion.extracted(talk)
-    found = {memory["text"]: memory["kind"] for memory in await companion.memories("tom")}
+    memories = await companion.memories("tom")
+    assert {(memory["created_by"], *memory["told_by"]) for memory in memories} == {("offline", "tom")}
+    assert {source["user_id"] for memory in memories for source in memory["sources"]} == {"tom"}
+    found = {memory["text"]: memory["kind"] for memory in memories}
     assert found == {
         "User prefers green tea.": "interest",
         "User is flying to Lisbon on 2026-03-06 (said: next Friday).": "goal",

@@ -20,8 +20,8 @@ MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}  # points above 1,0
 
 class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. `kind` is its first kind, `kinds`
-    are further ones; filters find it by each. Its `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more;
-    without one it is rated."""
+    are further ones; filters find it by each. `told_by` are the users who told it. Its `importance` is on the `scale`: 0 to 1, 0
+    to 10, or 0 to 10,000 and more; without one it is rated."""
 
     namespace: Identifier
     text: Said | None = None
@@ -36,6 +36,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pinned: bool | None = None
     expires_at: Moment | None = None
     links: Links | None = None
+    told_by: Labels | None = None
     reason: Reason | None = None
 
     def __post_init__(self) -> None:

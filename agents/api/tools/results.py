@@ -15,7 +15,8 @@ HAS_MORE: Final = "get_memory with full=true tells more"
 
 class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory, with its further `kinds`, and its importance from 0 to 1 and in points. `said_on` is the day it was last
-    said; what holds no longer has a `status`, and `until` when it held. What no user said is `attributed_to` who did."""
+    said; what holds no longer has a `status`, and `until` when it held. `told_by` are the users who told it; what no user said
+    is `attributed_to` who did."""
 
     memory_id: str
     namespace: str
@@ -29,6 +30,7 @@ class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     context: str | None = None
     attributed_to: str | None = None
+    told_by: tuple[str, ...] = ()
     happens_at: datetime | None = None
     status: Status = "active"
     until: datetime | None = None
@@ -105,6 +107,7 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         tags=memory.tags,
         context=memory.context,
         attributed_to=memory.attributed_to,
+        told_by=memory.told_by,
         happens_at=memory.event_time,
         status=memory.status,
         until=memory.valid_until,

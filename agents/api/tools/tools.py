@@ -4,6 +4,7 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 `is_error` that says what to do instead; nothing a model says reaches another namespace.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -33,6 +34,7 @@ from schemas.memories.commands import Command
 from schemas.memories.kinds import DEFAULT_KINDS, Kind
 from schemas.memories.memories import Memory
 from schemas.passages.passages import PassageFilters
+from schemas.policies.namespaces import read_back
 from schemas.policies.policies import PolicySelector
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Filters, Query, Scale
@@ -47,7 +49,8 @@ AWAY: Final = "The memory cannot be reached right now. Go on without it, and say
 class ToolAccess(Struct, frozen=True, kw_only=True):
     """What whoever wires the tools allows: which namespaces are read, in which of them something may be remembered, in the first
     where nothing else is said, and in which memories may be deleted. `actor` is who is said to have done it. `kinds`, whether
-    there may be `new_kinds` and how long a short text is are those of the policies."""
+    there may be `new_kinds` and how long a short text is are those of the policies. `users` are by namespace those whose own it
+    is: what is remembered there they told."""
 
     namespaces: tuple[str, ...]
     writable: tuple[str, ...] = ()
@@ -56,6 +59,7 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
     kinds: tuple[Kind, ...] = DEFAULT_KINDS
     new_kinds: bool = False
     text_chars: int = 200
+    users: Mapping[str, str] = {}
 
 
 class Answer(Struct, frozen=True):
@@ -126,10 +130,12 @@ class Tools:
     async def _create(self, given: CreateMemory) -> Struct:
         kinds = self._kinds(given)
         text, full_text = self._texts(given)
+        namespace = chosen(given.namespace, self._reach.writable)[0]
+        user_id = self._reach.users.get(namespace)
         command = Command(
             command_id=str(uuid4()),
             kind="create",
-            namespace=chosen(given.namespace, self._reach.writable)[0],
+            namespace=namespace,
             at=self._ports.clock(),
             actor=self._reach.actor,
             reason="as a tool",
@@ -140,6 +146,7 @@ class Tools:
             context=given.context or None,
             full_text=full_text,
             importance=given.importance,
+            told_by=None if user_id is None else (user_id,),
         )
         outcome = await self._ports.commands.send_and_wait(command)
         if outcome is None:
@@ -268,8 +275,20 @@ def access(policies: PolicySelector, namespaces: tuple[str, ...], writable: tupl
         actor=actor,
         kinds=tuple(kinds.values()),
         new_kinds=any(policy.unknown_kinds == "create" for policy in governing),
+        users=users_of(policies, writable),
         text_chars=min((policy.max_text_chars for policy in governing), default=200),
     )
+
+
+def users_of(policies: PolicySelector, namespaces: Iterable[str]) -> dict[str, str]:
+    """Of the namespaces that are one person's by the templates of their policies, whose."""
+    told = (
+        (namespace, scope.user_id)
+        for namespace in namespaces
+        for template in policies.governing(namespace).namespaces
+        if (scope := read_back(template, namespace)) is not None
+    )
+    return {namespace: user_id for namespace, user_id in told if user_id is not None}
 
 
 def scale_of(*importances: float | None) -> Scale:

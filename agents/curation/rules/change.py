@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from agents.curation.rules import links
 from agents.curation.rules.conflicts import begins_on_a_day
 from agents.curation.rules.merge import raised_importance
-from agents.curation.rules.sources import bounded, distinct
+from agents.curation.rules.sources import bounded, distinct, joined_tellers
+from agents.curation.rules.sources import joined as joined_sources
 from schemas import ids
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, tellers
 from schemas.memories import importance
 from schemas.memories.commands import Command, Origin
 from schemas.memories.links import Link
@@ -48,6 +49,7 @@ def created(
         valid_from=valid_from(candidate, now),
         valid_until=valid_until(candidate, now),
         sources=candidate.sources,
+        told_by=joined_tellers((), candidate.told_by),
         links=linked,
     )
 
@@ -98,7 +100,8 @@ def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory
         confidence=max(memory.confidence, absorbed.confidence),
         kinds=distinct(kind for kind in (*memory.kinds, absorbed.kind, *absorbed.kinds) if kind != memory.kind),
         tags=distinct((*memory.tags, *absorbed.tags)),
-        sources=bounded(tuple(dict.fromkeys((*memory.sources, *absorbed.sources)))),
+        sources=joined_sources(memory.sources, absorbed.sources),
+        told_by=joined_tellers(memory.told_by, absorbed.told_by),
         reinforcement_count=memory.reinforcement_count + absorbed.reinforcement_count,
         links=links.without_removed_links(
             replace(memory, links=(*memory.links, *absorbed.links)), {absorbed.memory_id: None}
@@ -178,6 +181,7 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         created_at=now,
         updated_at=now,
         created_by=command.actor,
+        told_by=joined_tellers((), command.told_by or ()),
         valid_from=command.at,
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
@@ -211,6 +215,7 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
         reinforcement_count=origin.reinforcement_count,
         last_reinforced_at=origin.last_reinforced_at,
         sources=bounded(origin.sources),
+        told_by=joined_tellers(command.told_by or (), origin.told_by or tellers(origin.sources)),
         links=(),
     )
 
@@ -223,6 +228,7 @@ def reinforced_by_command(memory: Memory, command: Command, now: datetime) -> Me
     tags = (*memory.tags, *(command.tags or ()))
     return replace(
         updated(memory, replace(command, text=None, kinds=kinds, tags=tags, links=added), now),
+        told_by=joined_tellers(memory.told_by, command.told_by or ()),
         importance=raised_importance(memory, command.importance or 0.0, count),
         confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
         reinforcement_count=count,
@@ -269,6 +275,7 @@ def deleted(memory: Memory, now: datetime) -> Memory:
         kinds=(),
         tags=(),
         sources=(),
+        told_by=(),
         links=(),
         pinned=False,
         expires_at=None,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agents.curation.rules.guards import objection
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.similarity import alike
-from agents.curation.rules.sources import bounded, distinct, last_said, new_sources
+from agents.curation.rules.sources import bounded, distinct, joined_tellers, last_said, new_sources
 from agents.curation.rules.statement import Statement, statement
 from agents.curation.rules.uncertainty import news
 from schemas.extraction.candidates import Candidate
@@ -40,6 +40,7 @@ def merge(memory: Memory, candidate: Candidate, now: datetime, most_chars: int) 
         kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
         tags=distinct((*memory.tags, *candidate.tags)),
         sources=bounded((*memory.sources, *fresh)),
+        told_by=joined_tellers(memory.told_by, candidate.told_by),
         reinforcement_count=count,
         last_reinforced_at=max(said, memory.last_reinforced_at or said) if fresh else memory.last_reinforced_at,
         valid_until=candidate.valid_until or memory.valid_until,

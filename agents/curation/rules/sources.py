@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
+
+T = TypeVar("T")
 
 FIRST_SOURCES, LATEST_SOURCES = 10, 40
 
@@ -26,11 +29,25 @@ def said_later(memory: Memory, candidate: Candidate) -> bool:
     return known is not None and new is not None and known > new
 
 
-def bounded(sources: tuple[Source, ...]) -> tuple[Source, ...]:
-    """The first and the latest sources: what is said again every day must not grow without end."""
+def bounded(sources: tuple[T, ...]) -> tuple[T, ...]:
+    """The first and the latest of them: what is said again every day must not grow without end."""
     if len(sources) <= FIRST_SOURCES + LATEST_SOURCES:
         return sources
     return (*sources[:FIRST_SOURCES], *sources[-LATEST_SOURCES:])
+
+
+def joined(known: Sequence[Source], further: Sequence[Source]) -> tuple[Source, ...]:
+    """Both, each message once: with whose it is where one of them says so."""
+    found: dict[tuple[str, str], Source] = {}
+    for source in (*known, *further):
+        key = (source.conversation_id, source.message_id)
+        if key not in found or found[key].user_id is None:
+            found[key] = source
+    return bounded(tuple(found.values()))
+
+
+def joined_tellers(known: Sequence[str], further: Sequence[str]) -> tuple[str, ...]:
+    return bounded(distinct((*known, *further)))
 
 
 def distinct(values: Iterable[str]) -> tuple[str, ...]:

@@ -12,14 +12,22 @@ def command(bench: "Bench", kind: Any, command_id: str = "x", **fields: Any) -> 
 
 
 async def test_a_command_creates_a_memory(bench: "Bench") -> None:
-    order = command(bench, "create", text="User has a dog", importance=0.9, memory_kind="pet")
+    order = command(bench, "create", text="User has a dog", importance=0.9, memory_kind="pet", told_by=("ada",))
     outcome = await bench.curator.apply_command(order)
     memory = await bench.memories.get(outcome.memory_id or "")
     assert memory is not None
     assert (memory.text, memory.importance, memory.kind, memory.created_by) == ("User has a dog", 0.9, "pet", "anna")
+    assert memory.told_by == bench.events()[0].data.memory.told_by == ("ada",)
     assert memory.memory_id in bench.vectors.points
     (activity,) = bench.activity()
     assert (activity.type, activity.data["command_id"]) == ("memstream.command.accepted", "x")
+
+
+async def test_a_row_of_an_earlier_version_names_nobody_who_told_it(bench: "Bench") -> None:
+    memory = await bench.remember("User has a dog")
+    await bench.pool.execute("UPDATE memories SET told_by = NULL")
+    again = await bench.memories.get(memory.memory_id)
+    assert again is not None and again.told_by == ()
 
 
 async def test_the_same_command_is_carried_out_once(bench: "Bench") -> None:

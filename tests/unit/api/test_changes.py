@@ -23,6 +23,12 @@ async def test_a_created_memory_is_told_with_its_address(api: Api):
     assert read.headers["etag"] == answer.headers["etag"]
 
 
+async def test_a_memory_names_the_user_who_told_it_beside_the_key_that_made_it(api: Api):
+    client = api.client(write="app/*")
+    memory = (await client.post("/v1/memories", json=NEW | {"told_by": ["ada"]})).json()["memory"]
+    assert (memory["told_by"], memory["created_by"]) == (["ada"], "key 1 (key1)")
+
+
 async def test_a_memory_may_come_with_a_full_text_alone(api: Api):
     api.curation.late = True
     body = {"namespace": "app/ada", "full_text": "User plays chess on Tuesdays, at the club by the river."}

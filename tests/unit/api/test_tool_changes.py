@@ -51,6 +51,16 @@ async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and
     assert short.importance is long.importance is None
 
 
+async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(workshop: Workshop) -> None:
+    policies = Policies((Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}")),))
+    reach = access(policies, (MINE, SHARED), (MINE, SHARED), "agent")
+    tools = workshop.tools(MINE, SHARED, users=reach.users)
+    await said(tools, "create_memory", content="User keeps bees.", kinds=["fact"])
+    await said(tools, "create_memory", content="The oven is broken.", kinds=["fact"], namespace=SHARED)
+    own, shared = workshop.commands.seen
+    assert (own.told_by, own.actor, shared.told_by) == (("ada",), "agent", None)
+
+
 async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:
     await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
     assert workshop.commands.seen[0].memory_kind == "dream"

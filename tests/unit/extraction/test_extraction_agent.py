@@ -30,7 +30,7 @@ async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(w
     assert first.partition == PARTITION
     (candidate,) = second.candidates
     assert candidate.candidate_id == ids.candidate_id(asked().request_id, "app/user", 0)
-    assert [(s.message_id, s.position) for s in candidate.sources] == [("m10", 10)]
+    assert [(s.message_id, s.position, s.user_id) for s in candidate.sources] == [("m10", 10, "user")]
     assert first.candidates[0].candidate_id != candidate.candidate_id
 
 
