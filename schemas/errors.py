@@ -2,6 +2,7 @@
 
 MemstreamError
 ├── Retryable        something outside is down or busy: try again later, acknowledge nothing
+│   └── Overloaded   this process has as much to answer as it takes on: try again, here or elsewhere
 ├── Deferred         this request must wait long: it is parked, acknowledged, and resumed at its time
 ├── Rejected         this input will never be accepted: it goes to the dead letters with its reason
 └── Misconfigured    start-up stops: the message names the setting, the value and the remedy
@@ -24,6 +25,10 @@ class MemstreamError(Exception):
 
 class Retryable(MemstreamError):
     """A dependency failed in a way that may pass; the work must be tried again, un-acknowledged."""
+
+
+class Overloaded(Retryable):
+    """More is asked of this process at a time than it takes on; nothing is out of order."""
 
 
 class Deferred(MemstreamError):

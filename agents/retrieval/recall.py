@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
@@ -9,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
+from agents.retrieval.admission import Admission
 from agents.retrieval.block import IsKnown, Limits, TokenCount, block
 from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.rights import MayRead, everything, permitted
@@ -53,7 +55,7 @@ class Target(Struct, frozen=True):
 
 
 class Recall:
-    """`count_tokens` counts as windows count."""
+    """`count_tokens` counts as windows count. `admission` bounds the blocks that are made at a time."""
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class Recall:
         count_tokens: TokenCount,
         clock: Callable[[], datetime],
         profiles: Profiling | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self._retrieval = retrieval
         self._archive = archive
@@ -70,6 +73,7 @@ class Recall:
         self._count_tokens = count_tokens
         self._clock = clock
         self._profiles = profiles
+        self._admission = admission
 
     def target(self, asked: BlockQuery, conversation: Conversation | None) -> Target | None:
         """None when nothing says in which namespaces to look.
@@ -95,11 +99,17 @@ class Recall:
         """The block that is asked for; there is a target. Checked before is whether the caller may read the target's namespaces
         and the `conversation`, None where there is none or none is known yet; `may_read` is for passages, which have owners.
 
-        Raises Retryable, and Rejected `budget_too_small`.
+        Raises Retryable, Overloaded among them, and Rejected `budget_too_small`.
         """
         target = self.target(asked, conversation)
         if target is None:
             raise ValueError("neither namespaces nor a known conversation nor a scope are given")
+        async with self._admission.place() if self._admission else nullcontext():
+            return await self._block(asked, target, conversation, may_read)
+
+    async def _block(
+        self, asked: BlockQuery, target: Target, conversation: Conversation | None, may_read: MayRead
+    ) -> Block:
         limits = limits_of(asked, target.policy.block)
         found, tail, profile = await asyncio.gather(
             self._found(asked, target.namespaces, limits), self._tail(asked, conversation), self._profile(asked, target)

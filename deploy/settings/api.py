@@ -11,6 +11,12 @@ class ApiFields(BaseModel):
     api_requests_per_minute: int = Field(
         6_000, ge=1, le=10_000_000, description="of one key to one API process, on average; a tenth of it at once"
     )
+    api_questions_at_once: int = Field(
+        16,
+        ge=1,
+        le=10_000,
+        description="searches and context blocks that one process answers at a time; twice as many wait",
+    )
     api_wait_s: float = Field(
         5.0, gt=0.0, le=60.0, description="longest wait of a request for the outcome of its change, before 202"
     )

@@ -26,6 +26,7 @@ from agents.passages.reading import PassageReader
 from agents.profile.reading import Profiles
 from agents.replay.cutover import Cutover
 from agents.replay.replays import ReplayGenerations
+from agents.retrieval.admission import Admission, AdmittedSearch
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.serving import MeasuredAccesses, MeasuredContexts, MeasuredRecall
 from deploy.policies.files import shipped
@@ -94,13 +95,13 @@ async def wired(
     archive, count_tokens = Archive(pool), models.token_counter(settings)
     tiers = search.retrieval(pool, index, policies)
     searched = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
-    profiles = Profiles(LiveMemories(pool), count_tokens, now)
+    profiles, admission = Profiles(LiveMemories(pool), count_tokens, now), Admission(settings.api_questions_at_once)
     return Ports(
         authentication=door(pool, resources, chores) if keyed else NoAuthentication(),
         rate_limiter=rates(settings.api_requests_per_minute),
         memories=memories,
         stored=stored,
-        retrieval=searched,
+        retrieval=AdmittedSearch(searched, admission),
         passages=PassageReader(Passages(pool), policies),
         accesses=counter(pool, resources, chores, meters),
         event_history=EventHistory(pool),
@@ -120,7 +121,7 @@ async def wired(
         sweeps=Sweeps(pool),
         replays=replays(pool, publisher, index.memory_embedder, vectors),
         policies=policies,
-        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, meters=meters),
+        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, admission, meters=meters),
         profiles=profiles,
         conversations=Conversations(Windows(pool), archive, policies),
         contexts=MeasuredContexts(archive, terms, KeptCounts(count_tokens, meters.counted), now, meters=meters),

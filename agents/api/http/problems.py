@@ -14,13 +14,14 @@ from msgspec import Struct
 from starlette.exceptions import HTTPException
 
 from schemas import codec
-from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
+from schemas.errors import MemstreamError, Misconfigured, Overloaded, Rejected, Retryable
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:memstream:problem:"
 RETRY_AFTER_S = 5
+OVERLOADED_RETRY_AFTER_S = 1  # some of those that wait are answered by then
 
 
 class ProblemDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,6 +88,10 @@ def from_validation_error(raised: RequestValidationError) -> Problem:
     return invalid("; ".join(said))
 
 
+def from_overloaded(overloaded: Overloaded) -> Problem:
+    return Problem(503, "overloaded", str(overloaded), {"Retry-After": str(OVERLOADED_RETRY_AFTER_S)})
+
+
 UNFORESEEN = Problem(500, "internal", "this is a fault of the server; its log tells more under the request's id")
 
 
@@ -114,6 +119,8 @@ async def handle_error(request: Request, raised: Exception) -> Response:
             return response(request, raised)
         case Rejected():
             return response(request, from_rejected(raised))
+        case Overloaded():  # not logged: the meter of requests counts them, and they come by the hundred
+            return response(request, from_overloaded(raised))
         case Retryable():
             log.warning("%s %s: %s", request.method, quote(request.url.path), raised)
             return response(request, from_retryable(raised))

@@ -1,8 +1,28 @@
 """Whatever goes wrong is a problem as RFC 9457 has it, with the request's id."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
-from tests.api import Api
+from agents.retrieval.admission import Admission, AdmittedSearch
+from agents.retrieval.recall import Recall
+from schemas.errors import Overloaded
+from tests.api import NOON, POLICIES, Api, words
+from tests.fakes.archive import FakeArchive
+from tests.fakes.searched import Searched
+
+
+class Full(Admission):
+    """Never has a place."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        raise Overloaded("2 wait already")
+        yield
 
 
 def is_problem(answer, status: int, word: str) -> bool:
@@ -67,3 +87,15 @@ async def test_a_path_cannot_write_a_line_of_the_log(api: Api, caplog: pytest.Lo
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("agents.api")]
     assert len(messages) == 2
     assert not any(character in message for message in messages for character in "\n\r\x1b")
+
+
+@pytest.mark.parametrize("path", ["/v1/search", "/v1/context"])
+async def test_a_process_with_as_many_questions_as_it_takes_on_asks_to_come_again(path: str):
+    searched, full = Searched(), Full()
+    api = Api(
+        retrieval=AdmittedSearch(searched, full),
+        recall=Recall(searched, FakeArchive(), POLICIES, words, lambda: NOON, admission=full),
+    )
+    answer = await api.client(read="*").post(path, json={"namespaces": ["app/ada"], "text": "dogs"})
+    assert is_problem(answer, 503, "overloaded")
+    assert int(answer.headers["retry-after"]) > 0
