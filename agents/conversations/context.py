@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from agents.conversations.shortening import Texts, shortened, with_texts
 from schemas import codec
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
@@ -16,6 +17,7 @@ from sinks.archive.messages import ArchivedMessage
 from streams.windows.arrival import arrived
 from streams.windows.context import building, gaps, statistics
 from streams.windows.detectors.detect import detect_in
+from streams.windows.marks import weighed
 from streams.windows.pruning import importance
 from streams.windows.pruning.decision import Decision
 from streams.windows.pruning.reasons import SENTENCES
@@ -33,12 +35,14 @@ class KnownWindow(Struct, frozen=True):
     gaps: tuple[Gap, ...] = ()
     in_context: int = 0
     last_prune: LastPrune | None = None
+    adjustments: Adjustments = field(default_factory=Adjustments)
 
     @classmethod
     def of(cls, state: WindowState | None) -> "KnownWindow":
         if state is None:
             return cls()
-        return cls(state.gaps, state.statistics.messages_in_context, state.statistics.last_prune)
+        statistics = state.statistics
+        return cls(state.gaps, statistics.messages_in_context, statistics.last_prune, state.adjustments)
 
 
 def build_context(
@@ -60,7 +64,7 @@ def build_context(
     tools = budget.billed(count(codec.encode(asked.tools).decode())) + tool_use if asked.tools else 0
     limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # what is never pruned is refused there
     messages = {each.position: each.message for each in archived} | unpublished_messages(archived, asked, now)
-    turns = message_traits(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
+    turns = message_traits(dict(sorted(messages.items())), known, budget.settings.task_gap_s, count)
     texts: Texts = {}
     try:
         built = building.build(turns, known.gaps, limited, now)
@@ -107,16 +111,16 @@ def unpublished_messages(archived: Sequence[ArchivedMessage], asked: ContextQuer
 
 
 def message_traits(
-    messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount
+    messages: Mapping[int, Message], known: KnownWindow, task_gap_s: float, count: TokenCount
 ) -> list[MessageTraits]:
     """The messages that no gap holds, as the rules see them."""
     turns, stands = [], Segmentation()
     for position, message in messages.items():
-        gone = gaps.holds(left, position)
+        gone = gaps.holds(known.gaps, position)
         tokens = 0 if gone else message_tokens(message, count)
         _, turn, stands = arrived(message, detect_in(message), position, tokens, stands, task_gap_s)
         if not gone:
-            turns.append(turn)
+            turns.append(weighed(turn, known.adjustments.marks))
     return turns
 
 
@@ -162,6 +166,7 @@ def context_entry(
         important=message.important,
         tool_calls=message.tool_calls,
         tool_call_id=message.tool_call_id,
+        mark=turn.mark,
     )
 
 

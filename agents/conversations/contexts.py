@@ -1,6 +1,6 @@
 """Contexts of conversations: reads what was said and applies the rules on the terms that the window itself is kept on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from math import inf
 from typing import Protocol
@@ -9,12 +9,14 @@ from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.contexts import ContextQuery, ConversationContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
 from streams.windows.arrival import arrived
 from streams.windows.context import gaps
 from streams.windows.detectors.detect import detect_in
+from streams.windows.marks import weighed
 from streams.windows.pruning.importance import RECENCY, importance
 from streams.windows.segments import Segmentation
 from streams.windows.tokens.counting import TokenCount, message_tokens
@@ -65,7 +67,8 @@ class Contexts:
         latest = await self._archive.page(name, beyond=None, limit=len(RECENCY), backwards=True)
         said = [(each.partition, each.position) for each in latest if each.message.role != "system"]
         await self._count_tokens.prepare(each.message.content for each in archived)
-        return [measures(each, said, self._count_tokens, now) for each in archived]
+        marks = conversation.state.adjustments.marks if conversation.state else {}
+        return [measures(each, said, self._count_tokens, now, marks) for each in archived]
 
     async def _messages(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""
@@ -76,10 +79,12 @@ class Contexts:
         return await self._archive.window(name, latest[0].partition, 0, ()) if latest else ()
 
 
-def measures(archived: ArchivedMessage, latest: Sequence[Place], count: TokenCount, now: float) -> tuple[int, float]:
+def measures(
+    archived: ArchivedMessage, latest: Sequence[Place], count: TokenCount, now: float, marks: Mapping[str, Mark]
+) -> tuple[int, float]:
     """`latest` are the places of the conversation's last messages but system prompts."""
     message, place = archived.message, (archived.partition, archived.position)
     tokens = message_tokens(message, count)
     _, turn, _ = arrived(message, detect_in(message), archived.position, tokens, Segmentation(), inf)
     newer = sum(other[0] == place[0] and other > place for other in latest)
-    return tokens, importance(turn, newer, now)
+    return tokens, importance(weighed(turn, marks), newer, now)

@@ -1,9 +1,9 @@
-"""Manual requests to windows: flush, prune, clear, restore."""
+"""Manual requests to windows: flush, prune, clear, restore, mark."""
 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
@@ -12,13 +12,16 @@ from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 
-ByHand = Literal["flush", "prune", "clear", "restore"]
+ByHand = Literal["flush", "prune", "clear", "restore", "mark"]
 
 
-def control_record(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:
-    """To the partition of the conversation's messages: other clients may have hashed its key in another way."""
+def control_record(state: WindowState, kind: ByHand, at: datetime, **fields: Any) -> Outgoing:
+    """To the partition of the conversation's messages: other clients may have hashed its key in another way.
+
+    `fields` are those of the control event that its kind takes.
+    """
     conversation_id = state.scope.conversation_id
-    event = WindowControl(conversation_id=conversation_id, kind=kind, at=at)
+    event = WindowControl(conversation_id=conversation_id, kind=kind, at=at, **fields)
     return Outgoing(
         topic=topics.WINDOW_CONTROL,
         key=conversation_id.encode(),
@@ -35,13 +38,13 @@ class WindowControlSender:
         self._clock = clock
         self._wait_s = wait_s
 
-    async def send(self, state: WindowState, kind: ByHand) -> None:
+    async def send(self, state: WindowState, kind: ByHand, **fields: Any) -> None:
         """Once it returns the request will be carried out, and after about a second the window's row tells of it.
 
         Raises Retryable: then it may be carried out all the same, and once more does no harm.
         """
         try:
             async with asyncio.timeout(self._wait_s):
-                await self._publisher.publish([control_record(state, kind, self._clock())])
+                await self._publisher.publish([control_record(state, kind, self._clock(), **fields)])
         except TimeoutError as exc:
             raise Retryable(f"Kafka did not confirm {kind} within {self._wait_s:g} s") from exc

@@ -44,6 +44,8 @@ class ArchivedMessages(Protocol):
 
     async def erased(self, namespaces: Collection[str]) -> bool: ...
 
+    async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None: ...
+
     async def page(
         self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
     ) -> tuple[ArchivedMessage, ...]: ...
@@ -84,6 +86,10 @@ class Conversations:
         """What was said in it, by partition and position from behind a place on, or from before it backwards."""
         name = conversation.conversation_id
         return await self._archive.page(name, beyond=beyond, limit=limit, backwards=backwards)
+
+    async def message(self, conversation: Conversation, message_id: str) -> ArchivedMessage | None:
+        """The message of that id, if it was said in the conversation."""
+        return await self._archive.message(conversation.conversation_id, message_id)
 
     async def prunings(
         self, conversation: Conversation, limit: int, before: PruningPlace | None

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 STAGE = "windows"
 TOLD_AGAIN_AFTER_S = 10.0
-BY_HAND = ("flush", "prune", "clear", "restore")
+BY_HAND = ("flush", "prune", "clear", "restore", "mark")
 SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)

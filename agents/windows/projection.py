@@ -124,4 +124,5 @@ class WindowProjection:
             opened=head.opened,
             extracted_to=head.extracted_to,
             cleared_at=head.cleared_at,
+            adjustments=rows.adjustments_of(head.scope.conversation_id, ledger.safe),
         )

@@ -13,7 +13,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, PruningFailed
+from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, MessageMarked, PruningFailed
 
 
 def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
@@ -24,6 +24,8 @@ def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
         event = _failed(told, partition, at)
     elif isinstance(told, ContextRestored):
         event = _restored(told, partition, at)
+    elif isinstance(told, MessageMarked):
+        event = _marked(told, partition, at)
     else:
         event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
@@ -88,13 +90,19 @@ def _restored(told: ContextRestored, partition: int, at: datetime) -> ActivityEv
     return _event(told, partition, at, "restored", told.restored, restored=told.restored, statistics=statistics)
 
 
+def _marked(told: MessageMarked, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.marked`: `outcome` says whether the mark holds."""
+    data = {"message_id": told.message_id, "importance": told.importance, "outcome": told.outcome}
+    return _event(told, partition, at, "marked", told.message_id, **data)
+
+
 def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruning_failed`: the context stays as it was."""
     return _event(told, partition, at, "pruning_failed", told.cause, cause=told.cause, error=told.error)
 
 
 def _event(
-    told: ContextWarning | ContextPruned | ContextRestored | PruningFailed,
+    told: ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed,
     partition: int,
     at: datetime,
     kind: str,

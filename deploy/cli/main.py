@@ -43,7 +43,7 @@ COMMANDS = {
     "keys": "Manage the API's keys and their rights in namespaces.",
     "topics": "Create and list memstream's topics.",
     "schemas": "Register memstream's JSON Schemas.",
-    "window": "Show, flush, prune, clear or restore a conversation's context window.",
+    "window": "Show, flush, prune, clear or restore a conversation's context window, or mark a message in it.",
     "dead-letters": "List, show, replay or discard records that memstream could not process.",
     "policies": "Manage policies as YAML files.",
 }

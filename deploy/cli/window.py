@@ -2,7 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -11,13 +11,14 @@ from deploy.cli import terminal, window_view
 from deploy.cli.command import Json, command, several_commands
 from deploy.settings import load
 from deploy.wiring import connections
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.windows import WindowState
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 
-cli = several_commands("Show, flush, prune, clear or restore a conversation's context window.")
+cli = several_commands("Show, flush, prune, clear or restore a conversation's context window, or mark a message in it.")
 
 Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
 
@@ -68,7 +69,21 @@ async def restore(conversation: Conversation, json: Json = False) -> None:
     await send(conversation, "restore", json)
 
 
-async def send(conversation: str, kind: ByHand, json: bool) -> None:
+@cli.command()
+@command
+async def mark(
+    conversation: Conversation,
+    message: Annotated[str, typer.Argument(help="The message's id.", show_default=False)],
+    importance: Annotated[str, typer.Argument(help="pinned, important, expendable, or normal.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Mark a message that was sent already: pinned and important ones stay, expendable ones leave first."""
+    if importance not in get_args(Mark):
+        raise Misconfigured(f"{importance!r} is none of {', '.join(get_args(Mark))}")
+    await send(conversation, "mark", json, message_id=message, importance=importance)
+
+
+async def send(conversation: str, kind: ByHand, json: bool, **fields: Any) -> None:
     """Publishes the control event and says so. Raises Misconfigured for a window that is not there."""
     settings = load()
     async with connections.postgres(settings, max_size=1) as pool:
@@ -76,7 +91,7 @@ async def send(conversation: str, kind: ByHand, json: bool) -> None:
     if state.phase == "forgotten":
         raise Misconfigured(f"the window of {conversation!r} is forgotten: there is nothing left to {kind}")
     async with connections.kafka(settings) as publisher:
-        await publisher.publish([control_record(state, kind, datetime.now(UTC))])
+        await publisher.publish([control_record(state, kind, datetime.now(UTC), **fields)])
     topic = settings.topics().physical(topics.WINDOW_CONTROL)
     if json:
         sent: dict[str, Any] = {"kind": kind, "conversation_id": conversation, "topic": topic}

@@ -326,6 +326,11 @@ class Memstream:
                 )
         return change
 
+    async def mark(self, conversation_id: str, message_id: str, importance: str) -> None:
+        """What a message that was sent is to be in its context: `pinned`, `important`, `expendable`, or `normal` again."""
+        body = {"message_id": message_id, "importance": importance}
+        await self._json("POST", f"/v1/conversations/{part(conversation_id)}/mark", json=body)
+
     async def tools(self, *namespaces: str) -> list[Json]:
         """Tools over memories for the `tools` of a request to Anthropic's Messages API."""
         found: list[Json] = (await self._json("GET", "/v1/tools", params={"namespace": namespaces}))["tools"]

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.messages import Identifier, Moment, Role, ToolCall, require_plausible
 from schemas.conversations.windows import Reason, Statistics
 
@@ -43,7 +44,8 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `tokens` are counted ones. A message has its `importance`, from 0 to 1, and the `reason` why it stays, which `why` says in
     words; one that is not published yet has no position. Of a `shortened` one the middle of the content is left out, with a mark
-    that says how much. A marker stands for `count` messages at positions from `position` on.
+    that says how much. `mark` is what it was made after it was sent.
+    A marker stands for `count` messages at positions from `position` on.
     """
 
     role: ShownRole
@@ -60,6 +62,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_call_id: str | None = None
     count: int = 1
     shortened: bool = False
+    mark: Mark | None = None
 
 
 class OmittedMessage(Struct, frozen=True, kw_only=True):

@@ -4,13 +4,23 @@ from typing import Literal
 
 from msgspec import Struct
 
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.messages import Identifier, Moment
 from schemas.conversations.windows import Summary
 from schemas.erasure.erasures import Fence
 from schemas.extraction.requests import Lane
 
 ControlKind = Literal[
-    "due", "flush", "prune", "clear", "restore", "extraction_completed", "extraction_failed", "summarised", "erase"
+    "due",
+    "flush",
+    "prune",
+    "clear",
+    "restore",
+    "mark",
+    "extraction_completed",
+    "extraction_failed",
+    "summarised",
+    "erase",
 ]
 
 
@@ -19,7 +29,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`:
     take out of the context what is not needed now; `clear`: take all out of it but the system prompt; `restore`: bring back
-    what the last `clear` took, for ten minutes and while nothing else has left; `extraction_completed` / `extraction_failed`:
+    what the last `clear` took, for ten minutes and while nothing else has left; `mark`: from now on the message
+    `message_id` is of that `importance` to pruning; `extraction_completed` / `extraction_failed`:
     the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which
     left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`: what was said
     until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
@@ -38,6 +49,12 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     known: str | None = None
     lane: Lane | None = None
     users: tuple[Identifier, ...] = ()
+    message_id: Identifier | None = None
+    importance: Mark | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "mark" and (self.message_id is None or self.importance is None):
+            raise ValueError("a mark needs a message_id and an importance: pinned, important, expendable or normal")
 
     def fence(self, partition: int) -> Fence:
         """What an erasure keeps out of a window whose messages lie in that partition."""

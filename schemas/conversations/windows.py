@@ -2,8 +2,9 @@
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Role, Scope
 from schemas.conversations.window_settings import Strategy
 
@@ -146,6 +147,7 @@ class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     opened: int = 0
     extracted_to: int = 0
     cleared_at: float | None = None
+    adjustments: Adjustments = field(default_factory=Adjustments)
 
     @property
     def restorable_until(self) -> float | None:

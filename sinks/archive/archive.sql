@@ -29,6 +29,11 @@ WHERE conversation_id = $1
 GROUP BY tenant_id, app_id, user_id, agent_id, mode
 ORDER BY min(archived_at), min(position)
 
+-- name: message
+SELECT partition, position, content, body
+FROM messages
+WHERE conversation_id = $1 AND message_id = $2
+
 -- name: page
 SELECT partition, position, content, body
 FROM messages

@@ -86,6 +86,12 @@ class Archive:
             rows = await self._pool.fetch(query("archive", "scopes"), conversation_id)
         return tuple(Scope(conversation_id=conversation_id, **row) for row in rows)
 
+    async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None:
+        """The message of that id. Raises Retryable."""
+        with translated("reading a message"):
+            rows = await self._pool.fetch(query("archive", "message"), storable(conversation_id), storable(message_id))
+        return next(iter(archived_messages(rows)), None)
+
     async def page(
         self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
     ) -> tuple[ArchivedMessage, ...]:

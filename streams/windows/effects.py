@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from schemas.conversations.adjustments import Mark, Marked
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Cause, Pruning, Reason, Statistics
 from schemas.extraction.requests import ExtractionRequest
@@ -34,6 +35,16 @@ class ContextRestored(Struct, frozen=True):
     statistics: Statistics
 
 
+class MessageMarked(Struct, frozen=True):
+    """Somebody marked a message; `outcome` says whether it holds. `position` is that of the control event."""
+
+    scope: Scope
+    position: int
+    message_id: str
+    importance: Mark
+    outcome: Marked
+
+
 class PruningFailed(Struct, frozen=True):
     """A decision about what leaves the context failed: nothing left, and the message at `position` stays in."""
 
@@ -43,4 +54,4 @@ class PruningFailed(Struct, frozen=True):
     error: str
 
 
-Effect = ExtractionRequest | ContextWarning | ContextPruned | ContextRestored | PruningFailed
+Effect = ExtractionRequest | ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.messages import Role
 
 
@@ -10,6 +11,7 @@ class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
 
     `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the
     number of the task it belongs to; `calls` are the ids of the tool calls it makes, `answers` that of the call it answers.
+    `mark` is what somebody said of it after it was sent.
     """
 
     position: int
@@ -23,3 +25,4 @@ class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
     important: bool = False
     calls: tuple[str, ...] = ()
     answers: str | None = None
+    mark: Mark | None = None

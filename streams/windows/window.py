@@ -7,6 +7,7 @@ changes nothing: offsets and message ids are remembered.
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import ConversationEnded, Message, Scope
 from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Gap
@@ -17,9 +18,10 @@ from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, merged_scope
 from streams.windows.context.history import History
 from streams.windows.detectors.detect import Detected, detect_in
-from streams.windows.effects import Effect
+from streams.windows.effects import Effect, MessageMarked
 from streams.windows.entry import Entry
 from streams.windows.extraction.progress import Extraction
+from streams.windows.marks import marked
 from streams.windows.rows.chunks import Chunks
 from streams.windows.rows.head import Erased, Head, HeldEnd, Removals
 from streams.windows.seen_messages import SeenMessages
@@ -48,6 +50,7 @@ class Window:
 
     `chunks` are the rows that messages rest in, `dropped` the numbers of those to be deleted.
     `memory_bytes` is about what it takes in memory, `terms` whatever its keeper last looked up for what is known of it.
+    `adjusted`: the row of its `adjustments` is to be written.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Window:
         entries: Iterable[Entry] = (),
         removals: Removals | None = None,
         chunks: Chunks | None = None,
+        adjustments: Adjustments | None = None,
     ) -> None:
         self.head = head
         self.entries = {entry.position: entry for entry in entries}
@@ -64,7 +68,9 @@ class Window:
         self.chunks = chunks or Chunks()
         self.dropped: list[int] = []
         self.terms: Terms | None = None
-        self.history = History(head, self.entries, removals or Removals())
+        self.adjustments = adjustments or Adjustments()
+        self.adjusted = False
+        self.history = History(head, self.entries, removals or Removals(), self.adjustments)
         self._extraction = Extraction(head, self.entries)
         self._ids = SeenMessages((entry.said.message_id for entry in self.entries.values()), self.history.removals.left)
 
@@ -185,6 +191,8 @@ class Window:
             told = self.history.clear(terms, now)
         elif control.kind == "restore":
             told = self.history.restore(terms, now)
+        elif control.kind == "mark":
+            told = self._mark(control, offset)
         elif control.kind == "erase":
             told = self.erase(control.fence(self.head.partition), terms, now, control.users)
         elif control.kind == "summarised":
@@ -193,6 +201,21 @@ class Window:
             told = self._answered(control.request_id, terms, now)
         self._remove(self.history.just_out())
         return told
+
+    def _mark(self, control: WindowControl, offset: int) -> list[Effect]:
+        assert control.message_id is not None and control.importance is not None  # the control event holds itself to it
+        message_id, mark = control.message_id, control.importance
+        held = {self.entries[at].said.message_id: self.entries[at] for at in self.history.shown}
+        left = message_id in self._ids and message_id not in held
+        outcome = marked(self.adjustments, message_id, mark, held, left)
+        self.adjusted = True
+        if outcome == "applied":
+            self.history.weigh(held[message_id].position)
+        return [MessageMarked(self.head.scope, offset, message_id, mark, outcome)]
+
+    def _unmark(self, message_id: str) -> None:
+        if self.adjustments.marks.pop(message_id, None) is not None:
+            self.adjusted = True
 
     def _answered(self, request_id: str, terms: Terms, now: float) -> list[Effect]:
         """What the slice held may leave, and there is room for the next one."""
@@ -234,6 +257,7 @@ class Window:
             entry = self.entries.pop(position)
             self.memory_bytes -= entry.memory_bytes
             self._ids.remove(entry.said.message_id)
+            self._unmark(entry.said.message_id)
             if (number := self.chunks.remove_message(position)) is not None:
                 self.dropped.append(number)
         self.history.gone(leaving, self._ids.left)
@@ -260,6 +284,7 @@ class Window:
             entry = self.entries.pop(position)
             self.memory_bytes -= entry.memory_bytes
             self._ids.remove(entry.said.message_id)
+            self._unmark(entry.said.message_id)
         self.history.erase(gone)
         self.history.gone(gone, self._ids.left)
         self._extraction.erase(gone, now, partly=bool(users))

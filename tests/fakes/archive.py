@@ -55,6 +55,10 @@ class FakeArchive:
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]:
         return tuple(dict.fromkeys(Scope.of(each.message) for each in self._of(conversation_id)))
 
+    async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None:
+        there = (each for each in self._of(conversation_id) if each.message.message_id == message_id)
+        return next(there, None)
+
     async def page(
         self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
     ) -> tuple[ArchivedMessage, ...]:

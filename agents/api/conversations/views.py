@@ -8,8 +8,9 @@ from msgspec.structs import asdict, replace
 
 from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
+from schemas.conversations.adjustments import Mark
 from schemas.conversations.contexts import ContextEntry, ConversationContext, OmittedMessage
-from schemas.conversations.messages import Message, Role, Scope
+from schemas.conversations.messages import Identifier, Message, Role, Scope
 from schemas.conversations.window_settings import Strategy
 from schemas.conversations.windows import (
     UNDO_CLEAR_S,
@@ -122,7 +123,8 @@ class PruningPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
     """A message as it was said, and where it lies in Kafka; its counted `tokens`, and its `importance` now, from 0 to 1.
-    Whether it is `in_context` and `extracted` is said as far as it is known of its partition's window."""
+    Whether it is `in_context` and `extracted` is said as far as it is known of its partition's window,
+    and so is the `mark` that it was given after it was sent."""
 
     partition: int
     position: int
@@ -130,6 +132,7 @@ class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
     importance: float
     in_context: bool | None = None
     extracted: bool | None = None
+    mark: Mark | None = None
 
 
 class MessagePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -164,6 +167,14 @@ class AcceptedRequest(Struct, frozen=True, kw_only=True):
 
     conversation_id: str
     kind: ByHand
+
+
+class MarkRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a message that was sent is to be from now on: `pinned` never leaves by pruning, `important` counts as sent with
+    `important`, `expendable` leaves first, `normal` is weighed by what it says."""
+
+    message_id: Identifier
+    importance: Mark
 
 
 class ClearQuestion(Struct, frozen=True, kw_only=True):
@@ -241,9 +252,15 @@ def message_view(archived: ArchivedMessage, state: WindowState | None, tokens: i
         return MessageView(**fields)
     return MessageView(
         **fields,
-        in_context=position >= state.opened and not gaps.holds(state.gaps, position),
+        in_context=in_context(state, position),
         extracted=position < max(state.extracted_to, state.opened),
+        mark=state.adjustments.marks.get(archived.message.message_id),
     )
+
+
+def in_context(state: WindowState, position: int) -> bool:
+    """Whether a message of the window's partition is in its context."""
+    return position >= state.opened and not gaps.holds(state.gaps, position)
 
 
 def context_view(conversation: Conversation, shown: ConversationContext, now: datetime) -> ContextView:

@@ -16,10 +16,12 @@ from agents.api.conversations.views import (
     ClearQuestion,
     ContextView,
     ConversationView,
+    MarkRequest,
     MessagePage,
     PruningPage,
     clear_question,
     context_view,
+    in_context,
     message_view,
     pruning_view,
     view,
@@ -34,10 +36,11 @@ from agents.api.routes.changes import Reason
 from agents.api.routes.erasures import BEGUN, begin_erasure
 from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
+from schemas.conversations.adjustments import MOST_MARKS
 from schemas.conversations.contexts import ContextQuery
 from schemas.conversations.windows import WindowState
 from schemas.erasure.receipts import Receipt
-from sinks.archive.messages import Place
+from sinks.archive.messages import ArchivedMessage, Place
 from sinks.windows.projection import PruningPlace
 
 router = APIRouter(prefix="/v1/conversations", tags=["conversations"])
@@ -138,9 +141,8 @@ class PruningCursor(Struct, frozen=True, array_like=True):
         return self.at, self.number
 
 
-SENT = documented(
-    AcceptedRequest, status=202, description="It is asked for, and the conversation tells of it after about a second."
-)
+SENT_TOLD = "It is asked for, and the conversation tells of it after about a second."
+SENT = documented(AcceptedRequest, status=202, description=SENT_TOLD)
 
 
 @router.post(f"{ONE}/flush", openapi_extra=SENT)
@@ -178,6 +180,24 @@ async def clear_conversation(
 async def restore_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """Undo the last clear: for ten minutes after it, and while nothing else has left the context."""
     return await request_window_change(conversation_id, "restore", caller, ports)
+
+
+@router.post(
+    f"{ONE}/mark", openapi_extra=documented(AcceptedRequest, takes=MarkRequest, status=202, description=SENT_TOLD)
+)
+async def mark_message(
+    conversation_id: ConversationId,
+    asked: Annotated[MarkRequest, Depends(json_body(MarkRequest))],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """Mark a message in context that was sent already: pinned, important, expendable, or normal again."""
+    conversation = await load_conversation(conversation_id, caller, ports)
+    require_write(conversation, caller)
+    state = window_of(conversation, "mark")
+    require_markable(state, await ports.conversations.message(conversation, asked.message_id), asked)
+    await ports.window_control.send(state, "mark", message_id=asked.message_id, importance=asked.importance)
+    return json_response(AcceptedRequest(conversation_id=conversation_id, kind="mark"), 202)
 
 
 @router.delete(ONE, openapi_extra=documented(Receipt, with_same_body=BEGUN))
@@ -223,8 +243,7 @@ async def request_window_change(
     """Raises Problem 404, 403 without the right to write, 409 for a window that is not there, a clear that is to be
     confirmed, and one that cannot be undone any more."""
     conversation = await load_conversation(conversation_id, caller, ports)
-    for namespace in conversation.namespaces:
-        caller.require("write", namespace)
+    require_write(conversation, caller)
     state = window_of(conversation, kind)
     if kind == "clear" and conversation.policy.window.confirm_clear and not confirm:
         raise Problem(409, "confirmation-required", f"{clear_question(state).question} Ask again with `?confirm=true`")
@@ -232,6 +251,23 @@ async def request_window_change(
         raise conflict("no clear can be undone: there was none in the last ten minutes, or something else left since")
     await ports.window_control.send(state, kind)
     return json_response(AcceptedRequest(conversation_id=conversation_id, kind=kind), 202)
+
+
+def require_write(conversation: Conversation, caller: Caller) -> None:
+    """Raises Problem 403."""
+    for namespace in conversation.namespaces:
+        caller.require("write", namespace)
+
+
+def require_markable(state: WindowState, archived: ArchivedMessage | None, asked: MarkRequest) -> None:
+    """Raises Problem 404 for a message that is not there, 409 for one out of context and where no further mark has room."""
+    if archived is None:
+        raise not_found(f"no message {asked.message_id!r} is known of this conversation")
+    if archived.partition == state.partition and not in_context(state, archived.position):
+        raise conflict(f"message {asked.message_id!r} has left the context: a mark brings nothing back")
+    marks = state.adjustments.marks
+    if len(marks) >= MOST_MARKS and asked.message_id not in marks and asked.importance != "normal":
+        raise conflict(f"{len(marks)} messages are marked, and there may be {MOST_MARKS}: make others `normal` first")
 
 
 def window_of(conversation: Conversation, kind: ByHand) -> WindowState:

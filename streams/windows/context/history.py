@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from itertools import groupby
 
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.windows import UNDO_CLEAR_S, Cause, Gap, LastPrune, Level, Pruning, Run
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
@@ -11,6 +12,7 @@ from streams.windows.context.tally import Tally
 from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, PruningFailed
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
+from streams.windows.marks import weighed
 from streams.windows.pruning import pruning
 from streams.windows.pruning.decision import Decision
 from streams.windows.rows.head import REMEMBERED_PRUNINGS, Cleared, Head, Removals
@@ -34,16 +36,25 @@ class History:
     `changed`: the row of removals is to be written.
     """
 
-    def __init__(self, head: Head, entries: dict[int, Entry], removals: Removals) -> None:
+    def __init__(self, head: Head, entries: dict[int, Entry], removals: Removals, adjustments: Adjustments) -> None:
         self._head = head
+        self._adjustments = adjustments
         self._entries = entries
         self.removals = removals
         self.out = {position for position in entries if gaps.holds(removals.gaps, position)} if removals.gaps else set()
         self._just_out: list[int] = []
-        self.shown = {
-            position: entry.message_traits() for position, entry in entries.items() if position not in self.out
-        }
+        self.shown = self._in_context()
         self.changed = False
+
+    def _in_context(self) -> dict[int, MessageTraits]:
+        marks = self._adjustments.marks
+        there = ((at, entry) for at, entry in self._entries.items() if at not in self.out)
+        return {at: weighed(entry.message_traits(), marks) for at, entry in there}
+
+    def weigh(self, position: int) -> None:
+        """The marks on a message have changed."""
+        if position in self.shown:
+            self.shown[position] = weighed(self._entries[position].message_traits(), self._adjustments.marks)
 
     def just_out(self) -> list[int]:
         """Positions that left the context since this was last asked for, in order."""
@@ -56,7 +67,7 @@ class History:
 
     def take(self, turn: MessageTraits, before: Segmentation, terms: Terms, now: float) -> list[Effect]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
-        self.shown[turn.position] = turn
+        self.shown[turn.position] = weighed(turn, self._adjustments.marks)
         self._head.tally.add(turn.role, turn.tokens, turn.timestamp)
         if turn.role == "system" and (replaced := self._replaced(turn.position)):
             turns, gaps = self.turns(), self.removals.gaps
@@ -119,7 +130,7 @@ class History:
             return []
         back = [position for position in self.out if self.is_held(position)]
         self.out.difference_update(back)
-        self.shown = {at: entry.message_traits() for at, entry in self._entries.items() if at not in self.out}
+        self.shown = self._in_context()
         self.removals.gaps, self.removals.cleared = cleared.gaps, None
         head.tally = Tally.of(self.turns(), cleared.gaps)
         head.warned = terms.budget.level(head.tally.used_tokens)

@@ -33,7 +33,7 @@ DAY: Final = -1  # for each whole day of age
 RECENCY: Final = (*(4,) * 5, *(2,) * 5, *(1,) * 10)  # the last 5, 10 and 20 messages: the highest that applies
 REDUNDANT: Final = -2  # said again by a later message; as much as what is casual
 
-IMPORTANT: Final = 0.9  # at least, of a message that its sender marked
+IMPORTANT: Final = 0.9  # at least, of a message that is marked important
 DAY_S: Final = 86_400.0
 
 
@@ -46,10 +46,12 @@ def base_importance(traits: int) -> int:
 def importance(turn: MessageTraits, newer: int, now: float, repeated: bool = False) -> float:
     """The score of a message that `newer` messages follow, at the time `now` (Unix seconds).
 
-    `repeated`: a later message says the same. System prompts score 1.0.
+    `repeated`: a later message says the same. System prompts and pinned messages score 1.0.
     """
-    if turn.role == "system":
+    if turn.role == "system" or turn.mark == "pinned":
         return 1.0
+    if turn.mark == "expendable":
+        return 0.0
     tenths = base_importance(turn.traits)
     if newer < len(RECENCY):
         tenths += RECENCY[newer]

@@ -1,8 +1,8 @@
 """In which order units leave a context.
 
-Completed tasks go before any part of the current one, whatever the strategy; what its sender marked important after
-those; an error and its correction last, the older first, so that no error outlives its correction. Within a rank the
-strategies differ.
+What is marked expendable goes first. Completed tasks go before any part of the current one, whatever the strategy; what is
+marked important after those; an error and its correction last, the older first, so that no error outlives its correction.
+Within a rank the strategies differ.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,7 @@ from typing import Final
 from schemas.conversations.window_settings import Strategy
 from streams.windows.pruning.units import Unit
 
+EXPENDABLE: Final = -1
 COMPLETED: Final = 0
 LASTING: Final = 1  # directives given in a completed task that are about more than it
 CURRENT: Final = 2
@@ -37,6 +38,8 @@ def ranked(units: Sequence[Unit], strategy: Strategy, current: int) -> list[Rank
 
 
 def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
+    if unit.expendable:
+        return EXPENDABLE
     if unit.corrects:
         return CORRECTED
     if unit.important:
@@ -52,11 +55,12 @@ def removal_batches(candidates: Sequence[Ranked], strategy: Strategy, size: int)
 
     With `hybrid` each completed task is one batch: half a task is of little use.
     """
+    first = [each for each in candidates if each[0] == EXPENDABLE]
     whole = [each for each in candidates if strategy == "hybrid" and each[0] == COMPLETED]
-    single = [each for each in candidates if strategy != "hybrid" or each[0] != COMPLETED]
+    single = [each for each in candidates if each[0] > COMPLETED or (strategy != "hybrid" and each[0] == COMPLETED)]
     tasks = groupby(sorted(whole, key=lambda each: (each[1].segment, each[1].places[0])), lambda each: each[1].segment)
     batches = [list(task) for _, task in tasks]
-    return batches + one_by_one(single, strategy, size)
+    return one_by_one(first, strategy, size) + batches + one_by_one(single, strategy, size)
 
 
 def one_by_one(candidates: Iterable[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:

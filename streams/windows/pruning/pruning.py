@@ -107,7 +107,7 @@ class _Pruning:
     def run(self) -> None:
         free = [each for each in self._ranked if not each[1].protected]
         finished = self._finished()
-        self._take([each for each in free if each[0] == ordering.COMPLETED and each[1].segment in finished])
+        self._take([each for each in free if each[0] <= ordering.COMPLETED and each[1].segment in finished])
         if self._fits():
             return
         rest = [each for each in free if each[1].places[0] not in self._removed]
@@ -177,7 +177,7 @@ class _Pruning:
         for rank, unit in self._ranked:
             kept: Reason = "with_recent" if unit.protected else KEPT.get(rank, "fits")
             for place in unit.places:
-                reasons[place] = kept
+                reasons[place] = "marked_important" if self._turns[place].mark == "pinned" else kept
         for place in said[-self._budget.settings.min_recent :]:
             reasons[place] = "recent"
         return reasons

@@ -9,7 +9,7 @@ SENTENCES: Final[dict[Reason, str]] = {
     "recent": "It is one of the most recent messages, which always stay.",
     "with_recent": "It belongs together with one of the most recent messages.",
     "error_pair": "It is an error or its correction, which are kept longest.",
-    "marked_important": "Its sender marked it important.",
+    "marked_important": "It is marked important, by its sender or later.",
     "directive": "It says how things are to be done from now on.",
     "framing": "It says what the current task is about, or how it is to be done.",
     "current_task": "It belongs to the current task, and there was room.",

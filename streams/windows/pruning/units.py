@@ -30,7 +30,8 @@ class Unit(Struct):
     things are to be done, `lasting`: in later tasks too. `corrects`: one of them is a correction, or is what a correction
     corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
     where only the error before it makes it a correction, that error's. `users`: a user said one of them; `steps`: none is
-    more than a tool call or its result; `specific`: a user states something specific in one of them.
+    more than a tool call or its result; `specific`: a user states something specific in one of them. `expendable`:
+    one of them was marked so, and none is important.
     """
 
     places: list[int]
@@ -47,6 +48,7 @@ class Unit(Struct):
     users: bool
     steps: bool
     specific: bool
+    expendable: bool
 
 
 def group_units(
@@ -54,7 +56,8 @@ def group_units(
 ) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
-    Those with one of the last `min_recent` messages are protected, and the question that is not answered yet. `gaps` say, in
+    Those with one of the last `min_recent` messages are protected, those with a pinned one, and the question that is not
+    answered yet. `gaps` say, in
     order, how many messages left in between: how far apart two messages are does not change when others leave.
     """
     places = [place for place, turn in enumerate(turns) if turn.role != "system"]
@@ -90,12 +93,14 @@ def _numbers(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[int]:
 
 def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[int], recent: int) -> Unit:
     any_of, all_of, score, important = 0, CASUAL, 0.0, False
-    users, steps = False, True
+    users, steps, pinned, expendable = False, True, False, False
     for place in places:
         turn = turns[place]
         any_of |= turn.traits
         all_of &= turn.traits
         important = important or turn.important
+        pinned = pinned or turn.mark == "pinned"
+        expendable = expendable or turn.mark == "expendable"
         users = users or turn.role == "user"
         steps = steps and turn.traits & (TOOL_CALL | TOOL_RESULT) != 0
         if scores[place] > score:
@@ -111,10 +116,11 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         directive=any_of & DIRECTIVE != 0,
         lasting=any_of & LASTING != 0,
         important=important,
-        protected=places[-1] >= recent,
+        protected=pinned or places[-1] >= recent,
         users=users,
         steps=steps,
         specific=any_of & SPECIFIC != 0,
+        expendable=expendable and not important,
     )
 
 

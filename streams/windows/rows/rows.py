@@ -9,6 +9,7 @@ applied offsets and is the commit point.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from schemas import codec
+from schemas.conversations.adjustments import Adjustments
 from streams.windows.context import gaps
 from streams.windows.entry import Entry
 from streams.windows.rows.chunks import Chunks
@@ -18,6 +19,9 @@ from streams.windows.window import Window
 SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it
 # What keys begin with: the heads lie together, to be scanned without the messages.
 HEADS, CHUNKS, REMOVALS = b'"', b"chunk" + SEPARATOR, b"removed" + SEPARATOR
+ADJUSTMENTS = (
+    b"adjusted" + SEPARATOR
+)  # apart from the head: a worker of an earlier version, which writes that, leaves it alone
 CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
 LARGE = CHUNK_BYTES // 8  # bytes of a row that is not written again
 LEAST_SPAN, LONGEST_SPAN = 512, 4_096  # numbers that loading asks for: some milliseconds
@@ -39,6 +43,10 @@ def chunk_key(conversation_id: str, number: int) -> bytes:
 
 def removals_key(conversation_id: str) -> bytes:
     return REMOVALS + head_key(conversation_id)
+
+
+def adjustments_key(conversation_id: str) -> bytes:
+    return ADJUSTMENTS + head_key(conversation_id)
 
 
 def spans(conversation_id: str) -> tuple[tuple[bytes, bytes], ...]:
@@ -64,7 +72,7 @@ def load(conversation_id: str, read: Read) -> Window | None:
         there = [each for each in chunk if not (head.extracted(each.position) and _gone(removals, each.position))]
         chunks.add(number, [each.position for each in there], len(chunk))
         entries += there
-    window = Window(head, sorted(entries, key=_position), removals, chunks)
+    window = Window(head, sorted(entries, key=_position), removals, chunks, adjustments_of(conversation_id, read))
     if len(window.history.shown) != head.tally.account.total_messages:
         raise RuntimeError(f"rows of the window of {conversation_id!r} are missing: {len(entries)} messages for {head}")
     return window
@@ -75,6 +83,12 @@ def removals_of(head: Head, read: Read) -> Removals:
     if not head.has_removals:
         return Removals()
     return codec.decode(read(removals_key(head.scope.conversation_id)), Removals)
+
+
+def adjustments_of(conversation_id: str, read: Read) -> Adjustments:
+    """What is set for the conversation besides its policy."""
+    row = read(adjustments_key(conversation_id))
+    return codec.decode(row, Adjustments) if row is not None else Adjustments()
 
 
 def _chunks(head: Head, read: Read) -> Iterator[tuple[int, tuple[Entry, ...]]]:
@@ -105,10 +119,16 @@ def save(window: Window) -> Rows:
     rows: Rows = {chunk_key(conversation_id, number): row for number, row in written.items()}
     if window.history.changed:
         rows[removals_key(conversation_id)] = codec.encode(window.history.removals)
+    if window.adjusted:
+        rows[adjustments_key(conversation_id)] = _unless_empty(window.adjustments)
     rows[head_key(conversation_id)] = codec.encode(window.head)
     rows |= dict.fromkeys((chunk_key(conversation_id, number) for number in window.dropped), None)
-    window.fresh, window.dropped, window.history.changed = [], [], False
+    window.fresh, window.dropped, window.history.changed, window.adjusted = [], [], False, False
     return rows
+
+
+def _unless_empty(adjustments: Adjustments) -> bytes | None:
+    return None if adjustments == Adjustments() else codec.encode(adjustments)
 
 
 def _seal(window: Window, entries: Sequence[Entry], written: Written) -> None:
@@ -168,6 +188,8 @@ def tombstone(window: Window) -> Rows:
     gone: Rows = {chunk_key(conversation_id, number): None for number in (*window.chunks.numbers, *window.dropped)}
     if window.head.has_removals:
         gone[removals_key(conversation_id)] = None
+    if window.adjusted or window.adjustments != Adjustments():
+        gone[adjustments_key(conversation_id)] = None
     return gone | {head_key(conversation_id): None}
 
 

@@ -119,10 +119,17 @@ async def test_whether_one_of_some_namespaces_was_erased_is_known(archive: AnyAr
     assert not await archive.erased(())
 
 
+async def test_a_message_is_found_by_its_id_in_its_own_conversation(archive: AnyArchive, name: str) -> None:
+    await archive.store([said(name, 5, "same"), said(f"{name} 2", 6, "other")])
+    assert await archive.message(name, "same") == said(name, 5, "same")
+    assert await archive.message(name, "other") is None
+
+
 @pytest.mark.parametrize("text", HARD_TO_STORE)
 async def test_any_id_of_a_conversation_may_be_asked_for(archive: AnyArchive, name: str, text: str) -> None:
     hostile = f"{name}{text}"
     assert await archive.scopes(hostile) == ()
+    assert await archive.message(hostile, hostile) is None
     assert await archive.unextracted(hostile, NOON) == ()
     assert await archive.window(hostile, 2, 0, ()) == ()
     assert await archive.page(hostile, beyond=(2**31 - 1, 2**63 - 1), limit=9) == ()

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap, LastPrune, WindowState
 from tests.contract.windows.either import NOON, AnyWindows
@@ -21,6 +22,7 @@ async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name:
         opened=2**33,
         extracted_to=2**40,
         cleared_at=AT_S + 0.000001,
+        adjustments=Adjustments(marks={"m1": "pinned"}),
         statistics=replace(a_state().statistics, last_prune=LastPrune(AT_S, "manual", 3), percent_used=1e-7),
     )
     await windows.project([whole])
@@ -45,7 +47,19 @@ async def test_projecting_and_forgetting_nothing_is_nothing(windows: AnyWindows,
 
 
 async def test_a_later_state_replaces_all_of_an_earlier_one(windows: AnyWindows, name: str) -> None:
-    await windows.project([a_state(name, 1, model="claude", gaps=(Gap(1, 2, 2, 9),), extracted_to=5, cleared_at=AT_S)])
+    await windows.project(
+        [
+            a_state(
+                name,
+                1,
+                model="claude",
+                gaps=(Gap(1, 2, 2, 9),),
+                extracted_to=5,
+                cleared_at=AT_S,
+                adjustments=Adjustments(marks={"m": "pinned"}),
+            )
+        ]
+    )
     await windows.project([later := a_state(name, 2, scope=Scope(conversation_id=name), phase="ended", policy="other")])
     assert await windows.of(name) == later
 

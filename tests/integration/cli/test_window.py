@@ -90,7 +90,9 @@ async def controls(deployment: Deployment) -> list[tuple[str, int, str]]:
     records = await deployment.records(topics.WINDOW_CONTROL)
     sent = [(record, json.loads(record.value)["kind"]) for record in records]
     return [
-        (record.key.decode(), record.partition, kind) for record, kind in sent if kind in ("flush", "prune", "clear")
+        (record.key.decode(), record.partition, kind)
+        for record, kind in sent
+        if kind in ("flush", "prune", "mark", "clear")
     ]
 
 
@@ -114,11 +116,17 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     assert (confirmed["kind"], confirmed["partition"]) == ("flush", before["partition"])
     await told(deployment, "all is extracted", lambda state: state["extracted_to"] == 8)
 
+    (marked,) = lines(memstream("window", "mark", TALK, f"{TALK}-8", "pinned", "--json"))
+    assert marked["kind"] == "mark"
+    await told(deployment, "marked", lambda state: "pinned" in str(state["adjustments"]))
+    wrong = memstream("window", "mark", TALK, "m", "holy")
+    assert (wrong.returncode, "pinned, important, expendable, normal" in wrong.stderr) == (1, True)
+
     assert memstream("window", "clear", TALK).returncode == 0
     state = await told(deployment, "cleared", lambda state: state["cleared_at"])
     assert (state["statistics"].get("messages_in_context", 0), state["statistics"].get("pruned_messages", 0)) == (0, 8)
 
-    sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "flush", "clear")]
+    sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "flush", "mark", "clear")]
     assert await controls(deployment) == sent_by_hand
 
 

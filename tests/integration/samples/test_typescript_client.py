@@ -13,8 +13,10 @@ import pytest
 from aiohttp import web
 
 from schemas.documents.generate import TARGET
+from schemas.kafka import topics
 from tests.api import Api, a_memory
 from tests.deployment import eventually
+from tests.fakes.windows import a_state
 from tests.scripted_server import ScriptedServer
 from tests.served import served
 
@@ -114,6 +116,14 @@ async def test_searches_and_contexts_are_understood(client: Path, api: Api, url:
         [True, True],
         [SENTENCE],
     ]
+
+
+async def test_a_message_that_was_sent_is_marked(client: Path, api: Api, url: str):
+    api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1")])
+    assert await seen(client, url, api.keys.add(write="app/*"), "marks") == [[404, "not-found", False]]
+    (record,) = api.published.on(topics.WINDOW_CONTROL)
+    assert b'"importance":"pinned"' in record.value
 
 
 async def test_what_is_refused_is_a_problem_with_its_word(client: Path, api: Api, url: str):

@@ -38,6 +38,10 @@ const scenes = {
     const listed = await memstream.api.GET("/v1/memories", { params: { query: { namespace: ADA } } });
     say(listed.data.memories.map((memory) => memory.text));
   },
+  async marks() {
+    await memstream.mark("c1", "c1-1", "pinned");
+    say(await problemOf(memstream.mark("c1", "c1-9", "pinned")));
+  },
   async refused() {
     say(await problemOf(memstream.get("11111111-1111-4111-8111-111111111111")));
     say(await problemOf(memstream.create({ namespace: "other/ada", text: "User keeps bees." })));

@@ -6,8 +6,12 @@ import httpx
 import pytest
 
 from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstream, NotFound, Unauthorized
+from schemas.codec import decode
+from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import Source
+from schemas.kafka import topics
 from tests.api import NOON, Api, a_memory
+from tests.fakes.windows import a_state
 
 ADA, TOM = "app/ada", "app/tom"
 
@@ -110,3 +114,13 @@ async def test_problems_come_as_what_they_are(api: Api, client: Memstream) -> No
             await reader.get(made.memory_id or "")
         with pytest.raises(Unauthorized):
             await stranger.search("x", ADA)
+
+
+async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
+    api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1")])
+    await client.mark("c1", "c1-1", "pinned")
+    (record,) = api.published.on(topics.WINDOW_CONTROL)
+    assert decode(record.value, WindowControl).importance == "pinned"
+    with pytest.raises(NotFound, match="no message 'c1-9'"):
+        await client.mark("c1", "c1-9", "pinned")

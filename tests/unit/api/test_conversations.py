@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agents.api.http import cursors
 from agents.conversations.lookup import Conversations
 from schemas.codec import decode
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import WindowSettings
@@ -272,3 +273,54 @@ async def test_without_the_archive_nothing_is_told_and_to_be_tried_again(talk: A
     talk.archive.down = True
     for read in READS:
         assert (await talk.client(read="app/*").get(OURS + read)).status_code == 503
+
+
+async def test_a_message_that_was_sent_is_marked(talk: Api):
+    client = talk.client(write="app/*")
+    asked = {"message_id": "talk-5", "importance": "pinned"}
+    answer = await client.post(f"{OURS}/mark", json=asked)
+    assert (answer.status_code, answer.json()) == (202, {"conversation_id": "talk", "kind": "mark"})
+    (record,) = talk.published.on(topics.WINDOW_CONTROL)
+    event = decode(record.value, WindowControl)
+    assert (event.kind, event.message_id, event.importance, record.partition) == ("mark", "talk-5", "pinned", 3)
+
+
+async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
+    client = talk.client(write="app/*")
+
+    async def refused(importance: str, message_id: str) -> tuple[int, str]:
+        answer = await client.post(f"{OURS}/mark", json={"message_id": message_id, "importance": importance})
+        return answer.status_code, answer.json()["detail"]
+
+    assert await refused("pinned", "nobody") == (404, "no message 'nobody' is known of this conversation")
+    assert await refused("pinned", "talk-2") == (
+        409,
+        "message 'talk-2' has left the context: a mark brings nothing back",
+    )
+    assert (await refused("holy", "talk-5"))[0] == 422
+    marks = {f"other-{number}": "important" for number in range(64)}
+    await talk.windows.project([replace(known(adjustments=Adjustments(marks=marks)), revision=2)])
+    status, detail = await refused("pinned", "talk-5")
+    assert (status, "64 messages are marked" in detail) == (409, True)
+    forbidden = await talk.client(read="app/*").post(
+        f"{OURS}/mark", json={"message_id": "talk-5", "importance": "normal"}
+    )
+    assert forbidden.status_code == 403
+
+
+async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
+    marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"})
+    await talk.windows.project([replace(known(adjustments=marks), revision=2)])
+    client = talk.client(read="app/*")
+    told = {each["message_id"]: each for each in (await client.get(f"{OURS}/messages")).json()["messages"]}
+    assert [(told[f"talk-{n}"].get("mark"), told[f"talk-{n}"]["importance"]) for n in (4, 5)] == [
+        ("pinned", 1.0),
+        ("expendable", 0.0),
+    ]
+    shown = (await client.get(f"{OURS}/context")).json()["messages"]
+    assert {each["message_id"]: each.get("mark") for each in shown if "message_id" in each} == {
+        "talk-1": None,
+        "talk-4": "pinned",
+        "talk-5": "expendable",
+        "talk-6": None,
+    }

@@ -17,6 +17,7 @@ export type BlockQuery = Schemas["BlockQuery"];
 export type Block = Schemas["Block"];
 export type NewMemory = Schemas["NewMemory"];
 export type ChangedMemory = Schemas["ChangedMemory"];
+export type Importance = Schemas["MarkRequest"]["importance"];
 export type Settled = Schemas["CommandResult"];
 export type Memory = paths["/v1/memories/{memory_id}"]["get"]["responses"]["200"]["content"]["application/json"];
 
@@ -83,6 +84,14 @@ export class Memstream {
   /** What a prompt needs to know: fitting memories, what was said earlier, and what was just said and is not a memory yet. */
   async context(query: BlockQuery): Promise<Block> {
     return told(await this.api.POST("/v1/context", { body: query }));
+  }
+
+  /** What a message that was sent is to be in its context: pinned, important, expendable, or normal again. */
+  async mark(conversationId: string, messageId: string, importance: Importance): Promise<void> {
+    await this.api.POST("/v1/conversations/{conversation_id}/mark", {
+      params: { path: { conversation_id: conversationId } },
+      body: { message_id: messageId, importance },
+    });
   }
 
   async get(memoryId: string): Promise<Memory> {

@@ -99,6 +99,21 @@ async def test_clear_and_prune_delivered_again_change_nothing(stage):
     assert types(stage) == ["cleared"]
 
 
+async def test_a_mark_is_told_and_outlives_a_crash(stage):
+    await stage.say(said(1), said(2))
+    await stage.tell(control("mark", message_id="m1", importance="pinned"))
+    await stage.checkpoint()
+    (marked,) = stage.activity
+    assert (types(stage), marked.data["outcome"], marked.data["message_id"]) == (["marked"], "applied", "m1")
+    await stage.app.end_epoch()
+    stage.offsets = dict.fromkeys(stage.offsets, 0)
+    await stage.begin()
+    await stage.tell(control("mark", message_id="m1", importance="pinned"))
+    await stage.checkpoint()
+    assert types(stage) == ["marked"]
+    assert stage.window().adjustments.marks == {"m1": "pinned"}
+
+
 async def test_a_summary_is_asked_for_on_the_conversations_partition_and_put_in_its_marker():
     stage = await Stage(policy=replace(POLICY, window=WindowSettings(min_recent=2, summarise=True))).begin()
     await stage.say(*(said(n, LONG, model="small") for n in range(8)))

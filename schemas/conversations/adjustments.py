@@ -1,0 +1,19 @@
+"""What is set for the messages of one conversation besides its policy: marks that somebody gives after a message was sent."""
+
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+from schemas.conversations.messages import Identifier
+
+Mark = Literal["pinned", "important", "expendable", "normal"]
+Marked = Literal["applied", "waiting", "left", "full"]
+
+MOST_MARKS: Final = 64  # of one conversation
+
+
+class Adjustments(Struct, omit_defaults=True):
+    """`marks`, by message id: `pinned` never leaves by pruning; `important` counts as sent with `important`; `expendable`
+    leaves before everything else; `normal` is weighed by what it says, whatever it was sent as."""
+
+    marks: dict[Identifier, Mark] = field(default_factory=dict)
