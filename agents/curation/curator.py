@@ -35,7 +35,7 @@ from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command, scrub_wishes
-from agents.curation.wishes import BeginErasures, apply_wishes, kept_wishes, texts_of
+from agents.curation.wishes import BeginErasures, apply_wishes, hide_what_was_said, kept_wishes, texts_of
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
@@ -49,6 +49,7 @@ from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
 from sinks.memories.forgotten import ForgottenWishes
+from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
@@ -125,7 +126,9 @@ class Curator:
                     rulings=rulings,
                     wishes=granted,
                 )
-                await ForgottenWishes(connection).keep(batch.namespace, kept_wishes(batch, granted), now)
+                heeded = kept_wishes(batch, granted)
+                await ForgottenWishes(connection).keep(batch.namespace, heeded, now)
+                await hide_what_was_said(connection, batch, heeded, rulings)
                 await put_records(connection, batch.namespace, notices.wish_records(batch, granted, policy, now))
                 return await record_part(connection, part, outcome, now)
 
@@ -193,6 +196,8 @@ class Curator:
             outcome = rejected(ledger, too_long_for_it)
         else:
             outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
+        if outcome.status == "rejected" and await shows_again(connection, command):
+            outcome = Outcome(status="accepted", namespace=command.namespace, sequence=ledger.sequence)
         most = policy.max_memories if outcome.change in ("created", "restored") else None
         cause = Cause(actor=command.actor, command_id=command.command_id)
         limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
@@ -278,6 +283,13 @@ async def change_to_undo(connection: Connection, command: Command) -> UndoneChan
     if found is None or found.namespace != command.namespace:
         return None
     return UndoneChange(found.version, found.before)
+
+
+async def shows_again(connection: Connection, command: Command) -> bool:
+    """Whether it undoes a wish, by its id, that took no memory and hid what was said."""
+    if command.kind != "undo" or command.memory_id is None:
+        return False
+    return await HiddenMessages(connection).show(command.namespace, command.memory_id)
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

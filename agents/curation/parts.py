@@ -74,7 +74,10 @@ async def settle_candidates(
             rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
             continue
         if candidate.candidate_id in forgotten:
-            rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=FORGOTTEN)
+            wish_id = forgotten[candidate.candidate_id]
+            rulings[place] = Ruling(
+                candidate_id=candidate.candidate_id, result="dropped", reason=FORGOTTEN, wish_id=wish_id
+            )
             continue
         vector = prepared.vector(candidate.text)
         cosines = {each: cosine(vector, named[each]) for each in contradicted_ids(candidate) if each in named}
@@ -105,16 +108,17 @@ async def learn_notes(connection: Connection, batch: CandidateBatch, ledger: Led
 
 async def already_forgotten(
     connection: Connection, batch: CandidateBatch, policy: Policy, now: datetime
-) -> frozenset[str]:
-    """The candidates of what a user asked to have forgotten in a slice that was decided about before this one."""
+) -> dict[str, str]:
+    """The wishes, by ids of candidates, of what a user asked to have forgotten in a slice that was decided about before this
+    one."""
     said = [source.timestamp for each in batch.candidates for source in each.sources if source.timestamp is not None]
     wishes = await ForgottenWishes(connection).since(batch.namespace, min(said)) if said else ()
     personal = is_personal(batch.namespace, policy)
-    return frozenset(
-        each.candidate_id
+    found = {
+        each.candidate_id: asked_before(each, created(each, batch.namespace, batch.provider, now), wishes, personal)
         for each in batch.candidates
-        if wishes and asked_before(each, created(each, batch.namespace, batch.provider, now), wishes, personal)
-    )
+    }
+    return {candidate_id: wish.wish_id for candidate_id, wish in found.items() if wish is not None}
 
 
 async def remaining_allowance(

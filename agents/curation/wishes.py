@@ -9,12 +9,13 @@ from agents.curation.rules.apply_command import ERASED
 from agents.curation.rules.decision_inputs import DecisionInputs
 from agents.curation.rules.incoming import comes_before
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcome import Granted
+from agents.curation.rules.outcome import Granted, Ruling
 from agents.curation.rules.thresholds import thresholds
 from agents.curation.rules.wishes import forget, is_personal, meant
 from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.policies.policies import Policy
 from schemas.retrieval.searches import Filters
+from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
@@ -97,6 +98,20 @@ def texts_of(batch: CandidateBatch) -> list[str]:
     """What of a batch is embedded before it is decided about."""
     named = filter(None, map(named_text, batch.wishes))
     return list(dict.fromkeys((*(candidate.text for candidate in batch.candidates), *named)))
+
+
+async def hide_what_was_said(
+    connection: Connection, batch: CandidateBatch, wishes: Sequence[Wish], rulings: Sequence[Ruling]
+) -> None:
+    """Takes out of search, besides what forgotten memories come from: the wishes that are heeded, the messages that they point
+    to, and what is answered only after its wish."""
+    hidden = HiddenMessages(connection)
+    for wish in wishes:
+        await hidden.hide(batch.namespace, wish.wish_id, filter(None, (wish.message, wish.means)))
+    sources = {each.candidate_id: each.sources for each in batch.candidates}
+    for ruling in rulings:
+        if ruling.wish_id is not None:
+            await hidden.hide(batch.namespace, ruling.wish_id, sources[ruling.candidate_id])
 
 
 def kept_wishes(batch: CandidateBatch, granted: Sequence[Granted]) -> list[Wish]:

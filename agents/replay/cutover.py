@@ -19,6 +19,7 @@ from schemas.memories.events import Cause
 from schemas.replay.generations import Generation, GenerationStatus
 from schemas.replay.shadows import shadow_of
 from sinks.embeddings.port import Embedder
+from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection, Pool, translated
@@ -176,6 +177,8 @@ class Cutover:
         vectors = await Memories(connection).vectors(again, self._embedding_model)
         cut_over(ledger, found, vectors, cause, now)
         await close_ledger(connection, ledger, LiveLimit(most=most, plan=()), cause, now, self._embedding_model)
+        shadow = shadow_of(generation.generation_id, namespace)
+        await HiddenMessages(connection).adopt(shadow, namespace, generation.generation_id)
         switched = SwitchedNamespace(namespace=namespace, first_sequence=first, last_sequence=ledger.sequence)
         await generations.record_switch(connection, generation.generation_id, switched)
         return CutoverResult(namespaces=1, changes=len(ledger.entries))
@@ -197,6 +200,7 @@ class Cutover:
         take_back(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
         limit = LiveLimit(most=None, plan=None)
         await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
+        await HiddenMessages(connection).show(namespace, generation_id)
         await generations.record_switch(connection, generation_id, SwitchedNamespace(namespace=namespace))
         return CutoverResult(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
 

@@ -112,12 +112,26 @@ class SaidSearch:
         if not matches.passages:
             return SaidFound()  # nothing was said, so nothing is missed, whatever cannot be asked
         cosines, degraded = near
-        nearest = cosines if filters != ANY_PASSAGE else list(cosines)[:CANDIDATES]
-        missing = set(nearest) - {row.passage_id for row in matches.rows}
-        rows = [*matches.rows, *await self._passages.rows(missing, namespaces, filters)]
+        rows = [*matches.rows, *await self._nearest_rows(list(cosines), matches.rows, namespaces, filters)]
         question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
         best = ranked(rows, cosines, question, spans, self.scale, self._weights)[:limit]
         return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
+
+    async def _nearest_rows(
+        self, nearest: Sequence[str], known: Sequence[PassageRow], namespaces: Collection[str], filters: PassageFilters
+    ) -> list[PassageRow]:
+        """The nearest that may be found, besides those known. The index may name many that are gone or hidden: others take their
+        place."""
+        most = len(nearest) if filters != ANY_PASSAGE else CANDIDATES
+        have = {row.passage_id for row in known}
+        found, at, wanted = list[PassageRow](), 0, most
+        while wanted and at < len(nearest):
+            asked = nearest[at : at + wanted]
+            missing = [each for each in asked if each not in have]
+            rows = await self._passages.rows(missing, namespaces, filters)
+            found += rows
+            at, wanted = at + len(asked), len(missing) - len(rows)
+        return found
 
     async def _near(
         self, text: str, namespaces: Collection[str], filters: PassageFilters

@@ -17,7 +17,8 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who changed a memory and on account of what: a candidate of a request, a user's wish in one to have it forgotten, or a
     command.
 
-    `erased` is said where it was erased: with its whole namespace, or alone, with conversations that it came from.
+    `erased` is said where it was erased: with its whole namespace, or alone, with conversations that it came from. A wish was
+    said in the message `message_id` of `conversation_id`.
     """
 
     actor: str
@@ -27,6 +28,8 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     command_id: str | None = None
     reason: str | None = None
     erased: Literal["namespace", "conversations"] | None = None
+    conversation_id: str | None = None
+    message_id: str | None = None
 
 
 class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):

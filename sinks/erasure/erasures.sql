@@ -211,6 +211,9 @@ WITH verdicts AS (
 ), wishes AS (
     DELETE FROM forgotten f USING erased_conversations c
     WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id
+), hidden AS (
+    DELETE FROM hidden_messages h USING erased_conversations c
+    WHERE c.erasure_id = $1 AND h.conversation_id = c.conversation_id
 )
 DELETE FROM consolidation_findings f USING erased_conversations c
 WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id

@@ -90,6 +90,7 @@ class Purges:
             await self._connection.execute(query("purges", "drop_findings"), namespace)
             await self._connection.execute(query("purges", "drop_resolutions"), namespace)
             await self._connection.execute(query("purges", "drop_forgotten"), namespace)
+            await self._connection.execute(query("hidden_messages", "drop_namespace"), namespace)
             values = (namespace, fence.at, fence.positions)
             status = await self._connection.execute(query("passages", "drop_namespace"), *values)
             self.passages += int(status.rpartition(" ")[2])

@@ -11,6 +11,7 @@ from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Change, Memory
 from sinks.memories.entry import LedgerEntry
+from sinks.memories.hidden_messages import HiddenMessages
 from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.connection import Connection
 from sinks.postgres.queries import query
@@ -28,6 +29,7 @@ async def record(connection: Connection, namespace: str, entries: Sequence[Ledge
         return
     last = {entry.after.memory_id: entry for entry in entries}
     await _write_rows(connection, entries, list(last.values()), embedding_model)
+    await HiddenMessages(connection).follow(entries)
     await connection.execute(query("memories", "advance"), namespace, entries[-1].after.sequence)
     await put_vectors(connection, namespace, last)
     await put_records(connection, namespace, map(event, entries))

@@ -95,16 +95,24 @@ WITH found AS (
     LIMIT $8
 ), places AS (
     SELECT DISTINCT conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
+), hidden AS MATERIALIZED (
+    SELECT conversation_id, ordinal FROM hidden_passages WHERE conversation_id IN (SELECT conversation_id FROM found)
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
 FROM places JOIN passages USING (conversation_id, ordinal)
-WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
+WHERE (conversation_id, ordinal) NOT IN (SELECT conversation_id, ordinal FROM hidden)
+  AND namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
   AND ($6::timestamptz IS NULL OR said_at >= $6) AND ($7::timestamptz IS NULL OR said_at < $7)
 
 -- name: rows
+WITH hidden AS MATERIALIZED (
+    SELECT conversation_id, ordinal FROM hidden_passages
+    WHERE conversation_id IN (SELECT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[]))
+)
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
 FROM passages
-WHERE passage_id = ANY ($1::uuid[]) AND namespace = ANY ($2::text[])
+WHERE passage_id = ANY ($1::uuid[]) AND (conversation_id, ordinal) NOT IN (SELECT conversation_id, ordinal FROM hidden)
+  AND namespace = ANY ($2::text[])
   AND ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
   AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
 
@@ -115,6 +123,10 @@ FROM unnest($1::text[]) AS space
 
 -- name: with_texts
 -- What a message does not say of whose it is, its conversation does.
+WITH hidden AS MATERIALIZED (
+    SELECT conversation_id, ordinal FROM hidden_passages
+    WHERE conversation_id IN (SELECT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[]))
+)
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
        m.body->>'name' AS name, m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
        coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
@@ -122,7 +134,7 @@ SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)
      LEFT JOIN windows w ON w.conversation_id = m.conversation_id AND w.partition = m.partition
-WHERE p.passage_id = ANY ($1::uuid[])
+WHERE p.passage_id = ANY ($1::uuid[]) AND (p.conversation_id, p.ordinal) NOT IN (SELECT conversation_id, ordinal FROM hidden)
 
 -- name: of_messages
 SELECT p.passage_id::text

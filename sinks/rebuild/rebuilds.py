@@ -116,6 +116,7 @@ class Rebuilds:
             async with self._pool.acquire() as connection, connection.transaction():
                 for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "complete_versions", "drop_told"):
                     await connection.execute(query("rebuilds", name))
+                await connection.execute(query("hidden_messages", "restore"))
                 await queue_state(connection)
 
     async def fenced(self) -> dict[str, datetime]:

@@ -276,6 +276,7 @@ async def drop_shadow(connection: Connection, shadow: str) -> None:
     rows = await connection.fetch(query("generations", "drop_memories"), shadow)
     await put_vectors(connection, shadow, [row["memory_id"] for row in rows])
     await connection.execute(query("purges", "drop_forgotten"), shadow)
+    await connection.execute(query("hidden_messages", "drop_namespace"), shadow)
     await connection.execute(query("generations", "drop_answers"), [shadow])
     await connection.execute(query("generations", "drop_namespace"), shadow)
 

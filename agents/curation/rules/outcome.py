@@ -13,12 +13,14 @@ Result: TypeAlias = Literal["created", "reinforced", "merged", "superseded", "dr
 
 
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of one candidate; `memory_id` is the memory that now says it, None if it was dropped."""
+    """What came of one candidate; `memory_id` is the memory that now says it, None if it was dropped, perhaps on account of the
+    wish `wish_id`, which was decided about before."""
 
     candidate_id: str
     result: Result
     memory_id: str | None = None
     reason: str | None = None
+    wish_id: str | None = None
 
 
 class Granted(Struct, frozen=True, kw_only=True, omit_defaults=True):

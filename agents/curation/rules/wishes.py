@@ -74,14 +74,14 @@ def meant(wish: Wish, memories: Iterable[Memory], near: Collection[str], persona
     return [each for each in theirs if comes_of(each, wish)]
 
 
-def asked_before(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], personal: bool) -> bool:
-    """Whether one of these wishes, which were decided about earlier, means what a candidate says that was said before it: an
+def asked_before(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], personal: bool) -> Wish | None:
+    """The first of these wishes, which were decided about earlier, that means what a candidate says that was said before it: an
     answer may take longer than the one to what was said next. `memory` is what the candidate would be."""
-    return any(
-        all(is_before(source, wish.message) for source in candidate.sources)
-        and bool(meant(wish, [memory], (), personal))
-        for wish in wishes
-    )
+    for wish in wishes:
+        late = all(is_before(source, wish.message) for source in candidate.sources)
+        if late and meant(wish, [memory], (), personal):
+            return wish
+    return None
 
 
 def said_again(memory: Memory, wish: Wish) -> bool:
@@ -177,6 +177,8 @@ def forget(
         wish_id=wish.wish_id,
         request_id=batch.request_id,
         reason=ASKED.format(message_id=wish.message.message_id),
+        conversation_id=wish.message.conversation_id,
+        message_id=wish.message.message_id,
     )
     kind: Change = "deleted" if policy.on_forget_wish == "delete" else "expired"
     for memory in found:

@@ -7,7 +7,7 @@ REACHED = {
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
     # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings", "resolutions"),
-    "forgotten",
+    *("forgotten", "hidden_messages"),
     # with their messages, or with a namespace alone (sinks/passages/passages.sql)
     "passages",
 }
@@ -31,6 +31,7 @@ WORDLESS = {
     "generation_conversations": "ids",
     "generation_namespaces": "names",
     "generations": "plans",
+    "hidden_passages": "a view: ids and numbers",
     "keys": "keys, as hashes",
     "leaders": "names of workers",
     "model_usage": "ids and numbers",

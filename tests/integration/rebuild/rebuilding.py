@@ -17,6 +17,7 @@ from tests.integration.curation_bench import NOON, Bench
 COMPARED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status <> 'deleted' ORDER BY memory_id"
 DELETED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status = 'deleted' ORDER BY memory_id"
 VERSIONS = "SELECT to_jsonb(v) AS row FROM memory_versions v ORDER BY memory_id, version"
+HIDDEN = "SELECT to_jsonb(h) AS row FROM hidden_messages h ORDER BY conversation_id, message_id, hidden_by"
 SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from agents.curation.rules.change import deleted
 from agents.rebuild.rebuilder import Rebuild
 from schemas.errors import Misconfigured
+from schemas.extraction.candidates import Source, Wish
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import Cause
@@ -22,6 +23,7 @@ from tests.integration.curation_bench import Bench
 from tests.integration.rebuild.rebuilding import (
     COMPARED,
     DELETED,
+    HIDDEN,
     VERSIONS,
     alone,
     command,
@@ -149,6 +151,23 @@ async def test_a_deletion_holds_and_can_be_undone(bench: Bench, other: Pool) -> 
     await command(after, "undo", memory_id=dogs.memory_id)
     (back,) = await after.memories.in_namespace("n")
     assert (back.text, back.version) == ("The user has 2 dogs", 3)
+
+
+async def test_what_a_wish_took_stays_hidden_and_comes_back_with_an_undo(bench: Bench, other: Pool) -> None:
+    berlin = await bench.remember("User lives in Berlin")
+    asked = Source(conversation_id="c", message_id="asked")
+    wish = Wish(wish_id="w", message=asked, statement="User lives in Berlin")
+    await bench.curator.curate(bench.batch(wishes=(wish,)))
+    hidden = await rows(bench.pool, HIDDEN)
+    assert len(hidden) == 2
+
+    await rebuilt(other, bench.publisher.records)
+    assert await rows(other, HIDDEN) == hidden
+    after = Bench(other)
+    await reindex(other, after.vectors, FakeEmbedder())
+    await command(after, "undo", memory_id=berlin.memory_id)
+
+    assert await rows(other, HIDDEN) == []
 
 
 async def test_who_follows_a_namespace_is_told_the_same_as_before(bench: Bench, other: Pool) -> None:

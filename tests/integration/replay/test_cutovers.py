@@ -18,6 +18,7 @@ from sinks.postgres.connection import Connection
 from sinks.replay.generations import SwitchedNamespace
 from tests.integration.replay.replaying import (
     ADA,
+    BOTH,
     GENERATION,
     PEANUTS,
     PREFERENCES,
@@ -26,6 +27,7 @@ from tests.integration.replay.replaying import (
     SHORTER,
     Town,
     after_each_page,
+    kitchen,
     told,
 )
 
@@ -236,3 +238,22 @@ async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_beca
         await town.generations.ready(GENERATION, town.now())
     await town.cutover.undo(GENERATION)
     assert await town.live() == {"User is allergic to peanuts."}
+
+
+async def test_what_only_a_replay_takes_for_a_wish_is_hidden_from_its_cutover_until_that_is_undone(town: Town):
+    """As one does that reports wishes, and is replayed under a policy that heeds them."""
+    town.policies = kitchen(taxonomy=("fact", "preference"), on_forget_wish="report")
+    await town.say("breakfast", PEANUTS, "I live in Berlin.")
+    await town.say("lunch", "Please forget that I live in Berlin.")
+
+    await town.replay(GENERATION, BOTH)
+    assert await hidden(town) == set()
+    await town.cutover.cut_over(GENERATION)
+    assert await hidden(town) == {"m2", "m3"}
+    await town.cutover.undo(GENERATION)
+    assert await hidden(town) == set()
+
+
+async def hidden(town: Town) -> set[str]:
+    rows = await town.pool.fetch("SELECT message_id FROM hidden_messages WHERE namespace = $1", ADA)
+    return {row["message_id"] for row in rows}

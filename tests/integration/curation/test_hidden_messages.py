@@ -1,0 +1,135 @@
+"""With what a user asked to have forgotten, the messages that say it leave search, and come back with an undo."""
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from schemas.memories.commands import Command
+from schemas.policies.policies import Policies
+from tests.groups import says, slices_of
+from tests.integration.curation.test_wishes import GROUP, MINE, batches, live, only, request, say, told
+from tests.integration.curation_bench import NOON
+
+if TYPE_CHECKING:
+    from schemas.memories.memories import Memory
+    from tests.integration.curation_bench import Bench
+
+
+async def hidden(bench: "Bench") -> set[tuple[str, str]]:
+    rows = await bench.pool.fetch("SELECT conversation_id, message_id FROM hidden_messages WHERE namespace = $1", MINE)
+    return {(row["conversation_id"], row["message_id"]) for row in rows}
+
+
+async def undo(bench: "Bench", memory_id: str, command_id: str = "u") -> str:
+    command = Command(command_id=command_id, kind="undo", namespace=MINE, at=NOON, memory_id=memory_id)
+    return (await bench.curator.apply_command(command)).status
+
+
+async def test_what_a_forgotten_memory_comes_from_is_hidden_with_the_wish_until_it_is_undone(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", conversation_id="first")
+    await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="second")
+    await say(bench, "Hi!", "Please forget that I live in Berlin.", conversation_id="third")
+
+    assert await hidden(bench) == {("first", "m1"), ("second", "m1"), ("third", "m2")}
+
+    memory = await only(bench, "deleted")
+    assert await undo(bench, memory.memory_id) == "accepted"
+    assert await hidden(bench) == set()
+
+
+async def test_messages_of_earlier_versions_are_hidden_too(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    memory: Memory = next(iter(await bench.memories.in_namespace(MINE)))
+    await bench.pool.execute("UPDATE memories SET sources = '[]' WHERE memory_id = $1", memory.memory_id)
+    await say(bench, "Forget that I live in Berlin.", conversation_id="later")
+
+    assert ("c", "m1") in await hidden(bench)
+
+
+async def test_a_message_stays_hidden_while_one_of_its_memories_is_forgotten(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin. I am allergic to peanuts.", "Forget that.")
+    gone = await bench.memories.in_namespace(MINE, statuses=("deleted",))
+    assert len(gone) == 2
+
+    await undo(bench, gone[0].memory_id, "one")
+    assert await hidden(bench) == {("c", "m1"), ("c", "m2")}
+    await undo(bench, gone[1].memory_id, "other")
+    assert await hidden(bench) == set()
+
+
+async def test_what_nothing_was_remembered_of_is_hidden_and_shown_again_by_undoing_the_wish(bench: "Bench") -> None:
+    batch = await say(bench, "The frobnicator is in the cellar, mate.", "Forget that.")
+    assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
+    assert await hidden(bench) == {("c", "m1"), ("c", "m2")}
+
+    (wish,) = batch.wishes
+    assert await undo(bench, wish.wish_id) == "accepted"
+    assert await hidden(bench) == set()
+    assert await undo(bench, wish.wish_id, "again") == "rejected"
+
+
+async def test_what_is_answered_after_its_wish_is_hidden_without_having_been_a_memory(bench: "Bench") -> None:
+    said = [
+        says(number, "ada", text)
+        for number, text in enumerate(("I live in Berlin.", "Well.", "Forget that I live in Berlin."))
+    ]
+    (whole,) = slices_of(said, GROUP)
+    first = replace(whole, messages=whole.messages[:2])
+    second = replace(whole, request_id="second", messages=whole.messages[2:])
+    curator = bench.curator_under(Policies((GROUP,)))
+
+    for late in (second, first):
+        for batch in await batches(late):
+            await curator.curate(batch)
+
+    assert await live(bench) == []
+    ids = [each.message_id for each in whole.messages]
+    assert {message_id for _, message_id in await hidden(bench)} == {ids[0], ids[2]}
+
+
+async def test_a_redelivered_wish_hides_nothing_that_came_back(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    batch = await say(bench, "Forget that I live in Berlin.", conversation_id="later")
+    await undo(bench, (await only(bench, "deleted")).memory_id)
+
+    await bench.curator.curate(batch)
+
+    assert await hidden(bench) == set()
+
+
+async def test_a_memory_that_a_wish_ended_is_hidden_as_it_was_said_too(bench: "Bench") -> None:
+    policy = replace(GROUP, on_forget_wish="end")
+    curator = bench.curator_under(Policies((policy,)))
+    await say(bench, "I live in Berlin.")
+    (batch,) = await batches(request("Forget that I live in Berlin.", conversation_id="later"), policy)
+    await curator.curate(batch)
+
+    assert await hidden(bench) == {("c", "m1"), ("later", "m1")}
+
+
+async def test_a_wish_that_is_only_reported_hides_nothing(bench: "Bench") -> None:
+    policy = replace(GROUP, on_forget_wish="report")
+    await say(bench, "I live in Berlin.")
+    (batch,) = await batches(request("Forget that I live in Berlin."), policy)
+    await bench.curator_under(Policies((policy,))).curate(batch)
+
+    assert await hidden(bench) == set()
+
+
+async def test_what_a_person_deletes_by_hand_is_found_as_it_was_said(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    (memory,) = await bench.memories.in_namespace(MINE)
+    await bench.curator.apply_command(
+        Command(command_id="d", kind="delete", namespace=MINE, at=NOON, memory_id=memory.memory_id)
+    )
+
+    assert await hidden(bench) == set()
+
+
+async def test_nothing_hidden_is_left_of_an_erased_namespace(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", "Forget that.")
+    assert await hidden(bench)
+
+    await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace=MINE, at=NOON))
+
+    assert await hidden(bench) == set()
