@@ -49,7 +49,7 @@ class Contexts:
         """What a model is to be shown of the conversation now. Raises Retryable, and Rejected `context_too_small`."""
         state = conversation.state
         model = asked.model or (state.model if state else None)
-        terms = self._terms.of(conversation.scope, model)
+        terms = self._terms.of(conversation.scope, model, state.adjustments.settings if state else None)
         added = self._terms.tool_use(model) if asked.tools else 0
         archived = await self._messages(conversation)
         gaps_of = () if state is None else state.gaps

@@ -1,4 +1,4 @@
-"""Manual requests to windows: flush, prune, clear, restore, mark."""
+"""Manual requests to windows: flush, prune, clear, restore, mark, settings."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 
-ByHand = Literal["flush", "prune", "clear", "restore", "mark"]
+ByHand = Literal["flush", "prune", "clear", "restore", "mark", "settings"]
 
 
 def control_record(state: WindowState, kind: ByHand, at: datetime, **fields: Any) -> Outgoing:

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 STAGE = "windows"
 TOLD_AGAIN_AFTER_S = 10.0
-BY_HAND = ("flush", "prune", "clear", "restore", "mark")
+BY_HAND = ("flush", "prune", "clear", "restore", "mark", "settings")
 SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
@@ -208,7 +208,10 @@ class WindowAgent:
             return self._new_records(record, control)
         terms = self._terms.now(window)
         tokens = self._count_tokens(control.summary) if control.summary else 0
-        effects = self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
+        told = window.control(control, record.offset, terms, now, tokens)
+        if control.kind == "settings":
+            told += window.held_to(self._terms.now(window), now)
+        effects = self._records(told, batch, now)
         if control.kind != "erase" and window.expired(terms.policy, now):
             self._cache.forget(window)
         return effects

@@ -108,7 +108,8 @@ class WindowProjection:
             await self._windows.forget(gone, partition, source, revision, at)
 
     def _state(self, head: Head, ledger: Ledger, source: str, revision: int) -> WindowState:
-        terms = self._terms.of(head.scope, head.model)
+        adjustments = rows.adjustments_of(head.scope.conversation_id, ledger.safe)
+        terms = self._terms.of(head.scope, head.model, adjustments.settings)
         removals = rows.removals_of(head, ledger.safe)
         return WindowState(
             scope=head.scope,
@@ -124,5 +125,5 @@ class WindowProjection:
             opened=head.opened,
             extracted_to=head.extracted_to,
             cleared_at=head.cleared_at,
-            adjustments=rows.adjustments_of(head.scope.conversation_id, ledger.safe),
+            adjustments=adjustments,
         )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import structs
 
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import Calibration
 from schemas.policies.policies import Policies, Policy
 from streams.windows.terms import Terms
@@ -32,7 +33,7 @@ class WindowTerms:
         self._calibrations: Mapping[str, Calibration] = {}
         self._version = 0
         self._policy: dict[Key, Policy] = {}
-        self._terms: dict[Key, Terms] = {}
+        self._terms: dict[tuple[str | WindowChoice | None, ...], Terms] = {}
 
     def governed(self, policies: Policies) -> None:
         """The policies that apply from now on."""
@@ -71,18 +72,20 @@ class WindowTerms:
         """A window's terms; those that it had before, unless something changed."""
         terms = window.terms
         if terms is None or terms.version != self._version:
-            terms = window.terms = self.of(window.head.scope, window.head.model)
+            terms = window.terms = self.of(window.head.scope, window.head.model, window.adjustments.settings)
         return terms
 
-    def of(self, scope: Scope, model: str | None) -> Terms:
-        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode, model)
+    def of(self, scope: Scope, model: str | None, chosen: WindowChoice | None = None) -> Terms:
+        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode, model, chosen)
         terms = self._terms.get(key)
         if terms is None:
             if len(self._terms) >= MATCHES_KEPT:
                 self._terms.clear()
-            terms = self._terms[key] = self._made(self.policy(scope), model)
+            terms = self._terms[key] = self._made(self.policy(scope), model, chosen)
         return terms
 
-    def _made(self, policy: Policy, model: str | None) -> Terms:
+    def _made(self, policy: Policy, model: str | None, chosen: WindowChoice | None) -> Terms:
+        if chosen is not None:
+            policy = structs.replace(policy, window=chosen.applied(policy.window))
         known = calibration.of(self._calibrations, model)
         return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), known), self._version)

@@ -331,6 +331,10 @@ class Memstream:
         body = {"message_id": message_id, "importance": importance}
         await self._json("POST", f"/v1/conversations/{part(conversation_id)}/mark", json=body)
 
+    async def choose(self, conversation_id: str, **settings: Any) -> None:
+        """Settings for one conversation's context, as far as its policy lets them be chosen; none go back to the policy's."""
+        await self._json("PUT", f"/v1/conversations/{part(conversation_id)}/settings", json=settings)
+
     async def tools(self, *namespaces: str) -> list[Json]:
         """Tools over memories for the `tools` of a request to Anthropic's Messages API."""
         found: list[Json] = (await self._json("GET", "/v1/tools", params={"namespace": namespaces}))["tools"]

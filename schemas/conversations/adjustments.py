@@ -5,6 +5,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from schemas.conversations.messages import Identifier
+from schemas.conversations.window_choices import WindowChoice
 
 Mark = Literal["pinned", "important", "expendable", "normal"]
 Marked = Literal["applied", "waiting", "left", "full"]
@@ -14,6 +15,8 @@ MOST_MARKS: Final = 64  # of one conversation
 
 class Adjustments(Struct, omit_defaults=True):
     """`marks`, by message id: `pinned` never leaves by pruning; `important` counts as sent with `important`; `expendable`
-    leaves before everything else; `normal` is weighed by what it says, whatever it was sent as."""
+    leaves before everything else; `normal` is weighed by what it says, whatever it was sent as. `settings` hold in place of the
+    policy's."""
 
     marks: dict[Identifier, Mark] = field(default_factory=dict)
+    settings: WindowChoice | None = None

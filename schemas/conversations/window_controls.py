@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from schemas.conversations.adjustments import Mark
 from schemas.conversations.messages import Identifier, Moment
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import Summary
 from schemas.erasure.erasures import Fence
 from schemas.extraction.requests import Lane
@@ -17,6 +18,7 @@ ControlKind = Literal[
     "clear",
     "restore",
     "mark",
+    "settings",
     "extraction_completed",
     "extraction_failed",
     "summarised",
@@ -30,7 +32,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`:
     take out of the context what is not needed now; `clear`: take all out of it but the system prompt; `restore`: bring back
     what the last `clear` took, for ten minutes and while nothing else has left; `mark`: from now on the message
-    `message_id` is of that `importance` to pruning; `extraction_completed` / `extraction_failed`:
+    `message_id` is of that `importance` to pruning; `settings`: from now on
+    these hold in place of the policy's, as far as it lets them be chosen; `extraction_completed` / `extraction_failed`:
     the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which
     left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`: what was said
     until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
@@ -51,10 +54,13 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     users: tuple[Identifier, ...] = ()
     message_id: Identifier | None = None
     importance: Mark | None = None
+    settings: WindowChoice | None = None
 
     def __post_init__(self) -> None:
         if self.kind == "mark" and (self.message_id is None or self.importance is None):
             raise ValueError("a mark needs a message_id and an importance: pinned, important, expendable or normal")
+        if self.kind == "settings" and self.settings is None:
+            raise ValueError("settings are missing: {} for those of the policy")
 
     def fence(self, partition: int) -> Fence:
         """What an erasure keeps out of a window whose messages lie in that partition."""

@@ -1,13 +1,26 @@
 """The settings of a token window, with the defaults and bounds of each."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
+IntegerRange = Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]  # the least and the most
+FloatRange = Annotated[tuple[float, ...], Meta(min_length=2, max_length=2)]
 
 MOST_MESSAGES: Final = 1_000  # of one context: what left it and why fits one row and one event
 MAX_TOKENS_SHARE: Final = 0.80  # of the model's context, where `max_tokens` is not set
+
+
+class Adjustable(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What may be chosen for a single conversation in place of the policy's setting: strategies, and the least and the most of
+    each number. By default nothing may."""
+
+    strategy: tuple[Strategy, ...] = ()
+    max_messages: IntegerRange | None = None
+    max_tokens: IntegerRange | None = None
+    min_recent: IntegerRange | None = None
+    warning_at: FloatRange | None = None
 
 
 class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -18,8 +31,8 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to `aggressive_target`. A pause
     of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the model's context where the table
     of models is wrong or silent. With `summarise` the markers say what left, in at most `summary_tokens` tokens. With
-    `confirm_clear` the API clears a context only once it is asked to with a confirmation. Raises ValueError for settings that
-    contradict each other.
+    `confirm_clear` the API clears a context only once it is asked to with a confirmation. What is
+    `adjustable` may be chosen for a single conversation. Raises ValueError for settings that contradict each other.
     """
 
     strategy: Strategy = "hybrid"
@@ -37,6 +50,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     summarise: bool = False
     summary_tokens: int = 100
     confirm_clear: bool = False
+    adjustable: Adjustable = Adjustable()
 
     def __post_init__(self) -> None:
         _require(self.min_recent >= 1, "min_recent", self.min_recent, "at least 1: the current message is always kept")
@@ -51,6 +65,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
             limit = f"at most context_tokens ({self.context_tokens}): lower it, or raise context_tokens"
             _require(self.max_tokens <= self.context_tokens, "max_tokens", self.max_tokens, limit)
         _require_shares(self)
+        _require_ranges(self)
 
 
 def _require_shares(settings: WindowSettings) -> None:
@@ -65,6 +80,20 @@ def _require_shares(settings: WindowSettings) -> None:
         if name in ("warning_at", "warning_target"):
             _require(value < limit, name, value, f"below {above} ({limit}): lower it")
         _require(value <= limit, name, value, f"at most {above} ({limit}): lower it")
+
+
+def _require_ranges(settings: WindowSettings) -> None:
+    """What is chosen at either end of a range must be a setting that there may be."""
+    bounds = {
+        "max_messages": (1, MOST_MESSAGES),
+        "max_tokens": (1, 2**31),
+        "min_recent": (1, MOST_MESSAGES),
+        "warning_at": (0.01, settings.aggressive_at - 0.01),
+    }
+    for name, (least, most) in bounds.items():
+        chosen = getattr(settings.adjustable, name)
+        holds = chosen is None or least <= chosen[0] <= chosen[1] <= most
+        _require(holds, f"adjustable.{name}", chosen, f"the least and the most, within {least:g} and {most:g}")
 
 
 def _require_tokens(name: str, value: int | None) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import ConversationEnded, Message, Scope
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
@@ -193,6 +194,8 @@ class Window:
             told = self.history.restore(terms, now)
         elif control.kind == "mark":
             told = self._mark(control, offset)
+        elif control.kind == "settings":
+            self._choose(control.settings)
         elif control.kind == "erase":
             told = self.erase(control.fence(self.head.partition), terms, now, control.users)
         elif control.kind == "summarised":
@@ -212,6 +215,17 @@ class Window:
         if outcome == "applied":
             self.history.weigh(held[message_id].position)
         return [MessageMarked(self.head.scope, offset, message_id, mark, outcome)]
+
+    def _choose(self, settings: WindowChoice | None) -> None:
+        """They take effect with the terms that are looked up next."""
+        self.adjustments.settings = settings if settings != WindowChoice() else None
+        self.adjusted, self.terms = True, None
+
+    def held_to(self, terms: Terms, now: float) -> list[Effect]:
+        """What changed terms call for."""
+        told = self.history.held_to(terms, now)
+        self._remove(self.history.just_out())
+        return told
 
     def _unmark(self, message_id: str) -> None:
         if self.adjustments.marks.pop(message_id, None) is not None:

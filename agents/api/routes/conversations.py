@@ -15,6 +15,7 @@ from agents.api.conversations.views import (
     AcceptedRequest,
     ClearQuestion,
     ContextView,
+    ConversationSettings,
     ConversationView,
     MarkRequest,
     MessagePage,
@@ -24,12 +25,13 @@ from agents.api.conversations.views import (
     in_context,
     message_view,
     pruning_view,
+    settings_view,
     view,
 )
 from agents.api.http import cursors
 from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
 from agents.api.http.json_bodies import documented, json_body, json_response
-from agents.api.http.problems import Problem, conflict, not_found
+from agents.api.http.problems import Problem, conflict, invalid, not_found
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import Reason
@@ -38,6 +40,7 @@ from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
 from schemas.conversations.adjustments import MOST_MARKS
 from schemas.conversations.contexts import ContextQuery
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import WindowState
 from schemas.erasure.receipts import Receipt
 from sinks.archive.messages import ArchivedMessage, Place
@@ -198,6 +201,34 @@ async def mark_message(
     require_markable(state, await ports.conversations.message(conversation, asked.message_id), asked)
     await ports.window_control.send(state, "mark", message_id=asked.message_id, importance=asked.importance)
     return json_response(AcceptedRequest(conversation_id=conversation_id, kind="mark"), 202)
+
+
+@router.get(f"{ONE}/settings", openapi_extra=documented(ConversationSettings))
+async def get_window_settings(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """The settings of a conversation's context: what holds, what was chosen for it, and what may be."""
+    return json_response(settings_view(await load_conversation(conversation_id, caller, ports)))
+
+
+@router.put(
+    f"{ONE}/settings",
+    openapi_extra=documented(AcceptedRequest, takes=WindowChoice, status=202, description=SENT_TOLD),
+)
+async def put_window_settings(
+    conversation_id: ConversationId,
+    asked: Annotated[WindowChoice, Depends(json_body(WindowChoice))],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """Choose settings for one conversation, within what its policy lets be chosen; `{}` goes back to the policy's."""
+    conversation = await load_conversation(conversation_id, caller, ports)
+    require_write(conversation, caller)
+    state = window_of(conversation, "settings")
+    try:
+        asked.require_allowed(conversation.policy.window)
+    except ValueError as exc:
+        raise invalid(str(exc)) from exc
+    await ports.window_control.send(state, "settings", settings=asked)
+    return json_response(AcceptedRequest(conversation_id=conversation_id, kind="settings"), 202)
 
 
 @router.delete(ONE, openapi_extra=documented(Receipt, with_same_body=BEGUN))

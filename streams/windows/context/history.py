@@ -234,6 +234,10 @@ class History:
         self.changed = True
         return self._pruned_if_due(part.last, terms, now)
 
+    def held_to(self, terms: Terms, now: float) -> list[Effect]:
+        """Prunes what calls for it on terms that have changed."""
+        return self._pruned_if_due(next(reversed(self.shown), 0), terms, now)
+
     def _pruned_if_due(self, position: int, terms: Terms, now: float) -> list[Effect]:
         """Tells of a level that was reached at a position, and prunes what is over it."""
         tally = self._head.tally

@@ -124,3 +124,13 @@ async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
     assert decode(record.value, WindowControl).importance == "pinned"
     with pytest.raises(NotFound, match="no message 'c1-9'"):
         await client.mark("c1", "c1-9", "pinned")
+
+
+async def test_settings_of_a_conversation_are_chosen(api: Api, client: Memstream) -> None:
+    api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1")])
+    await client.choose("c1")
+    (record,) = api.published.on(topics.WINDOW_CONTROL)
+    assert decode(record.value, WindowControl).kind == "settings"
+    with pytest.raises(Invalid, match="lets no max_messages be chosen"):
+        await client.choose("c1", max_messages=30)

@@ -11,8 +11,9 @@ from agents.conversations.lookup import Conversations
 from schemas.codec import decode
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_controls import WindowControl
-from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import Gap, LastPrune
 from schemas.errors import Retryable
 from schemas.kafka import topics
@@ -324,3 +325,44 @@ async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
         "talk-5": "expendable",
         "talk-6": None,
     }
+
+
+ADJUSTABLE = Policy(
+    name="app",
+    namespaces=("{app_id}/{user_id}",),
+    window=WindowSettings(adjustable=Adjustable(strategy=("rolling_window",), max_messages=(20, 60))),
+)
+
+
+async def test_settings_are_chosen_for_a_conversation_within_what_its_policy_allows():
+    windows = FakeWindows()
+    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
+    await windows.project([known()])
+    client = talk.client(write="app/*")
+    assert (await client.put(f"{OURS}/settings", json={"max_messages": 30})).status_code == 202
+    (record,) = talk.published.on(topics.WINDOW_CONTROL)
+    event = decode(record.value, WindowControl)
+    assert (event.kind, event.settings) == ("settings", WindowChoice(max_messages=30))
+    for wrong, why in (
+        ({"max_messages": 61}, "max_messages is 61, and the policy lets 20 to 60 be chosen"),
+        ({"strategy": "hybrid"}, "strategy is hybrid, and the policy lets rolling_window be chosen"),
+        ({"max_tokens": 900}, "max_tokens is 900, and the policy lets no max_tokens be chosen"),
+    ):
+        refused = await client.put(f"{OURS}/settings", json=wrong)
+        assert (refused.status_code, refused.json()["detail"]) == (422, why)
+    assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
+    assert (await talk.client(read="app/*").put(f"{OURS}/settings", json={})).status_code == 403
+
+
+async def test_what_holds_for_a_conversation_is_told_beside_what_was_chosen():
+    windows = FakeWindows()
+    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
+    chosen = Adjustments(settings=WindowChoice(max_messages=30, min_recent=3))
+    await windows.project([known(adjustments=chosen)])
+    told = (await talk.client(read="app/*").get(f"{OURS}/settings")).json()
+    assert (told["settings"]["max_messages"], told["settings"]["min_recent"], told["settings"]["strategy"]) == (
+        *(30, 10),
+        "hybrid",
+    )
+    assert told["chosen"] == {"max_messages": 30, "min_recent": 3}
+    assert told["adjustable"] == {"strategy": ["rolling_window"], "max_messages": [20, 60]}

@@ -34,6 +34,7 @@ BODIES: dict[str, Any] = {
     "search": {"namespaces": [THEIRS], "text": "dog"},
     "make_context_block": {"namespaces": [THEIRS], "text": "dog"},
     "make_context": {},
+    "put_window_settings": {},
     "mark_message": {"message_id": "conversation-1", "importance": "pinned"},
     "use_tool": {"input": {"query": "dog"}},
     "speak_mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},

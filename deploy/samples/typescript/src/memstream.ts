@@ -18,6 +18,7 @@ export type Block = Schemas["Block"];
 export type NewMemory = Schemas["NewMemory"];
 export type ChangedMemory = Schemas["ChangedMemory"];
 export type Importance = Schemas["MarkRequest"]["importance"];
+export type WindowChoice = Schemas["WindowChoice"];
 export type Settled = Schemas["CommandResult"];
 export type Memory = paths["/v1/memories/{memory_id}"]["get"]["responses"]["200"]["content"]["application/json"];
 
@@ -92,6 +93,12 @@ export class Memstream {
       params: { path: { conversation_id: conversationId } },
       body: { message_id: messageId, importance },
     });
+  }
+
+  /** Settings for one conversation's context, in place of the policy's, as far as it lets them be chosen; none go back to it. */
+  async choose(conversationId: string, settings: WindowChoice): Promise<void> {
+    const params = { path: { conversation_id: conversationId } };
+    await this.api.PUT("/v1/conversations/{conversation_id}/settings", { params, body: settings });
   }
 
   async get(memoryId: string): Promise<Memory> {
