@@ -1,9 +1,10 @@
-"""Every request to Qdrant and every answer fits Qdrant's OpenAPI document, as the models show it that qdrant-client makes of it.
+"""Every request to Qdrant and every answer fits Qdrant's OpenAPI document, and the models that qdrant-client makes of it.
 
-The models take no field that the document does not have. They are held here to what travels, both by the client and by requests
-that are made without it.
+The document says what there must be, and the models take no field that it does not have. Both are held here to what travels, by
+the client and by requests that are made without it.
 """
 
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 from aiohttp import web
+from jsonschema_rs import ValidationError
 from pydantic import TypeAdapter
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.http import models as m
@@ -19,6 +21,7 @@ from qdrant_client.http import models as m
 from deploy.embedded.stack import EmbeddedStack
 from sinks.vectors.port import Vector
 from sinks.vectors.qdrant_direct import DirectVectors
+from tests.contract.vectors.qdrant_openapi import TRIMMED, Document
 from tests.contract.vectors.test_vector_index import DIMENSION, point, towards
 from tests.filter_cases import CASES
 
@@ -43,6 +46,9 @@ DOCUMENTED: dict[tuple[str, str], tuple[Any, Any]] = {
 }
 
 
+DOCUMENT = Document(TRIMMED.read_text())
+
+
 class Exchange(NamedTuple):
     method: str
     path: str
@@ -58,7 +64,14 @@ class Exchange(NamedTuple):
         if asked is not None:
             TypeAdapter(asked).validate_json(self.body)
         TypeAdapter(told if self.status == 200 else m.ErrorResponse).validate_json(self.answer)
+        self.is_as_published()
         return route
+
+    def is_as_published(self) -> None:
+        route = DOCUMENT.route(self.method, self.path)
+        if (asked := DOCUMENT.request(route)) is not None:
+            asked.validate(json.loads(self.body))
+        DOCUMENT.answer(route, self.status).validate(json.loads(self.answer))
 
 
 class Overheard:
@@ -128,3 +141,26 @@ async def use(index: DirectVectors, near: Vector) -> None:
         pass
     await index.count("n")
     await index.delete([points[0].memory_id])
+
+
+def test_the_document_has_the_routes_of_the_models():
+    described = {(method, re.sub(r"\{\w+\}", "[^/]+", path)) for method, path in DOCUMENT.routes}
+    assert described == DOCUMENTED.keys()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "body", "answer"),
+    [
+        ("POST", "/collections/c/points/count", 200, {"exact": "yes"}, {"result": {"count": 1}}),
+        ("POST", "/collections/c/points/count", 200, {"exact": True}, {"result": {"count": -1}}),
+        ("POST", "/collections/c/points/count", 200, {"exact": True}, {"result": {}}),
+        ("POST", "/collections/c/points/query", 200, {"limit": 0}, {"result": {"points": []}}),
+        ("PUT", "/collections/c/points", 200, {"points": [{"vector": [1.0]}]}, {"result": None}),
+        ("GET", "/collections/c/exists", 200, None, {"result": {"exists": "yes"}}),
+        ("GET", "/collections/c/exists", 404, None, {"status": {"error": 4}}),
+    ],
+)
+def test_what_the_document_does_not_have_is_found(method: str, path: str, status: int, body: Any, answer: Any):
+    exchange = Exchange(method, path, json.dumps(body).encode(), status, json.dumps(answer).encode())
+    with pytest.raises(ValidationError):
+        exchange.is_as_published()
