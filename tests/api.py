@@ -48,7 +48,7 @@ from tests.fakes.archive import FakeArchive
 from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
-from tests.fakes.exports import FakeExports, FakeNamespaces, FakeStatistics
+from tests.fakes.exports import FakeExports, FakeKinds, FakeNamespaces, FakeStatistics
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
@@ -135,6 +135,7 @@ class Api:
         self.owners = FakeOwners(self.memories)
         self.erasures = FakeErasures(self.audit)
         self.exports = FakeExports(self.memories)
+        self.kinds = FakeKinds(self.memories)
         self.statistics = FakeStatistics(self.memories)
         self.usage = FakeUsage()
         self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
@@ -173,6 +174,7 @@ class Api:
             "exports": self.exports,
             "statistics": self.statistics,
             "namespaces": FakeNamespaces(self.memories),
+            "kinds": self.kinds,
             "usage": self.consumption,
             "policy_book": self.policy_book,
             "runs": self.runs,

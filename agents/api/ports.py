@@ -36,6 +36,7 @@ from schemas.retrieval.searches import Found, Query
 from sinks.access.audit import Audited
 from sinks.archive.retention import SweepPlace
 from sinks.consolidation.runs import RunFilter
+from sinks.memories.kinds import KindDirectory
 from sinks.memories.listing import Listing
 from sinks.memories.namespaces import NamespaceDirectory
 from sinks.memories.reader import MemoryVersion
@@ -223,6 +224,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     exports: Pages
     statistics: NamespaceStatistics
     namespaces: NamespaceDirectory
+    kinds: KindDirectory
     usage: Consumption
     policy_book: PolicyBook
     replays: ReplayService

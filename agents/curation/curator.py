@@ -31,6 +31,7 @@ from agents.curation.rules.decision_inputs import (
     NeedsVerdicts,
 )
 from agents.curation.rules.incoming import command_memory_ids, erases
+from agents.curation.rules.kinds import kinds_refused
 from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
@@ -50,6 +51,7 @@ from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
 from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.hidden_messages import HiddenMessages
+from sinks.memories.kinds import Kinds
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
@@ -192,8 +194,8 @@ class Curator:
         if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
             known = ledger.find_live(command.memory_id)
             raise NeedsCompletion(known.reinforcement_count if known else 0)
-        if too_long_for_it is not None:
-            outcome = rejected(ledger, too_long_for_it)
+        if (refused := too_long_for_it or kinds_refused(asked, policy)) is not None:
+            outcome = rejected(ledger, refused)
         else:
             outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
         if outcome.status == "rejected" and await shows_again(connection, command):
@@ -203,6 +205,8 @@ class Curator:
         limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
         await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
         outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
+        if outcome.status == "accepted":
+            await Kinds(connection).keep(command.namespace, command.new_kinds or (), command.actor, now)
         await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
         await put_records(connection, command.namespace, notices.command_records(command, outcome, now))
         return outcome

@@ -283,6 +283,10 @@ class Memstream:
         With `context(..., profile=True)` a block does not repeat them."""
         return made(Profile, await self._json("GET", "/v1/profile", params={"namespace": namespace}))
 
+    async def kinds(self, namespace: str) -> tuple[Json, ...]:
+        """The kinds that memories have or may have, each with `name`, and with `description`, `icon` and `memories` if known."""
+        return tuple((await self._json("GET", "/v1/kinds", params={"namespace": namespace}))["kinds"])
+
     async def get(self, memory_id: str) -> Memory:
         """Raises NotFound, also for a memory that the key may not read."""
         return memory(await self._json("GET", f"/v1/memories/{part(memory_id)}"))

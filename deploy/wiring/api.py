@@ -53,6 +53,7 @@ from sinks.memories.access_counts import Accesses
 from sinks.memories.command_results import CommandResults
 from sinks.memories.event_history import EventHistory
 from sinks.memories.exports import Exports
+from sinks.memories.kinds import Kinds
 from sinks.memories.lexical import FullText
 from sinks.memories.live import LiveMemories
 from sinks.memories.namespaces import Namespaces
@@ -115,6 +116,7 @@ async def wired(
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
         namespaces=Namespaces(pool),
+        kinds=Kinds(pool),
         usage=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),

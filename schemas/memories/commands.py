@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment, require_storable
 from schemas.extraction.candidates import Count, FullText, Labels, Links, Source, Text
+from schemas.memories.kinds import Kind
 from schemas.policies.policies import Fraction
 from schemas.replay.shadows import refuse_reserved
 
@@ -29,6 +30,7 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
         require_storable(self.created_at, self.event_time, self.valid_from, self.valid_until, self.last_reinforced_at)
 
 
+NewKinds: TypeAlias = Annotated[tuple[Kind, ...], Meta(max_length=16)]
 Digest: TypeAlias = Annotated[str, Meta(max_length=64)]
 
 
@@ -37,7 +39,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
     importance is rated if it gives none. `memory_kind` is its first kind, `kinds` are further ones, and replace those that there
-    were; `told_by` are the users who told it. update, delete and undo need `memory_id`. undo: the memory is again as it was
+    were; `told_by` are the users who told it; `new_kinds` describe kinds that the policy does not have, where it lets others make
+    them. update, delete and undo need `memory_id`. undo: the memory is again as it was
     before its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is
     carried out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until
     the moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
@@ -74,6 +77,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: Digest | None = None
     erasure_id: Identifier | None = None
     told_by: Labels | None = None
+    new_kinds: NewKinds | None = None
 
     def __post_init__(self) -> None:
         if self.kind != "forget" or self.erasure_id is None:  # what is forgotten is so in shadows too

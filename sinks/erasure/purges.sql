@@ -132,6 +132,15 @@ DELETE FROM consolidation_findings WHERE namespace = $1
 -- A model is asked again where there is something left to ask.
 DELETE FROM resolutions WHERE namespace = $1
 
+-- name: drop_kinds
+DELETE FROM kinds WHERE namespace = $1
+
+-- name: drop_unused_kinds
+-- Nothing tells any more what they were for.
+DELETE FROM kinds WHERE namespace = $1 AND NOT EXISTS (
+    SELECT FROM memories
+    WHERE namespace = $1 AND (memories.kind = kinds.name OR kinds.name = ANY (memories.kinds)))
+
 -- name: drop_forgotten
 -- What users asked to have forgotten, in their words.
 DELETE FROM forgotten WHERE namespace = $1

@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from msgspec.structs import replace
+
 from schemas.access.keys import covers
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory, Status
+from sinks.memories.kinds import UsedKind
 from sinks.memories.namespaces import NamespaceSummary
 from sinks.memories.reader import MemoryVersion
 from sinks.memories.statistics import MemoryCost, Statistics
@@ -66,6 +69,25 @@ class FakeStatistics:
 
     async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
         return MemoryCost(memory_id=memory_id, requests=1, calls=2, tokens=300, cost_usd=0.000135)
+
+
+class FakeKinds:
+    """The kinds of fake memories, and those that `described` holds by namespace."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+        self.described: dict[str, tuple[UsedKind, ...]] = {}
+
+    async def of(self, namespace: str) -> tuple[UsedKind, ...]:
+        if self._memories.down:
+            raise Retryable("Postgres failed while listing kinds: it is down")
+        live = [each for each in self._memories.rows.values() if (each.namespace, each.status) == (namespace, "active")]
+        counts = Counter(kind for each in live for kind in (each.kind, *each.kinds))
+        known = {kind.name: kind for kind in self.described.get(namespace, ())}
+        return tuple(
+            replace(known.get(name, UsedKind(name=name)), memories=counts[name])
+            for name in sorted(counts.keys() | known.keys())
+        )
 
 
 class FakeNamespaces:

@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 
 from schemas.conversations.messages import Identifier, Moment, require_storable
 from schemas.extraction.candidates import FullText, Labels, Links, Text
+from schemas.memories.commands import NewKinds
 from schemas.policies.policies import Fraction
 from schemas.retrieval.searches import Scale, as_fraction
 
@@ -20,8 +21,9 @@ MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}  # points above 1,0
 
 class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. `kind` is its first kind, `kinds`
-    are further ones; filters find it by each. `told_by` are the users who told it. Its `importance` is on the `scale`: 0 to 1, 0
-    to 10, or 0 to 10,000 and more; without one it is rated."""
+    are further ones; filters find it by each. `new_kinds` describe kinds that the policy does not have.
+    `told_by` are the users who told it. Its `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more; without one
+    it is rated."""
 
     namespace: Identifier
     text: Said | None = None
@@ -37,6 +39,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     expires_at: Moment | None = None
     links: Links | None = None
     told_by: Labels | None = None
+    new_kinds: NewKinds | None = None
     reason: Reason | None = None
 
     def __post_init__(self) -> None:
@@ -51,13 +54,14 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is to be different about a memory; what is left out stays, and nothing can be null. `kinds` (further ones), `tags` and
-    `links` replace those that there are. Of a new `full_text` without a `text` a short one is made. The `importance` is on
-    the `scale`."""
+    """What is to be different about a memory; what is left out stays, and nothing can be null. `new_kinds` describe kinds
+    that the policy does not have. `kinds` (further ones), `tags` and `links` replace those that there are. Of a new
+    `full_text` without a `text` a short one is made. The `importance` is on the `scale`."""
 
     text: Said | UnsetType = UNSET
     kind: Identifier | UnsetType = UNSET
     kinds: Labels | UnsetType = UNSET
+    new_kinds: NewKinds | UnsetType = UNSET
     tags: Labels | UnsetType = UNSET
     context: Text | UnsetType = UNSET
     full_text: FullText | UnsetType = UNSET

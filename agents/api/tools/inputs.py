@@ -54,6 +54,12 @@ class CreateMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     kinds: KindsOf = ()
     tags: Tags = ()
     context: Annotated[Text, Meta(description="Why or in which circumstances it was said, if that matters.")] = ""
+    kind_description: Annotated[
+        str, Meta(max_length=300, description="Of a kind of your own: what belongs to it, in a sentence.")
+    ] = ""
+    kind_icon: Annotated[
+        str, Meta(max_length=16, description="Of a kind of your own: an emoji that stands for it.")
+    ] = ""
     namespace: Namespace = ""
 
     # What earlier definitions had: understood, and no longer told.
@@ -143,6 +149,7 @@ CONTEXT: Final[Mapping[str, type[Struct]]] = {"get_context": GetContext}  # besi
 DELETING: Final[Mapping[str, type[Struct]]] = {"delete_memory": DeleteMemory}  # where policies allow it
 WRITING: Final = frozenset(("create_memory",))
 UNTOLD: Final = frozenset(("text", "full_text", "kind", "importance"))  # of earlier definitions
+OF_NEW_KINDS: Final = frozenset(("kind_description", "kind_icon"))  # where policies let models make kinds
 REQUIRED: Final[Mapping[str, Sequence[str]]] = {"create_memory": ("content", "kinds")}
 
 
@@ -161,6 +168,8 @@ def definition(name: str, shape: type[Struct], namespaces: Sequence[str], told: 
     if name in WRITING:
         properties = {field: value for field, value in properties.items() if field not in UNTOLD}
         properties["kinds"] = with_kinds(properties["kinds"], told)
+        if not told.new_kinds:
+            properties = {field: value for field, value in properties.items() if field not in OF_NEW_KINDS}
         content = properties["content"]
         content["description"] = content["description"].replace("{characters}", str(told.text_chars))
     if "namespace" in properties:

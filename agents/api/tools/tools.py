@@ -147,6 +147,7 @@ class Tools:
             full_text=full_text,
             importance=given.importance,
             told_by=None if user_id is None else (user_id,),
+            new_kinds=self._new_kinds(given, kinds) or None,
         )
         outcome = await self._ports.commands.send_and_wait(command)
         if outcome is None:
@@ -254,6 +255,15 @@ class Tools:
         if unknown is not None and not self._reach.new_kinds:
             raise Rejected("unknown", f"There is no kind {unknown!r}; there are: {', '.join(known)}.")
         return named
+
+    def _new_kinds(self, given: CreateMemory, named: tuple[str, ...]) -> tuple[Kind, ...]:
+        """The first of them that the policies do not have, as the model describes it."""
+        known = {kind.name for kind in self._reach.kinds}
+        made = [name for name in named if name not in known][:1]
+        if not (given.kind_description or given.kind_icon):
+            return ()
+        said = {"description": given.kind_description, "icon": given.kind_icon}
+        return tuple(codec.convert({"name": name} | said, Kind) for name in made)
 
     def _texts(self, given: CreateMemory) -> tuple[str | None, str | None]:
         """The short text and the full one: the curator makes a short one of content that is too long for it."""

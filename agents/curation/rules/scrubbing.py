@@ -20,6 +20,8 @@ def scrub_command(command: Command, privacy: Privacy) -> Command:
         context=cleaned(command.context),
         full_text=cleaned(command.full_text),
         reason=cleaned(command.reason),
+        new_kinds=command.new_kinds
+        and tuple(replace(kind, description=cleaned(kind.description) or "") for kind in command.new_kinds),
         tags=command.tags and tuple(tag for tag in command.tags if cleaned(tag) == tag),
     )
 

@@ -1,7 +1,7 @@
 """Qdrant's own OpenAPI document, cut down to what memstream uses: the shapes of requests and answers, as JSON Schema.
 
-`python -m tests.contract.vectors.qdrant_openapi SOURCE VERSION` cuts qdrant_openapi.json anew out of the sources of Qdrant of that
-version, where the document is docs/redoc/master/openapi.json (Apache-2.0).
+`python -m tests.contract.vectors.qdrant_openapi SOURCE VERSION` cuts qdrant_openapi.json anew out of Qdrant's sources, where the
+document is docs/redoc/master/openapi.json (Apache-2.0).
 """
 
 import json

@@ -28,7 +28,7 @@ def test_a_memory_is_told_as_content_with_kinds_by_the_lengths_and_kinds_of_the_
     (create, *_) = tools.definitions()
     assert create["input_schema"]["required"] == ["content", "kinds"]
     told = fields(tools, "create_memory")
-    assert set(told) == {"content", "kinds", "tags", "context"}
+    assert set(told) == {"content", "kinds", "tags", "context", "kind_description", "kind_icon"}
     assert "2000 characters" in told["content"]["description"]
     assert "enum" not in told["kinds"]["items"] and "one of your own" in told["kinds"]["description"]
     assert fields(tools, "search_memories")["min_importance"]["type"] == "integer"
@@ -64,6 +64,17 @@ async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(worksh
 async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:
     await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
     assert workshop.commands.seen[0].memory_kind == "dream"
+    assert workshop.commands.seen[0].new_kinds is None
+    described = {"kind_description": "What the user dreams of", "kind_icon": "🌙"}
+    tools = workshop.tools(new_kinds=True)
+    assert described.keys() <= fields(tools, "create_memory").keys()
+    await said(tools, "create_memory", content="User dreams of the sea.", kinds=["fact", "dream"], **described)
+    assert workshop.commands.seen[1].new_kinds == (
+        Kind(name="dream", description="What the user dreams of", icon="🌙"),
+    )
+    assert not described.keys() & fields(workshop.tools(), "create_memory").keys()
+    long = {"content": "User dreams.", "kinds": ["d" * 65], "kind_icon": "🌙"}
+    assert "name" in await refused(tools, "create_memory", long)
     wrong = await refused(workshop.tools(), "create_memory", {"content": "User dreams of owls.", "kinds": ["dream"]})
     assert "There is no kind 'dream'" in wrong
 
