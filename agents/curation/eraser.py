@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agents.curation import notices
 from agents.curation.rules import change
 from agents.curation.rules.outcome import Outcome
+from agents.profile.changes import of_gone
 from schemas import ids
 from schemas.erasure.erasures import Erasure, Fence
 from schemas.memories.commands import Command
@@ -113,6 +114,8 @@ class Eraser:
             erased="conversations" if command.kind == "forget" else "namespace",
         )
         counts = await Purges(connection).erase(command.namespace, gone, cause, now)
+        told = notices.profile_records(command.namespace, gone[-1].sequence, of_gone(page), now)
+        await put_records(connection, command.namespace, told)
         await ErasureProgress(connection).count(erasure_id_of(command), command, counts)
 
     async def _record_outcome(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:

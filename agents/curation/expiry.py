@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from agents.curation.eraser import Deciding
+from agents.curation.ledgers import record_changes
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
 from schemas.errors import Retryable
@@ -48,5 +49,5 @@ class Expiry:
                 kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
                 reason = "what would have followed was taken back" if kind == "updated" else "its time is over"
                 ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
-            await writer.record(connection, namespace, ledger.entries, self._embedding_model)
+            await record_changes(connection, ledger, now, self._embedding_model)
             return len(over)

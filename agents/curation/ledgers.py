@@ -5,6 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from agents.curation import notices
 from agents.curation.rules.decision_inputs import Plan
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import enforce_limit, number_to_load
@@ -14,6 +15,7 @@ from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.memories import writer
 from sinks.memories.reader import Memories
+from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
 
 
@@ -56,8 +58,16 @@ async def close_ledger(
         enforce_limit(ledger, limit.most, limit.plan, cause, now, limit.spared)
     if gone := removed_memories(ledger):
         relink(ledger, await memories.linking(ledger.namespace, gone), now)
-    await writer.record(connection, ledger.namespace, ledger.entries, embedding_model)
+    await record_changes(connection, ledger, now, embedding_model)
     if limit.most is not None and ledger.entries:
         count = await memories.count_live(ledger.namespace)
         if count != ledger.number_live:
             raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {ledger.number_live}")
+
+
+async def record_changes(connection: Connection, ledger: Ledger, now: datetime, embedding_model: str) -> None:
+    """Writes all changes, and tells where they change the profile."""
+    await writer.record(connection, ledger.namespace, ledger.entries, embedding_model)
+    changes = [(entry.before, entry.after) for entry in ledger.entries]
+    told = notices.profile_records(ledger.namespace, ledger.sequence, changes, now)
+    await put_records(connection, ledger.namespace, told)

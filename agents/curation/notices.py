@@ -1,9 +1,10 @@
-"""Records about the curator's outcomes: completion of a request, answer to a command, what came of a wish."""
+"""Records about the curator's outcomes: completion of a request, answer to a command, what came of a wish, a changed profile."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from agents.curation.rules.outcome import Granted, Outcome
+from agents.profile.changes import Change, profile_change
 from schemas import ids
 from schemas.codec import encode
 from schemas.conversations.window_controls import WindowControl
@@ -68,6 +69,26 @@ def wish_records(batch: CandidateBatch, granted: Sequence[Granted], policy: Poli
         )
         key = batch.conversation_id.encode()
         yield Outgoing(topic=topics.ACTIVITY, key=key, value=encode(event), headers=CLOUD_EVENT)
+
+
+def profile_records(namespace: str, sequence: int, changes: Iterable[Change], at: datetime) -> Iterator[Outgoing]:
+    """`memstream.profile.changed`, under the namespace, where changes of its memories up to `sequence` change its profile: which
+    parts, and on account of which memories. Without words: whoever follows asks for the profile."""
+    if (changed := profile_change(changes, at)) is None:
+        return
+    event = ActivityEvent(
+        id=ids.activity_id("profile", namespace, sequence),
+        type="memstream.profile.changed",
+        time=at,
+        subject=namespace,
+        data={
+            "namespace": namespace,
+            "sequence": sequence,
+            "parts": changed.parts,
+            "memory_ids": changed.memory_ids,
+        },
+    )
+    yield Outgoing(topic=topics.ACTIVITY, key=namespace.encode(), value=encode(event), headers=CLOUD_EVENT)
 
 
 def command_records(command: Command, outcome: Outcome, at: datetime) -> tuple[Outgoing]:

@@ -22,6 +22,7 @@ COMMANDS = {
     "migrate": "Bring PostgreSQL's schema up to date.",
     "publish": "Publish events from a file, as a chat service would.",
     "search": "Find the memories, and what was said, that have to do with a question.",
+    "profile": "Show the profile of a namespace: what every prompt about it should know.",
     "mcp": "Serve the memory tools to a model's client, by the Model Context Protocol on standard input and output.",
     "events": "Print memory events, one a line.",
     "erase": "Erase a user, a conversation or a namespace everywhere, and show the receipt.",

@@ -90,7 +90,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
     },
     "ActivityEvent": {
         "id": "The same one may arrive again, and says the same.",
-        "type": "What was done: `memstream.extraction.completed`, `memstream.window.pruned`, ...",
+        "type": "What was done: `memstream.extraction.completed`, `memstream.window.pruned`, `memstream.profile.changed`, ...",
         "subject": "The conversation, or the namespace.",
         "data": "By type.",
     },

@@ -54,7 +54,20 @@ def empty(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "demo", "dev", "worker", "migrate", "publish", "search", "events", "reindex", "doctor", "settings"),
+        *(
+            "",
+            "demo",
+            "dev",
+            "worker",
+            "migrate",
+            "publish",
+            "search",
+            "profile",
+            "events",
+            "reindex",
+            "doctor",
+            "settings",
+        ),
         *("topics", "topics create", "topics list"),
         *("window", "window show", "window flush", "window prune", "window clear"),
         *("policies", "policies check", "policies put", "policies list", "policies show", "policies delete"),
@@ -135,6 +148,19 @@ def test_a_search_explains_its_scores_and_lists_by_importance_without_a_question
     scores = [hit["memory"]["importance"] for hit in listed]
     assert len(scores) > 1 and scores == sorted(scores, reverse=True)
     assert lines(memstream("search", "-n", "notes/tom", "--kind", "no such kind", "--json")) == []
+
+
+def test_the_profile_of_a_namespace_is_printed_as_a_prompt_has_it(memstream: Run):
+    (made,) = lines(memstream("profile", "notes/tom", "--json"))
+    assert "User is allergic to peanuts." in made["text"]
+    shown = memstream("profile", "notes/tom")
+    assert (shown.returncode, shown.stdout) == (0, f"{made['text']}\n")
+    assert made["version"] in shown.stderr
+    (line, *_) = (each for each in made["lines"] if each["part"] == "constraint")
+    assert line["memory_ids"][0] in memstream("profile", "notes/tom", "--sources").stdout
+    nobody = memstream("profile", "notes/nobody")
+    assert (nobody.returncode, nobody.stdout) == (0, "")
+    assert "the profile is empty" in nobody.stderr
 
 
 def test_a_search_goes_on_without_qdrant_and_says_so(memstream: Run):
