@@ -8,7 +8,6 @@ import faust
 from faust.auth import OAuthCredentials, SASLCredentials, SSLCredentials
 from faust.types.auth import CredentialsT
 
-from schemas.kafka import topics as names
 from streams.delivery.app import StageApp
 from streams.delivery.batch import BatchSchema
 from streams.delivery.changelog import KafkaChangelog
@@ -16,15 +15,7 @@ from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.store import RocksStore, Stores
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.security import Security
-from streams.kafka.topics import WINDOWS_TABLE, TopicSettings
-
-STAGES: dict[str, tuple[str, ...]] = {
-    "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),
-    "archive": (names.MESSAGES,),
-    "passages": (names.MESSAGES,),
-    "extraction": (names.REQUESTS,),
-    "curation": (names.CANDIDATES, names.COMMANDS),
-}
+from streams.kafka.topics import STAGES, WINDOWS_TABLE, TopicSettings
 
 # Records an event carries at most: cheap work in thousands, calls to models in a few. Of imports an event carries
 # several transactions: one is decided while the next is embedded.

@@ -21,12 +21,14 @@ from agents.api.app import create_app
 from agents.api.budgets.consumption import Consumption
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import AccessCounter
+from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
+from agents.dead_letters.letters import Letters
 from agents.erasure.begin import ErasureService
 from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
@@ -49,9 +51,11 @@ from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
 from tests.fakes.exports import FakeExports, FakeKinds, FakeNamespaces, FakeStatistics
+from tests.fakes.letter_topic import FakeLetterTopic
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
+from tests.fakes.pipeline import FakePipeline
 from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
@@ -142,6 +146,8 @@ class Api:
         self.policy_records = FakePolicyRecords()
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
         self.replays = FakeReplays()
+        self.letter_topic, self.pipeline = FakeLetterTopic(), FakePipeline()
+        self.letters = Letters(self.letter_topic, self.letter_topic, "", lambda: self.now)
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_book = PolicyBook(
             self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
@@ -179,6 +185,10 @@ class Api:
             "policy_book": self.policy_book,
             "runs": self.runs,
             "sweeps": self.sweeps,
+            "dead_letters": self.letters,
+            "pipeline": PipelineStatus(
+                self.pipeline, self.pipeline, self.consumption, self.letters, lambda: self.now, lambda: self.seconds
+            ),
             "replays": self.replays,
             "clock": lambda: self.now,
             **self._conversations(),

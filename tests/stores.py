@@ -16,8 +16,7 @@ from qdrant_client import AsyncQdrantClient
 
 from deploy.settings import Settings
 from schemas.kafka import topics
-from streams.apps import STAGES
-from streams.kafka.topics import specs
+from streams.kafka.topics import STAGES, specs
 
 CHAT = (topics.MESSAGES, topics.ENDED)
 

@@ -21,6 +21,7 @@ from agents.api.routes import (
     consolidation_schedules,
     context,
     conversations,
+    dead_letters,
     description,
     erasures,
     events,
@@ -33,6 +34,7 @@ from agents.api.routes import (
     namespaces,
     panel,
     passages,
+    pipeline,
     policies,
     profiles,
     retention,
@@ -52,6 +54,7 @@ KEYED: Final = (
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
+    *(pipeline.router, dead_letters.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

@@ -1,8 +1,8 @@
 """Ports: everything that routes need besides HTTP. The composition root or a test supplies them."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 from msgspec import Struct
@@ -15,11 +15,14 @@ from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import EventSource
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
+from agents.api.pipeline.status import Pipeline
 from agents.api.policies.policy_book import PolicyBook
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
 from agents.curation.rules.outcome import Outcome
+from agents.dead_letters.letters import EVERY, LetterStatus
+from agents.dead_letters.reader import How, Letter, LetterFilter
 from agents.erasure.begin import ErasureService
 from agents.profile.reading import Profiles
 from agents.replay.comparison import Difference
@@ -197,6 +200,26 @@ class ReplayService(Protocol):
         """Undoes the cutover."""
 
 
+class DeadLetters(Protocol):
+    """agents.dead_letters.letters.Letters. Every method raises Retryable."""
+
+    async def statuses(self, wanted: LetterFilter = EVERY) -> list[LetterStatus]:
+        """Those that are meant, oldest first."""
+
+    def contents(self, letters: Collection[Letter]) -> AsyncIterator[tuple[Letter, Any]]:
+        """Each that is still there, with its record."""
+
+    async def settle(self, letter: Letter, record: Any, how: How) -> None:
+        """Replays or discards one. Raises Rejected when there is no way back."""
+
+
+class PipelineReader(Protocol):
+    """agents.api.pipeline.status.PipelineStatus."""
+
+    async def read(self) -> Pipeline:
+        """As it is now, some seconds old at most."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/wiring/api.py` and in `tests/api.py`."""
 
@@ -230,6 +253,8 @@ class Ports(Struct, frozen=True, kw_only=True):
     replays: ReplayService
     runs: ConsolidationRuns
     sweeps: RetentionSweeps
+    dead_letters: DeadLetters
+    pipeline: PipelineReader
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

@@ -25,12 +25,15 @@ REPLAYABLE: Final = (
 )
 
 
-class Source(Struct, frozen=True):
+class LetterSource(Struct, frozen=True):
     """Where a record came from; `topic` is the physical name."""
 
     topic: str
     partition: int
     offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}[{self.partition}]@{self.offset}"
 
 
 class Letter(Struct, frozen=True, kw_only=True):
@@ -45,7 +48,7 @@ class Letter(Struct, frozen=True, kw_only=True):
     stage: str
     detail: str
     at: datetime
-    source: Source | None
+    source: LetterSource | None
     bytes: int
     by_reference: bool
 
@@ -115,9 +118,9 @@ def moment(at: str | None, record: Any) -> datetime:
     return said if said.tzinfo is not None else said.replace(tzinfo=UTC)
 
 
-def source_of(said: dict[str, str]) -> Source | None:
+def source_of(said: dict[str, str]) -> LetterSource | None:
     try:
-        return Source(said["topic"], int(said["partition"]), int(said["offset"]))
+        return LetterSource(said["topic"], int(said["partition"]), int(said["offset"]))
     except (KeyError, ValueError):
         return None
 

@@ -1,17 +1,18 @@
 """`memstream dead-letters`: what could not be processed, looked at, published again, or put away."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
-from agents.dead_letters.reader import How, Letter, LetterFilter, original_record, places, settlement
+from agents.dead_letters.letters import Letters, LetterStatus
+from agents.dead_letters.reader import How, Letter, LetterFilter, places
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
-from deploy.cli.letter_topic import LetterStatus, contents, letter_statuses, original, where
 from deploy.cli.moments import moment
-from deploy.settings import Settings, load
+from deploy.settings import load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured, Rejected
 
@@ -46,7 +47,8 @@ async def list_letters(
     json: Json = False,
 ) -> None:
     """List dead letters, oldest first, without their contents."""
-    found = await letter_statuses(load(), selected(places, reason, stage, since, until))
+    async with opened() as letters:
+        found = await letters.statuses(selected(places, reason, stage, since, until))
     shown = [each for each in found if everything or each.became is None]
     none = "no dead letter is like this" if found else "there are no dead letters"
     terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", none=none)
@@ -56,20 +58,20 @@ async def list_letters(
 @command
 async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
     """Show a dead letter with its contents. These may include users' text."""
-    settings = load()
-    (standing,) = await chosen(settings, selected([place]), again=True)
-    async for letter, record in contents(settings, [standing.letter]):
-        whole = summary(standing) | {
-            "key": text(record.key),
-            "headers": {name: text(value) for name, value in record.headers if not name.startswith("memstream-")},
-            "value": text(record.value),
-        }
-        if json:
-            terminal.print_json(whole)
-        else:
-            for name, value in whole.items():
-                terminal.print_line(f"{name:13} {value}")
-        assert letter is standing.letter
+    async with opened() as letters:
+        (standing,) = await chosen(letters, selected([place]), again=True)
+        async for letter, record in letters.contents([standing.letter]):
+            whole = summary(standing) | {
+                "key": text(record.key),
+                "headers": {name: text(value) for name, value in record.headers if not name.startswith("memstream-")},
+                "value": text(record.value),
+            }
+            if json:
+                terminal.print_json(whole)
+            else:
+                for name, value in whole.items():
+                    terminal.print_line(f"{name:13} {value}")
+            assert letter is standing.letter
 
 
 @cli.command()
@@ -106,21 +108,16 @@ async def discard(
 
 async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, json: bool) -> int:
     """1 when one of them could not be: it is named, and the others are done."""
-    settings, failed = load(), 0
-    letters = [standing.letter for standing in await chosen(settings, wanted, again)]
-    if dry_run:
-        for letter in letters:
-            say(letter, f"would be {how}", json)
-        return 0
-    async with connections.kafka(settings) as publisher:
-        async for letter, record in contents(settings, letters):
-            outgoing = [settlement(record, letter, how, datetime.now(UTC))]
+    failed = 0
+    async with opened() as letters:
+        meant = [standing.letter for standing in await chosen(letters, wanted, again)]
+        if dry_run:
+            for letter in meant:
+                say(letter, f"would be {how}", json)
+            return 0
+        async for letter, record in letters.contents(meant):
             try:
-                if how == "replayed":
-                    source = await original(settings, letter, record)
-                    outgoing.insert(0, original_record(letter, source, settings.topic_prefix))
-                for each in outgoing:  # what became of it is said once it is so
-                    await publisher.publish([each])
+                await letters.settle(letter, record, how)
             except Rejected as rejected:
                 failed += 1
                 terminal.print_error(rejected.detail)
@@ -129,9 +126,17 @@ async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, jso
     return 1 if failed else 0
 
 
-async def chosen(settings: Settings, wanted: LetterFilter, again: bool) -> list[LetterStatus]:
+@asynccontextmanager
+async def opened() -> AsyncIterator[Letters]:
+    """The topic of this deployment. Raises Retryable."""
+    settings = load()
+    async with connections.kafka(settings) as publisher:
+        yield connections.letters(settings, publisher)
+
+
+async def chosen(letters: Letters, wanted: LetterFilter, again: bool) -> list[LetterStatus]:
     """Raises Misconfigured when none is meant, and Retryable."""
-    found = await letter_statuses(settings, wanted)
+    found = await letters.statuses(wanted)
     left = [each for each in found if again or each.became is None]
     if not left:
         done = f"; {len(found)} were replayed or discarded already: --again means them too" if found else ""
@@ -165,9 +170,9 @@ def narrowed(
 
 def say(letter: Letter, how: str, json: bool) -> None:
     if json:
-        terminal.print_json({"letter": letter.place, "is": how, "source": where(letter.source)})
+        terminal.print_json({"letter": letter.place, "is": how, "source": source(letter)})
     else:
-        terminal.print_line(f"{letter.place} {how}: {letter.reason}, from {where(letter.source)}")
+        terminal.print_line(f"{letter.place} {how}: {letter.reason}, from {source(letter)}")
 
 
 def row(standing: LetterStatus) -> tuple[str, ...]:
@@ -184,11 +189,15 @@ def summary(standing: LetterStatus) -> dict[str, Any]:
         "stage": letter.stage,
         "reason": letter.reason,
         "detail": letter.detail,
-        "source": where(letter.source),
+        "source": source(letter),
         "is": standing.became or "waits",
         "bytes": letter.bytes,
         "by_reference": letter.by_reference,
     }
+
+
+def source(letter: Letter) -> str:
+    return str(letter.source or "no topic")
 
 
 def text(value: bytes | None) -> str | None:

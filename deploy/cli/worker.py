@@ -12,7 +12,7 @@ from deploy.runtime.process import STOP_WITHIN_S, end_logged, end_soon, log_to_s
 from deploy.runtime.tracing import traced
 from deploy.runtime.worker import Worker
 from deploy.settings import load
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 
 cli = one_command()
 

@@ -43,12 +43,16 @@ async def sample(meters: Meters, pool: Pool, budget: Budget) -> None:
         meters.budget_left.labels(limit.limit).set(limit.remains / limit.of if limit.of else 0.0)
 
 
-async def ask(meters: Meters, providers: Iterable[Provider]) -> None:
-    """Whether each can be asked: one that failed cannot, until a probe of its circuit breaker was answered."""
+async def ask(meters: Meters, providers: Iterable[Provider]) -> list[tuple[str, BreakerState | None, bool]]:
+    """Of each its name, its breaker's state, and whether it can be asked: one that failed cannot, until a probe of its circuit
+    breaker was answered."""
+    found: list[tuple[str, BreakerState | None, bool]] = []
     for provider in providers:
         state = provider.breaker_state() if isinstance(provider, ModelProvider) else None
         if state is not None:
             for each in BREAKER_STATES:
                 meters.breaker.labels(provider.name, each).set(float(each == state))
-        answers = state in (None, "closed")
-        meters.available.labels(provider.name).set(float(answers and await provider.trouble() is None))
+        available = state in (None, "closed") and await provider.trouble() is None
+        meters.available.labels(provider.name).set(float(available))
+        found.append((provider.name, state, available))
+    return found

@@ -23,10 +23,9 @@ from deploy.wiring.stages import wired
 from schemas.errors import Misconfigured, Retryable
 from sinks.postgres.migrate import migrate, pending
 from sinks.rebuild.rebuilds import unfinished
-from streams.apps import STAGES
 from streams.delivery.app import StageApp
 from streams.delivery.fence import Phase
-from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
+from streams.kafka.topics import STAGES, changelog_problems, partition_counts, problems, specs
 
 log = logging.getLogger(__name__)
 

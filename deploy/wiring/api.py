@@ -16,6 +16,7 @@ from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.cache import CachedMemories
 from agents.api.memories.commands import Commands
+from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Authentication, Ports
 from agents.conversations.control import WindowControlSender
@@ -59,12 +60,15 @@ from sinks.memories.live import LiveMemories
 from sinks.memories.namespaces import Namespaces
 from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
+from sinks.metrics.pipeline_state import PipelineState
 from sinks.outbox.projector import Projector
 from sinks.passages.store import Passages
 from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.qdrant import Vectors
 from sinks.windows.projection import Windows
+from sinks.windows.start_offsets import StartOffsets
+from streams.kafka.lag import StageLags
 from streams.kafka.publisher import CausedPublisher
 from streams.kafka.tail import Tail
 
@@ -97,6 +101,8 @@ async def wired(
     tiers = search.retrieval(pool, index, policies)
     searched = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
     profiles, admission = Profiles(LiveMemories(pool), count_tokens, now), Admission(settings.api_questions_at_once)
+    usage = Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now)
+    letters = connections.letters(settings, publisher)
     return Ports(
         authentication=door(pool, resources, chores) if keyed else NoAuthentication(),
         rate_limiter=rates(settings.api_requests_per_minute),
@@ -117,10 +123,12 @@ async def wired(
         statistics=NamespaceStatistics(pool),
         namespaces=Namespaces(pool),
         kinds=Kinds(pool),
-        usage=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
+        usage=usage,
         policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
+        dead_letters=letters,
+        pipeline=PipelineStatus(lags(settings, pool), PipelineState(pool), usage, letters, now, time.monotonic),
         replays=replays(pool, publisher, index.memory_embedder, vectors),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, admission, meters=meters),
@@ -165,6 +173,10 @@ def following(
     memories = CachedMemories(stored, time.time, lambda: tail.heard_to, told=meters.read)
     chores.watch(asyncio.create_task(tail.run(), name="memory events"))
     return memories
+
+
+def lags(settings: Settings, pool: Pool) -> StageLags:
+    return StageLags(settings.cluster().client(), settings.topics(), StartOffsets(pool).recorded)
 
 
 def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyBook:

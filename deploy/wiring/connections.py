@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
+from agents.dead_letters.letters import Letters
 from deploy.settings import Settings
 from schemas.kafka import topics
+from schemas.kafka.records import Publisher
 from sinks.postgres.connection import Pool, connect
+from streams.kafka.log import Log
 from streams.kafka.policy_topic import PolicyTopic
 from streams.kafka.publisher import KafkaPublisher
 
@@ -33,3 +37,8 @@ def kafka(settings: Settings) -> KafkaPublisher:
 def policy_topic(settings: Settings) -> PolicyTopic:
     """To be used in an `async with`, as its reader is started there."""
     return PolicyTopic(settings.cluster().client(), settings.topics().physical(topics.POLICIES))
+
+
+def letters(settings: Settings, publisher: Publisher) -> Letters:
+    log = Log(settings.cluster().client(), settings.topics().own_message_bytes)
+    return Letters(log, publisher, settings.topic_prefix, lambda: datetime.now(UTC))

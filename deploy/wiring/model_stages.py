@@ -1,6 +1,8 @@
 """Wires the stages that ask models and compare memories: extraction and curation."""
 
 import logging
+import os
+import socket
 from collections.abc import Collection
 from functools import partial
 
@@ -40,6 +42,7 @@ from sinks.extraction.calibrations import Calibrations
 from sinks.extraction.parked import Parking
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import Resolutions
+from sinks.metrics.pipeline_state import PipelineState
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
@@ -90,8 +93,13 @@ def model_provider(wiring: Wiring) -> Provider:
     wiring.resources.push_async_callback(provider.close)
     check_policies(wiring.policies.now, provider)
     wiring.policies.add_listener(lambda changed: warn_of_leaving(changed, provider))
-    if settings.metrics_port is not None:
-        wiring.chores.add("providers", ASK_S, lambda: ask(wiring.meters, models.each(provider)))
+    state = PipelineState(wiring.pool)
+    worker = f"{socket.gethostname()}/{os.getpid()}"
+
+    async def look() -> None:
+        await state.note_providers(worker, await ask(wiring.meters, models.each(provider)))
+
+    wiring.chores.add("providers", ASK_S, look)
     return provider
 
 

@@ -13,10 +13,9 @@ from schemas.errors import Misconfigured
 from sinks.postgres.migrate import pending
 from sinks.rebuild.rebuilds import Rebuilds
 from sinks.vectors.reindex import Reindexed, reindex
-from streams.apps import STAGES
 from streams.kafka.consumer_groups import ConsumerGroups
 from streams.kafka.log import Chunk, Log
-from streams.kafka.topics import TopicSettings
+from streams.kafka.topics import STAGES, TopicSettings
 
 STATEMENT_S = 3_600.0  # what follows from all that was told is a few statements over all memories
 TOLD_EVERY_S = 5.0

@@ -12,9 +12,8 @@ from deploy.settings import Settings
 from schemas.errors import Retryable
 from sinks.postgres.connection import Pool
 from sinks.windows.start_offsets import Offsets, Skipped, StartOffsets
-from streams.apps import STAGES
 from streams.kafka.consumer_groups import ConsumerGroups
-from streams.kafka.topics import specs
+from streams.kafka.topics import STAGES, specs
 
 log = logging.getLogger(__name__)
 

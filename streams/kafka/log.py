@@ -1,9 +1,10 @@
 """Reading topics from positions to where they end now, in pieces: without a group, committed records only."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -13,6 +14,9 @@ from schemas.errors import Misconfigured, Retryable
 from streams.kafka.topics import TopicSpec, partition_counts
 
 AT_ONCE = 1_000  # records
+READ_WITHIN_S: Final = 30.0  # the next records of a partition
+UNKNOWN_TOPIC_MS: Final = 10  # aiokafka sleeps so long once it has asked for a topic that it has not met
+SOON_MS: Final = 20  # the broker waits so long for more: what is read ends, and a marker of a transaction may end it
 
 
 class Chunk(Struct, frozen=True):
@@ -67,17 +71,45 @@ class Log:
                 for tp, records in fetched.items():
                     yield Chunk(tp.partition, await self._reading_of(records), await consumer.position(tp))
 
+    async def at(self, topic: str, wanted: Mapping[int, Collection[int]]) -> AsyncGenerator[Any, None]:
+        """The records at these offsets by partition, as far as they are still there; one partition after the other, in order."""
+        async with self._reading(topic) as consumer:
+            for partition, offsets in wanted.items():
+                async for record in among(consumer, TopicPartition(topic, partition), set(offsets)):
+                    yield record
+
     @asynccontextmanager
     async def _reading(self, topic: str) -> AsyncIterator[AIOKafkaConsumer]:
-        options = {"enable_auto_commit": False, "isolation_level": "read_committed"}
+        options = {
+            "enable_auto_commit": False,
+            "isolation_level": "read_committed",
+            "fetch_max_wait_ms": SOON_MS,
+            "retry_backoff_ms": UNKNOWN_TOPIC_MS,
+        }
         consumer = AIOKafkaConsumer(**self._client, **options, max_partition_fetch_bytes=self._most_bytes)
         try:
             await consumer.start()
             yield consumer
-        except (KafkaError, OSError) as exc:
+        except (KafkaError, OSError, TimeoutError) as exc:
             raise Retryable(f"cannot read {topic}: {exc!r}") from exc
         finally:
             await consumer.stop()
+
+
+async def among(consumer: AIOKafkaConsumer, tp: TopicPartition, offsets: set[int]) -> AsyncIterator[Any]:
+    consumer.assign([tp])
+    (beginning,) = (await consumer.beginning_offsets([tp])).values()
+    (end,) = (await consumer.end_offsets([tp])).values()
+    kept = [offset for offset in sorted(offsets) if beginning <= offset < end]
+    if not kept:
+        return
+    consumer.seek(tp, kept[0])
+    while (position := await consumer.position(tp)) <= kept[-1] and position < end:
+        async with asyncio.timeout(READ_WITHIN_S):
+            fetched = await consumer.getmany(tp, timeout_ms=1_000)
+        for record in fetched.get(tp, ()):
+            if record.offset in offsets:
+                yield record
 
 
 async def partitions_of(client: dict[str, Any], topic: str) -> list[TopicPartition]:

@@ -12,6 +12,16 @@ from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics as names
 
 DAY_MS = 86_400_000
+
+# What each stage reads. Each stage is a consumer group.
+STAGES: dict[str, tuple[str, ...]] = {
+    "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),
+    "archive": (names.MESSAGES,),
+    "passages": (names.MESSAGES,),
+    "extraction": (names.REQUESTS,),
+    "curation": (names.CANDIDATES, names.COMMANDS),
+}
+
 WINDOWS_TABLE = "state"
 IN_SYNC = 2  # of three copies: one broker may be away, and what is confirmed outlives another
 ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})

@@ -18,12 +18,12 @@ from deploy.wiring.periodic import repeat
 from deploy.wiring.stages import PROJECT_S, TICK_S
 from schemas import codec
 from schemas.conversations.windows import WindowState
-from streams.apps import STAGES, input_channel, stage_app
+from streams.apps import input_channel, stage_app
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.publisher import KafkaPublisher
-from streams.kafka.topics import TopicSettings
+from streams.kafka.topics import STAGES, TopicSettings
 from streams.windows.tokens.counting import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms

@@ -17,8 +17,7 @@ from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres.connection import Connection, Pool
-from streams.apps import STAGES
-from streams.kafka.topics import specs
+from streams.kafka.topics import STAGES, specs
 from streams.windows.rows.head import Head
 from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.asked import asked

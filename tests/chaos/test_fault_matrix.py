@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
 from tests.deployment import Deployment, deployed, eventually

@@ -15,7 +15,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
 from deploy.wiring import connections
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversations
 from tests.chaos.kill_loop import Plan, publish, quiet
 from tests.chaos.ledger import Ledger, balance, lags

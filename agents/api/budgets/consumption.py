@@ -64,6 +64,10 @@ class Consumption:
             budget=await self._limit_statuses(namespace),
         )
 
+    async def left(self) -> tuple[LimitStatus, ...]:
+        """What is left of the budget of all together. Raises Retryable."""
+        return await self._limit_statuses(None)
+
     async def _limit_statuses(self, namespace: str | None) -> tuple[LimitStatus, ...]:
         budget = self._overall if namespace is None else self._policies.governing(namespace).budget
         scope = OVERALL if namespace is None else scope_of(namespace)

@@ -39,7 +39,7 @@ render(
       <HashRouter root={Shell}>
         <Route path="/memories/:id?" component={MemoriesPage} />
         <Route path="/profile" component={ProfilePage} />
-        <Route path="/operations" component={OperationsPage} />
+        <Route path="/operations/:section?/:id?" component={OperationsPage} />
         <Route path="/live" component={LivePage} />
         <Route path="/conversations/:id?" component={ConversationsPage} />
         <Route path="*" component={() => <Navigate href="/memories" />} />

@@ -38,6 +38,7 @@ WORDLESS = {
     "namespaces": "names and sequences",
     "origins": "offsets",
     "passage_backfill": "an id, while a backfill runs",
+    "provider_states": "names of workers and providers",
     "purges": "the fence: names",
     "rebuild_memories": "ids, empty outside of a rebuild",
     "rebuild_namespaces": "names, empty outside of a rebuild",

@@ -44,7 +44,7 @@ class Opened:
     async def sign_in(self, token: str) -> None:
         await self.page.get_by_label("Key", exact=True).fill(token)
         await self.page.keyboard.press("Enter")
-        await self.page.get_by_role("navigation").wait_for()
+        await self.page.get_by_role("navigation").first.wait_for()
 
     @property
     def rows(self) -> Locator:

@@ -93,7 +93,7 @@ async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_non
 async def test_runs_and_policies_are_shown_to_keys_that_may_read_everywhere_and_to_no_other(panel: Panel):
     run = manual_run(RunRequest(namespace="app/ada"), ("app/ada",), "the operator", NOON)
     panel.api.runs.put(replace(run, status="failed", error="<b>the model is away</b>"))
-    tab = await panel.signed_in("/operations?ns=app%2Fada", read="*")
+    tab = await panel.signed_in("/operations/consolidation?ns=app%2Fada", read="*")
     runs = tab.page.get_by_role("table").first
     for said in ("the operator", "Failed", "<b>the model is away</b>"):
         await expect(runs).to_contain_text(said)

@@ -21,7 +21,7 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.kafka import topics
 from schemas.policies.policies import DEFAULT_POLICY
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer

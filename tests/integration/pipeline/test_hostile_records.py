@@ -16,7 +16,7 @@ from aiokafka.record.util import calc_crc32c
 from agents.dead_letters.writer import letter_headers
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chat_events import end, message
 from tests.deployment import Deployment, Event, deployed, eventually
 

@@ -11,8 +11,7 @@ import pytest
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
-from streams.apps import STAGES
-from streams.kafka.topics import specs
+from streams.kafka.topics import STAGES, specs
 from tests.deployment import Deployment
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"

@@ -16,7 +16,7 @@ from deploy.wiring import budgets, connections
 from schemas.consolidation.runs import RunRequest
 from schemas.kafka import topics
 from sinks.consolidation.runs import Runs
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.deployment import Event, eventually
 from tests.integration.conftest import Deploy
 

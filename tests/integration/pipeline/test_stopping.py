@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port
 from schemas.kafka import topics
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chat_events import talk
 from tests.deployment import eventually
 from tests.messages_server import KEY, MODELS, MessagesServer

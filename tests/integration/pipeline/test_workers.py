@@ -11,7 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring import connections
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversations, events, interleaved
 from tests.chaos.ledger import Ledger, balance
 from tests.chaos.workers import WorkerProcess

@@ -19,7 +19,7 @@ from deploy.embedded.kafka.config import LOG4J, Listener, server_properties
 from deploy.embedded.ports import LOOPBACK, free_ports
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.chaos.workers import ApiProcess
 from tests.chat_events import end, message
 from tests.command_line import Done, run
@@ -238,6 +238,13 @@ async def ask_the_api(parts: Parts) -> None:
         for method, path, body in requests:
             answer = await client.request(method, path, json=body)
             assert answer.is_success, (path, answer.text)
+        told = (await client.get("/v1/pipeline")).json()
+        assert (told["missing"], [each["running"] for each in told["stages"]]) == ({}, [True] * len(STAGES))
+        found = (await client.get("/v1/dead-letters")).json()["letters"]
+        # The operator replays the one that came from commands.
+        theirs = [each["letter"] for each in found if not each["source"]["topic"].endswith(topics.COMMANDS)]
+        answer = await client.post("/v1/dead-letters/replay", json={"letters": theirs})
+        assert {each["status"] for each in answer.json()["outcomes"]} == {"replayed"}, answer.text
         async with client.stream("GET", "/v1/events", params={"namespace": "a/u"}) as stream:
             assert stream.is_success
 

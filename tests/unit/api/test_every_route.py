@@ -42,6 +42,8 @@ BODIES: dict[str, Any] = {
     "put_policy": {"name": "search_memories"},
     "start_consolidation": QUERY,
     "start_sweep": {"dry_run": True},
+    "replay_dead_letters": {"letters": ["0:0"]},
+    "discard_dead_letters": {"letters": ["0:0"]},
 }
 PATHS = {
     "memory_id": "theirs",
@@ -52,6 +54,7 @@ PATHS = {
     "sweep_id": "s1",
     "generation_id": "0a1b2c3d",
     "erasure_id": "theirs",
+    "letter": "0:0",
     "passage_id": ids.derive("passage", "1"),
 }
 A_GENERATION = Generation(
@@ -99,6 +102,7 @@ async def put_everybodys(api: Api) -> None:
     api.sweeps.by_id["s1"] = replace(
         manual_sweep(True, "bob", NOON), sweep_id="s1", policies=(RetentionStatistics(policy="secret", days=1),)
     )
+    api.letter_topic.put_aside(b"secret", detail="secret")
     api.erasures.begun["theirs"] = AN_ERASURE
     api.erasures.erased["theirs"] = (PURGED,)
     await api.policy_book.put(A_POLICY, None)

@@ -13,8 +13,7 @@ from jsonschema import Draft7Validator
 from deploy.runtime.process import STOP_WITHIN_S
 from deploy.settings import Settings
 from deploy.settings.defaults import PREFIX
-from streams.apps import STAGES
-from streams.kafka.topics import TopicSettings
+from streams.kafka.topics import STAGES, TopicSettings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
 from tests.unit.deployment_files.manifests import (
     BY_IAM,

@@ -13,8 +13,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.meters import Meters
-from streams.apps import STAGES
-from streams.kafka.topics import TopicSettings
+from streams.kafka.topics import STAGES, TopicSettings
 from tests.fakes.stage import FakeStage
 
 DASHBOARDS = Path(__file__).parents[3] / "deploy" / "dashboards"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from streams.apps import STAGES
+from streams.kafka.topics import STAGES
 from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, of_kind, rendered
 
 NAMES = {(53, "UDP"), (53, "TCP")}

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from streams.apps import STAGES
-from streams.kafka.topics import TopicSettings
+from streams.kafka.topics import STAGES, TopicSettings
 from tests.unit.deployment_files.manifests import CHART, PROTECTED, of_kind, rendered
 
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())

@@ -84,12 +84,6 @@ export const de: Texts = {
     clearHint: "Alles bisher Gesagte verlässt den Kontext für immer. Was davon gemerkt ist, bleibt, und die Nachrichten bleiben im Archiv.",
     flushSent: "Wartendes wird ausgewertet", pruneSent: "Der Kontext wird gekürzt", clearSent: "Der Kontext wird geleert",
   },
-  operations: {
-    none: "Noch keine", runs: "Konsolidierungsläufe", schedules: "Zeitpläne", sweeps: "Aufbewahrung", generations: "Wiederholungen", policies: "Richtlinien", created: "Verlangt", scope: "Von", by: "Durch", status: "Zustand",
-    progress: "Gespräche", dryRun: "Probelauf", tokens: "Tokens", cost: "US-Dollar", next: "Nächster", id: "Kennung", origin: "Aus", whole: "Ganz",
-  },
-  runStatus: { pending: "Wartet", running: "Läuft", completed: "Fertig", failed: "Gescheitert", building: "Entsteht", ready: "Bereit", cutover: "Übernommen", undone: "Zurückgenommen", discarding: "Wird verworfen" },
-  origin: { "built in": "Eingebaut", file: "Datei", topic: "Topic" },
   phase: { new: "Neu", open: "Offen", ended: "Beendet", forgotten: "Geschlossen" },
   level: { ok: "In Ordnung", warning: "Füllt sich", aggressive: "Fast voll" },
 };

@@ -82,12 +82,6 @@ export const en = {
     clearHint: "Everything said so far leaves the context for good. What is remembered of it stays, and so do the messages in the archive.",
     flushSent: "What waits will be extracted", pruneSent: "The context will be pruned", clearSent: "The context will be cleared",
   },
-  operations: {
-    none: "There is none yet", runs: "Consolidation runs", schedules: "Schedules", sweeps: "Retention", generations: "Replays", policies: "Policies", created: "Asked for", scope: "Of", by: "By", status: "State",
-    progress: "Conversations", dryRun: "dry run", tokens: "Tokens", cost: "US dollars", next: "Next", id: "Id", origin: "From", whole: "All of it",
-  },
-  runStatus: { pending: "Waiting", running: "Running", completed: "Completed", failed: "Failed", building: "Building", ready: "Ready", cutover: "Cut over", undone: "Taken back", discarding: "Being discarded" },
-  origin: { "built in": "Built in", file: "A file", topic: "Its topic" },
   phase: { new: "New", open: "Open", ended: "Ended", forgotten: "Closed" },
   level: { ok: "In order", warning: "Filling up", aggressive: "Nearly full" },
 };

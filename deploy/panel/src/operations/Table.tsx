@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/solid-query";
 import ListX from "lucide-solid/icons/list-x";
 import { For, Match, Switch, type JSX } from "solid-js";
-import { t } from "../i18n";
+import { w } from "./words";
 import { Empty, Failed, Loading } from "../ui/states";
 
 export type Column<Row> = { name: string; of: (row: Row) => JSX.Element };
@@ -16,7 +16,7 @@ export function Table<Row>(props: Props<Row>) {
       <Switch>
         <Match when={asked.isPending}><Loading rows={2} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess && !asked.data.length}><Empty icon={<ListX />} title={t("operations.none")} /></Match>
+        <Match when={asked.isSuccess && !asked.data.length}><Empty icon={<ListX />} title={w("common.none")} /></Match>
         <Match when={asked.isSuccess}>
           <div class="table-scroller" tabindex="0" role="region" aria-label={props.name}>
             <table>

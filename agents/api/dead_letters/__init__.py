@@ -1,0 +1,1 @@
+"""Dead letters as the API shows them."""

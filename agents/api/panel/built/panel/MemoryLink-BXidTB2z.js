@@ -1,1 +1,0 @@
-import{st as e}from"./Time-C1HKb1zB.js";import{v as t,x as n}from"./index-BO7xnvuB.js";function r(r){let[i]=n();return e(t,{class:`memory-link`,get href(){return`/memories/${encodeURIComponent(r.id)}?ns=${encodeURIComponent(i.ns??``)}`},get children(){return r.children}})}export{r as t};

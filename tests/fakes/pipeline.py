@@ -1,0 +1,39 @@
+"""How the pipeline stands, as a test says."""
+
+from schemas.errors import Retryable
+from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
+from streams.kafka.lag import StageLag
+
+
+class FakePipeline:
+    """The brokers and PostgreSQL; each may be down, and raises Retryable. `asked` counts looks at the brokers."""
+
+    def __init__(self) -> None:
+        self.stages: tuple[StageLag, ...] = ()
+        self.states: tuple[ProviderState, ...] = ()
+        self.waiting: tuple[ParkedRequests, ...] = ()
+        self.now_under_way = UnderWay(calls=0, outbox=0, outbox_since=None)
+        self.brokers_down = self.postgres_down = False
+        self.asked = 0
+
+    async def read(self) -> tuple[StageLag, ...]:
+        self.asked += 1
+        if self.brokers_down:
+            raise Retryable("cannot ask the brokers for consumer groups: they are away")
+        return self.stages
+
+    async def providers(self) -> tuple[ProviderState, ...]:
+        self._answer()
+        return self.states
+
+    async def parked(self) -> tuple[ParkedRequests, ...]:
+        self._answer()
+        return self.waiting
+
+    async def under_way(self) -> UnderWay:
+        self._answer()
+        return self.now_under_way
+
+    def _answer(self) -> None:
+        if self.postgres_down:
+            raise Retryable("Postgres failed while looking at the pipeline: it is down")

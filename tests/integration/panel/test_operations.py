@@ -1,0 +1,115 @@
+"""The operators' views in a browser, over fakes: the pipeline at a glance, and dead letters."""
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.integration.panel.operators import SECRET, a_pipeline, letters
+from tests.integration.panel.panel import Panel
+from tests.integration.panel.test_frame import PHONE
+
+OF_ALL = "?ns=app%2Fada"
+
+
+async def test_the_pipeline_is_told_at_a_glance(panel: Panel):
+    a_pipeline(panel.api)
+    letters(panel.api)
+    tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
+    stages = tab.page.locator(".stage")
+    await expect(stages).to_have_text(
+        [
+            re.compile("Windows.*1,204.*behind.*Running", re.DOTALL),
+            re.compile("Archive"),
+            re.compile("Passages.*No worker runs it", re.DOTALL),
+            re.compile("Extraction.*37", re.DOTALL),
+            re.compile("Curation.*up to date", re.DOTALL),
+        ]
+    )
+    page = tab.page.locator(".operations")
+    for said in ("Left alone", "budget", "41", "1,000 of 1,000 left", "Model calls under way", "This key may look"):
+        await expect(page).to_contain_text(said)
+    assert await tab.serious_findings() == []
+    await tab.page.locator(".figures").get_by_role("link", name="3", exact=True).click()
+    await expect(tab.page.locator(".letter-row")).to_have_count(3)
+
+
+async def test_a_part_that_cannot_be_asked_is_said_and_the_others_are_shown(panel: Panel):
+    a_pipeline(panel.api)
+    panel.api.pipeline.brokers_down = panel.api.letter_topic.down = True
+    tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
+    notice = tab.page.locator(".notice")
+    await expect(notice).to_contain_text("Lag of the stages: cannot ask the brokers for consumer groups")
+    await expect(tab.page.locator(".operations")).to_contain_text("Left alone")
+    await expect(tab.page.locator(".stage")).to_have_count(0)
+    assert await tab.serious_findings() == []
+
+
+async def test_letters_are_looked_at_by_who_may_read_and_nothing_offers_more(panel: Panel):
+    letters(panel.api)
+    tab = await panel.signed_in(f"/operations/letters{OF_ALL}", read="*")
+    await expect(tab.page.locator(".letter-row")).to_have_count(3)
+    await tab.page.get_by_role("button", name=re.compile("undecodable 1")).click()
+    await expect(tab.page.locator(".letter-row")).to_have_count(1)
+    assert "reason=undecodable" in tab.page.url
+    await tab.page.get_by_role("button", name=re.compile("undecodable 1")).click()
+    await tab.page.get_by_role("button", name=re.compile("90,000 characters")).click()
+    record = tab.page.locator(".detail-card")
+    await expect(record).to_contain_text("Credentials were taken out")
+    await expect(record).to_contain_text("chat.messages[0]@0")
+    assert SECRET not in await tab.page.content()
+    assert await tab.serious_findings() == []
+    for name in ("Replay", "Discard"):
+        await expect(tab.page.get_by_role("button", name=name)).to_have_count(0)
+    assert await tab.page.get_by_role("checkbox").count() == 0
+
+
+async def test_letters_are_replayed_and_discarded_by_keyboard_after_a_question(panel: Panel):
+    letters(panel.api)
+    tab = await panel.signed_in(f"/operations/letters{OF_ALL}", admin="*")
+    chosen = tab.page.get_by_role("checkbox", name="Choose 0:0")
+    await chosen.focus()
+    await tab.page.keyboard.press("Space")
+    await expect(tab.page.get_by_text("1 chosen")).to_be_visible()
+    await tab.page.get_by_role("button", name="Replay").first.focus()
+    await tab.page.keyboard.press("Enter")
+    dialog = tab.page.get_by_role("alertdialog")
+    await expect(dialog).to_contain_text("Publish 1 records again?")
+    assert await tab.serious_findings() == []
+    await tab.page.keyboard.press("Escape")
+    assert panel.api.letter_topic.published == []
+    await tab.page.get_by_role("button", name="Replay").first.press("Enter")
+    await dialog.get_by_role("button", name="Replay").press("Enter")
+    await expect(tab.page.get_by_text("1 replayed")).to_be_visible()
+    await expect(tab.page.locator(".letter-row")).to_have_count(2)
+    assert [record.topic for record in panel.api.letter_topic.published] == ["chat.messages"]
+    await tab.page.get_by_label("Choose all that are shown").check()
+    await tab.page.get_by_role("button", name="Discard").first.click()
+    await dialog.get_by_role("button", name="Discard").click()
+    await expect(tab.page.get_by_text("No dead letter waits")).to_be_visible()
+    assert [row.action for row in panel.api.audit.rows] == ["dead_letters.replayed", "dead_letters.discarded"]
+
+
+@pytest.mark.parametrize("section", ["pipeline", "letters", "letters/0:0"])
+@pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
+async def test_every_part_of_operations_can_be_read_by_everybody(
+    panel: Panel, section: str, context: dict[str, object]
+):
+    a_pipeline(panel.api)
+    letters(panel.api)
+    tab = await panel.signed_in(f"/operations/{section}{OF_ALL}", context=context, admin="*")
+    await expect(tab.page.locator(".operations")).to_contain_text("Curation")
+    assert await tab.serious_findings() == []
+    assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "nothing lies beside the screen"
+    )
+
+
+async def test_what_a_letter_says_is_text(panel: Panel):
+    attack = "<img src=x onerror='window.attacked = 1'>"
+    panel.api.letter_topic.put_aside(attack.encode(), reason=attack, stage=attack, detail=attack)
+    tab = await panel.signed_in(f"/operations/letters/0:0{OF_ALL}", admin="*")
+    await expect(tab.page.locator(".prompt")).to_have_text(attack)
+    await expect(tab.page.locator(".letter-row")).to_contain_text(attack)
+    assert await tab.page.evaluate("window.attacked") is None
+    assert await tab.page.locator("img").count() == 0

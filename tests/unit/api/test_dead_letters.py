@@ -1,0 +1,88 @@
+"""Dead letters over HTTP."""
+
+from agents.dead_letters.writer import LARGEST_KEPT
+from schemas.kafka import topics
+from tests.api import Api
+
+LETTERS = "/v1/dead-letters"
+SECRET = b'{"content": "my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}'
+
+
+async def test_letters_are_listed_newest_first_with_counts_of_those_that_wait(api: Api):
+    places = [api.letter_topic.put_aside(reason=reason) for reason in ("invalid", "undecodable", "invalid")]
+    client = api.client(read="*")
+    first = (await client.get(LETTERS, params={"limit": 2})).json()
+    assert [each["letter"] for each in first["letters"]] == places[:0:-1]
+    rest = (await client.get(LETTERS, params={"limit": 2, "cursor": first["next"]})).json()
+    assert [each["letter"] for each in rest["letters"]] == places[:1]
+    assert rest["waiting"] == [
+        {"stage": "windows", "reason": "invalid", "letters": 2},
+        {"stage": "windows", "reason": "undecodable", "letters": 1},
+    ]
+    only = (await client.get(LETTERS, params={"reason": "undecodable"})).json()
+    assert [each["letter"] for each in only["letters"]] == [places[1]]
+
+
+async def test_a_record_is_shown_without_what_looks_like_a_credential(api: Api):
+    place = api.letter_topic.put_aside(SECRET)
+    shown = (await api.client(read="*").get(f"{LETTERS}/{place}")).json()
+    assert "sk-ant" not in shown["value"]
+    assert (shown["scrubbed"], shown["source"]["topic"], shown["key"]) == (1, topics.MESSAGES, "c")
+    assert (await api.client(read="*").get(f"{LETTERS}/0:99")).status_code == 404
+    assert (await api.client(read="*").get(f"{LETTERS}/nonsense")).status_code == 422
+
+
+async def test_what_is_replayed_goes_back_as_it_was_and_is_audited(api: Api):
+    place = api.letter_topic.put_aside(SECRET)
+    for rights in ({"read": "*"}, {"write": "*"}, {"admin": "app/*"}):
+        assert (await api.client(**rights).post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 403
+    assert api.letter_topic.published == []
+    client = api.client(admin="*")
+    done = (await client.post(f"{LETTERS}/replay", json={"letters": [place]})).json()
+    assert done["outcomes"] == [{"letter": place, "status": "replayed", "error": None}]
+    assert [(record.topic, record.value) for record in api.letter_topic.published] == [(topics.MESSAGES, SECRET)]
+    assert [(row.action, row.details) for row in api.audit.rows] == [("dead_letters.replayed", {"letters": [place]})]
+    assert (await client.get(LETTERS)).json()["letters"] == []
+    assert [each["status"] for each in (await client.get(LETTERS, params={"status": "any"})).json()["letters"]] == [
+        "replayed"
+    ]
+    assert (await client.post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 409
+    again = await client.post(f"{LETTERS}/replay", json={"letters": [place], "again": True})
+    assert again.json()["outcomes"][0]["status"] == "replayed"
+
+
+async def test_one_that_has_no_way_back_is_told_and_the_others_are_done(api: Api):
+    gone = api.letter_topic.put_aside(b"x" * (LARGEST_KEPT + 1))
+    odd = api.letter_topic.put_aside(topic="somebody.elses")
+    good = api.letter_topic.put_aside()
+    done = await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": [gone, odd, good]})
+    assert [each["status"] for each in done.json()["outcomes"]] == ["failed", "failed", "replayed"]
+    assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": ["0:77"]})).status_code == 404
+
+
+async def test_what_is_discarded_stays_in_the_topic_and_waits_no_more(api: Api):
+    place = api.letter_topic.put_aside()
+    client = api.client(admin="*")
+    assert (await client.post(f"{LETTERS}/discard", json={"letters": [place]})).json()["outcomes"][0][
+        "status"
+    ] == "discarded"
+    assert api.letter_topic.published == []
+    assert (await client.get(LETTERS)).json()["letters"] == []
+
+
+async def test_nothing_is_done_that_cannot_be_audited(api: Api):
+    place = api.letter_topic.put_aside()
+    api.audit.down = True
+    assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 503
+    assert api.letter_topic.published == []
+
+
+async def test_letters_are_read_once_and_forgotten_with_their_topic(api: Api):
+    api.letter_topic.put_aside()
+    api.letter_topic.put_aside()
+    client = api.client(read="*")
+    for _ in range(3):
+        await client.get(LETTERS)
+    assert api.letter_topic.read == 2
+    api.letter_topic.first = 1
+    assert [each["letter"] for each in (await client.get(LETTERS)).json()["letters"]] == ["0:1"]

@@ -1,0 +1,61 @@
+"""The pipeline at a glance over HTTP."""
+
+from datetime import timedelta
+
+from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
+from streams.kafka.lag import StageLag, TopicLag
+from tests.api import NOON, Api
+
+PIPELINE = "/v1/pipeline"
+
+
+def a_pipeline(api: Api) -> None:
+    lag = TopicLag(topic="chat.messages", records=7, most=5)
+    api.pipeline.stages = (StageLag(stage="windows", records=7, running=True, topics=(lag,)),)
+    api.pipeline.states = (ProviderState(provider="claude", breaker="open", available=False, workers=2, at=NOON),)
+    parked = ParkedRequests(lane="background", reason="budget", requests=3, batched=0, oldest_at=NOON)
+    api.pipeline.waiting = (parked,)
+    api.pipeline.now_under_way = UnderWay(calls=2, outbox=1, outbox_since=NOON - timedelta(seconds=9))
+
+
+async def test_who_may_read_everything_sees_how_each_part_stands(api: Api):
+    a_pipeline(api)
+    api.letter_topic.put_aside()
+    assert (await api.client(read="app/*").get(PIPELINE)).status_code == 403
+    told = (await api.client(read="*").get(PIPELINE)).json()
+    assert told["stages"] == [
+        {
+            "stage": "windows",
+            "records": 7,
+            "running": True,
+            "topics": [{"topic": "chat.messages", "records": 7, "most": 5}],
+        }
+    ]
+    assert [(each["provider"], each["breaker"], each["workers"]) for each in told["providers"]] == [
+        ("claude", "open", 2)
+    ]
+    assert [(each["lane"], each["reason"], each["requests"]) for each in told["parked"]] == [
+        ("background", "budget", 3)
+    ]
+    assert (told["under_way"]["calls"], told["under_way"]["outbox"]) == (2, 1)
+    assert [each["limit"] for each in told["budget"]] == ["tokens_per_day"]
+    assert (told["dead_letters"], told["missing"]) == (1, {})
+
+
+async def test_a_part_that_does_not_answer_is_named_and_the_others_are_told(api: Api):
+    a_pipeline(api)
+    api.pipeline.brokers_down = api.letter_topic.down = True
+    told = (await api.client(read="*").get(PIPELINE)).json()
+    assert sorted(told["missing"]) == ["dead_letters", "stages"]
+    assert "brokers" in told["missing"]["stages"]
+    assert (told["stages"], told["dead_letters"], told["under_way"]["calls"]) == ([], None, 2)
+
+
+async def test_the_brokers_are_asked_no_more_often_however_many_look(api: Api):
+    client = api.client(read="*")
+    for _ in range(5):
+        await client.get(PIPELINE)
+    assert api.pipeline.asked == 1
+    api.seconds += 60
+    await client.get(PIPELINE)
+    assert api.pipeline.asked == 2
