@@ -24,6 +24,7 @@ from agents.api.memories.access_counter import AccessCounter
 from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
+from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.kept_counts import KeptCounts
@@ -64,6 +65,7 @@ from tests.fakes.runs import FakeRuns, FakeSweeps
 from tests.fakes.said import FakeSaid
 from tests.fakes.searched import Searched
 from tests.fakes.sinks import FakeVectors
+from tests.fakes.trails import FakeTrails
 from tests.fakes.usage import FakeUsage
 from tests.fakes.windows import FakeWindows
 
@@ -147,6 +149,7 @@ class Api:
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
         self.replays = FakeReplays()
         self.letter_topic, self.pipeline = FakeLetterTopic(), FakePipeline()
+        self.trails = FakeTrails()
         self.letters = Letters(self.letter_topic, self.letter_topic, "", lambda: self.now)
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_book = PolicyBook(
@@ -186,6 +189,7 @@ class Api:
             "runs": self.runs,
             "sweeps": self.sweeps,
             "dead_letters": self.letters,
+            "trails": MessageTrails(self.trails, self.letter_topic, self.letters, ""),
             "pipeline": PipelineStatus(
                 self.pipeline, self.pipeline, self.consumption, self.letters, lambda: self.now, lambda: self.seconds
             ),

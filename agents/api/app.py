@@ -41,6 +41,7 @@ from agents.api.routes import (
     search,
     statistics,
     tools,
+    trails,
     transfer,
     users,
 )
@@ -51,6 +52,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     passages.router,
     kinds.router,
+    trails.router,  # before conversations: the address of one begins its own
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),

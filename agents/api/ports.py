@@ -17,6 +17,7 @@ from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
 from agents.api.pipeline.status import Pipeline
 from agents.api.policies.policy_book import PolicyBook
+from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
@@ -255,6 +256,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     sweeps: RetentionSweeps
     dead_letters: DeadLetters
     pipeline: PipelineReader
+    trails: MessageTrails
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

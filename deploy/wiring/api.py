@@ -19,6 +19,7 @@ from agents.api.memories.commands import Commands
 from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Authentication, Ports
+from agents.api.trails.trail import MessageTrails
 from agents.conversations.control import WindowControlSender
 from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
@@ -65,6 +66,7 @@ from sinks.outbox.projector import Projector
 from sinks.passages.store import Passages
 from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, translated
+from sinks.trails.trails import Trails
 from sinks.vectors.qdrant import Vectors
 from sinks.windows.projection import Windows
 from sinks.windows.start_offsets import StartOffsets
@@ -129,6 +131,7 @@ async def wired(
         sweeps=Sweeps(pool),
         dead_letters=letters,
         pipeline=PipelineStatus(lags(settings, pool), PipelineState(pool), usage, letters, now, time.monotonic),
+        trails=MessageTrails(Trails(pool), connections.topic_log(settings), letters, settings.topic_prefix),
         replays=replays(pool, publisher, index.memory_embedder, vectors),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, admission, meters=meters),

@@ -39,6 +39,9 @@ def policy_topic(settings: Settings) -> PolicyTopic:
     return PolicyTopic(settings.cluster().client(), settings.topics().physical(topics.POLICIES))
 
 
+def topic_log(settings: Settings) -> Log:
+    return Log(settings.cluster().client(), settings.topics().own_message_bytes)
+
+
 def letters(settings: Settings, publisher: Publisher) -> Letters:
-    log = Log(settings.cluster().client(), settings.topics().own_message_bytes)
-    return Letters(log, publisher, settings.topic_prefix, lambda: datetime.now(UTC))
+    return Letters(topic_log(settings), publisher, settings.topic_prefix, lambda: datetime.now(UTC))

@@ -26,10 +26,11 @@ class LetterRecord(Struct, frozen=True, kw_only=True):
 
 
 class FakeLetterTopic:
-    """One partition. `published` are records for other topics; `read` counts those handed out; `down` raises Retryable."""
+    """One partition, and `others` by their topics. `published` went elsewhere; `read` counts those handed out."""
 
     def __init__(self) -> None:
         self.records: list[LetterRecord] = []
+        self.others: list[LetterRecord] = []
         self.published: list[Outgoing] = []
         self.first = 0
         self.read = 0
@@ -68,7 +69,12 @@ class FakeLetterTopic:
             yield Chunk(0, found, len(self.records))
 
     async def at(self, topic: str, wanted: Mapping[int, Collection[int]]) -> AsyncGenerator[Any, None]:
-        for offset in sorted(wanted[0]):
+        if self.down:
+            raise Retryable(f"cannot read {topic}: the brokers are away")
+        for record in self.others:
+            if record.topic == topic and record.offset in wanted.get(record.partition, ()):
+                yield record
+        for offset in sorted(wanted.get(0, ())):
             if topic == topics.DEAD_LETTERS and self.first <= offset < len(self.records):
                 yield self.records[offset]
 

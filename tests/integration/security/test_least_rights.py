@@ -240,6 +240,8 @@ async def ask_the_api(parts: Parts) -> None:
             assert answer.is_success, (path, answer.text)
         told = (await client.get("/v1/pipeline")).json()
         assert (told["missing"], [each["running"] for each in told["stages"]]) == ({}, [True] * len(STAGES))
+        trail = (await client.get("/v1/conversations/c/trail", params={"message_id": "c-1"})).json()
+        assert trail["steps"][0]["kind"] == "published", trail
         found = (await client.get("/v1/dead-letters")).json()["letters"]
         # The operator replays the one that came from commands.
         theirs = [each["letter"] for each in found if not each["source"]["topic"].endswith(topics.COMMANDS)]

@@ -21,6 +21,7 @@ from schemas.replay.generations import Generation, Plan
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import a_state
+from tests.trails import a_change, a_trail
 
 THEIRS = "other/bob"
 QUERY = {"namespace": THEIRS}
@@ -102,6 +103,7 @@ async def put_everybodys(api: Api) -> None:
     api.sweeps.by_id["s1"] = replace(
         manual_sweep(True, "bob", NOON), sweep_id="s1", policies=(RetentionStatistics(policy="secret", days=1),)
     )
+    api.trails.known["conversation", "conversation-1"] = a_trail(changes=(a_change(THEIRS, text="secret"),))
     api.letter_topic.put_aside(b"secret", detail="secret")
     api.erasures.begun["theirs"] = AN_ERASURE
     api.erasures.erased["theirs"] = (PURGED,)
@@ -119,6 +121,9 @@ def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
         request["headers"] = {"Accept": "application/json, text/event-stream"}  # both are what MCP asks of a client
     elif takes:
         request |= {"content": json.dumps({"text": "User has a dog"}), "headers": {"Content-Type": next(iter(takes))}}
+    if name == "follow_message":
+        request["params"] = {"message_id": "conversation-1"}
+        return request
     known = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
     return request | {"params": {name: value for name, value in SAID.items() if name in known}}
 

@@ -1,0 +1,1 @@
+"""One message from its topic to its memories."""

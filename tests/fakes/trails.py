@@ -1,0 +1,13 @@
+"""What PostgreSQL tells of messages, as a test says."""
+
+from sinks.trails.trails import MessageTraces
+
+
+class FakeTrails:
+    """Traces by conversation and message."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str], MessageTraces] = {}
+
+    async def of(self, conversation_id: str, message_id: str) -> MessageTraces | None:
+        return self.known.get((conversation_id, message_id))
