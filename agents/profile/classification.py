@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from agents.models.offline.rules.heeded import has_limit
 from agents.models.offline.rules.injection import is_injection
 from agents.profile import lexicon
 from schemas.memories.memories import Memory
@@ -38,9 +39,10 @@ def stated(memory: Memory, labels: set[str]) -> Part | None:
 
 
 def is_constraint(memory: Memory) -> bool:
-    if lexicon.PROHIBITION.search(memory.text) or lexicon.KEPT_TO.search(memory.text):
+    if lexicon.PROHIBITION.search(memory.text):
         return memory.kind not in ("plan", "insight")
-    return lexicon.STATE.search(memory.text) is not None and lexicon.OVER.search(memory.text) is None
+    is_state = lexicon.STATE.search(memory.text) is not None or has_limit(memory.text, memory.language)
+    return is_state and lexicon.OVER.search(memory.text) is None and memory.kind not in ("plan", "insight")
 
 
 def is_standing_wish(memory: Memory) -> bool:

@@ -13,13 +13,14 @@ STOP_WORDS = {
     "he she they this at as have has do can don ll ve re call like love live work name prefer want never",
     "de": "ich und der die das mein meine ist nicht wir ein eine zu mit auf für bin habe von nach jetzt "
     "aber bitte mich den im am sich uns auch immer keine kein hallo wohne arbeite bevorzuge heiße "
-    "mag hasse liebe antworte dem für gegen entschieden",
+    "mag hasse liebe antworte dem für gegen entschieden "
+    "keinen seit trinke esse nehme darf vor uhr bei mir in zukunft ab bitte",
     "fr": "je j m n d appelle le la les mon ma mes et est pas nous un une des à avec pour suis ai dans de du plus mais "
     "que en au aux on chez préfère habite travaille déteste adore toujours jamais bonjour salut "
-    "merci c qu s",
+    "merci c qu s moi prends tutoie ordre",
     "es": "yo el la los las mi mis y es no nos un una me con para soy estoy de que por pero en ya se al "
     "del más tengo vivo trabajo prefiero hemos decidido decidimos uso hablo gusta gustan llamo "
-    "nombre cambié mudé viajo voy siempre también hola gracias alérgico alérgica",
+    "nombre cambié mudé viajo tomo bebo ahora trátame sin tú usted voy siempre también hola gracias alérgico alérgica",
     "it": "io il lo gli mio mia e è non noi un una mi con per sono di che ma in ho della vivo lavoro "
     "preferisco anche della questo",
     "pt": "eu o os as meu minha e é não nós um uma me com para sou de que mas em tenho moro trabalho "

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from agents.models.dates.dates import Dated, a_week_earlier, dates_in, event_time, with_dates
 from agents.models.dates.validity import Validity, validity
+from agents.models.offline.rules import heeded
 from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.rule import Rule, Tongue
 
@@ -74,9 +75,48 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
-    """What one sentence says about its speaker; nothing for questions, suppositions and small talk."""
-    if is_hearsay(sentence) or is_unreal(sentence):
+    """What one sentence says about its speaker; nothing for questions, suppositions and small talk. What no rule reads and is
+    always to be heeded is kept as it was said."""
+    if is_unreal(sentence):
         return
+    found = [] if is_hearsay(sentence) else list(by_rules(tongue, sentence, said_at, feelings))
+    yield from found
+    if not found and (kept := to_be_heeded(tongue, sentence, said_at)) is not None:
+        yield kept
+
+
+def to_be_heeded(tongue: Tongue, sentence: str, said_at: datetime) -> Finding | None:
+    language = heeded.language(tongue.code)
+    plain = LEADING.sub("", tongue.normalise(EMOJI.sub("", sentence)))
+    if is_hearsay(sentence) and not language.is_ordered(sentence):
+        return None
+    sort = None if tongue.unreal.search(plain) else language.sort_of(sentence, plain)
+    if sort is None:
+        return asked_politely(tongue, language, plain, said_at)
+    said = closed(language.unpolished(plain)).rstrip("? ") if sort == "wish" else opened(tongue, plain)
+    text = language.told(sort, said, tongue.reword(said))
+    holds = validity(plain, said_at, tongue.code)
+    return Finding(
+        kind="fact" if sort == "limit" else "preference",
+        text=f"{text}.",
+        confidence=0.8,
+        importance=0.85 if sort == "limit" else 0.75,
+        tags=("constraint",) if sort == "limit" else ("directive",),
+        valid_from=holds.valid_from,
+        valid_until=holds.valid_until,
+    )
+
+
+def asked_politely(tongue: Tongue, language: heeded.Language, plain: str, said_at: datetime) -> Finding | None:
+    """ "Could you stop using emojis?" is a standing wish where "stop using emojis" is one."""
+    order = language.unpolished(plain)
+    if order == plain or language.holds_once(plain):
+        return None
+    found = first(tongue, tongue.rules, opened(tongue, order.rstrip(" ?")), said_at)
+    return found if found is not None and "directive" in found.tags else None
+
+
+def by_rules(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
     asked = sentence.rstrip(' "”»)').endswith("?")
     plain = tongue.normalise(EMOJI.sub("", sentence))
     whole = opened(tongue, plain)

@@ -1,0 +1,69 @@
+"""Limits and standing wishes in whatever form they are said, by classes of words; not what only sounds like one."""
+
+import pytest
+
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Proposal
+from tests.slices import knowing, slice_of
+
+
+async def kept(said: str) -> tuple[Proposal, ...]:
+    return (await OfflineProvider().extract(slice_of(said), knowing())).proposals
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("shellfish = instant hospital trip for me", "User: Shellfish = instant hospital trip for me."),
+        ("I'm on blood thinners", "User is on blood thinners."),
+        ("one glass of wine max, liver", "User: One glass of wine max, liver."),
+        ("can't do stairs since the accident", "User: Cannot do stairs since the accident."),
+        ("cardiologist says no caffeine after noon", "User: Cardiologist says no caffeine after noon."),
+        ("screen reader user here, images need alt text", "User: Screen reader user here, images need alt text."),
+        ("pregnant, 14 weeks!", "User: Pregnant, 14 weeks."),
+        ("höchstens zwei Tassen Kaffee, sagt der Arzt", "Nutzer: Höchstens zwei Tassen Kaffee, sagt der Arzt."),
+        ("pas de porc à la maison", "Utilisateur : Pas de porc à la maison."),
+        ("máximo dos cervezas por semana, el hígado", "Usuario: Máximo dos cervezas por semana, el hígado."),
+    ],
+)
+async def test_a_limit_is_kept_in_the_users_own_words_where_no_rule_reads_its_form(said: str, text: str) -> None:
+    (memory,) = await kept(said)
+    assert (memory.text, memory.tags) == (text, ("constraint",))
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("could you always answer in Dutch?", "User wants: always answer in Dutch."),
+        ("can you please stop using emojis?", "User does not want emojis."),
+        ("your answers should be short", "User wants: your answers should be short."),
+        ("from today on only vegetarian recipes please", "User wants: from today on only vegetarian recipes."),
+        ("when I ask about food, give me the prices", "User wants: when I ask about food, give me the prices."),
+        ("immer mit Preisen in Euro", "Wunsch des Nutzers: immer mit Preisen in Euro."),
+        ("peux-tu toujours donner les prix ?", "Souhait de l'utilisateur : toujours donner les prix."),
+        ("a partir de ahora respuestas cortas", "Deseo del usuario: a partir de ahora respuestas cortas."),
+    ],
+)
+async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, text: str) -> None:
+    (memory,) = await kept(said)
+    assert (memory.text, memory.tags) == (text, ("directive",))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what's a good gluten free flour?",
+        "the wheelchair ramp at the station is broken",
+        "a diabetic patient walks in, what do you check?",
+        "the API allows no more than 100 requests per minute",
+        "please fix the bug, don't touch the tests",
+        "Tom can't eat nuts",
+        "no dairy for him, ever",
+        "can you answer in English this time?",
+        "thanks, always a pleasure",
+        "in the future they will fix it",
+        "wenn wir fertig sind, zeige ich Ihnen ein paar Sachen",
+    ],
+)
+async def test_what_is_asked_is_anothers_or_holds_once_is_no_limit_and_no_wish(said: str) -> None:
+    assert await kept(said) == ()
