@@ -120,7 +120,7 @@ def message_traits(
         tokens = 0 if gone else message_tokens(message, count)
         _, turn, stands = arrived(message, detect_in(message), position, tokens, stands, task_gap_s)
         if not gone:
-            turns.append(weighed(turn, known.adjustments.marks))
+            turns.append(weighed(turn, known.adjustments))
     return turns
 
 

@@ -1,6 +1,6 @@
 """Contexts of conversations: reads what was said and applies the rules on the terms that the window itself is kept on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from math import inf
 from typing import Protocol
@@ -9,7 +9,7 @@ from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
-from schemas.conversations.adjustments import Mark
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.contexts import ContextQuery, ConversationContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
@@ -67,8 +67,8 @@ class Contexts:
         latest = await self._archive.page(name, beyond=None, limit=len(RECENCY), backwards=True)
         said = [(each.partition, each.position) for each in latest if each.message.role != "system"]
         await self._count_tokens.prepare(each.message.content for each in archived)
-        marks = conversation.state.adjustments.marks if conversation.state else {}
-        return [measures(each, said, self._count_tokens, now, marks) for each in archived]
+        set_apart = conversation.state.adjustments if conversation.state else Adjustments()
+        return [measures(each, said, self._count_tokens, now, set_apart) for each in archived]
 
     async def _messages(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""
@@ -80,11 +80,11 @@ class Contexts:
 
 
 def measures(
-    archived: ArchivedMessage, latest: Sequence[Place], count: TokenCount, now: float, marks: Mapping[str, Mark]
+    archived: ArchivedMessage, latest: Sequence[Place], count: TokenCount, now: float, adjustments: Adjustments
 ) -> tuple[int, float]:
     """`latest` are the places of the conversation's last messages but system prompts."""
     message, place = archived.message, (archived.partition, archived.position)
     tokens = message_tokens(message, count)
     _, turn, _ = arrived(message, detect_in(message), archived.position, tokens, Segmentation(), inf)
     newer = sum(other[0] == place[0] and other > place for other in latest)
-    return tokens, importance(weighed(turn, marks), newer, now)
+    return tokens, importance(weighed(turn, adjustments), newer, now)

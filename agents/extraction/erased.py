@@ -68,7 +68,10 @@ def proposals_without_erased(request: ExtractionRequest, answer: Answer, fences:
     """Without what comes of a message of before the erasure: the question may have been asked before that."""
     said = {message.message_id for message in without_erased(request, fences).messages}
     kept = tuple(each for each in answer.proposals if said.issuperset(each.message_ids))
-    return answer if kept == answer.proposals else replace(answer, proposals=kept)
+    ratings = {message_id: rating for message_id, rating in answer.ratings.items() if message_id in said}
+    if kept == answer.proposals and ratings == answer.ratings:
+        return answer
+    return replace(answer, proposals=kept, ratings=ratings)
 
 
 def summary_without_erased(request: ExtractionRequest, summary: Summary, fences: SpeakerFences) -> Summary:

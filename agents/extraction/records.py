@@ -24,7 +24,8 @@ def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> l
     """The records of a stored answer. Raises Rejected if it answers another request."""
     if request.purpose == "summarise":
         return [summary_record(request, codec.decode(stored, Summary), at)]
-    return candidate_records(request, codec.decode(stored, Answer), at)
+    answer = codec.decode(stored, Answer)
+    return [*candidate_records(request, answer, at), *rating_records(request, answer, at)]
 
 
 def summary_record(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
@@ -40,6 +41,20 @@ def summary_record(request: ExtractionRequest, summary: Summary, at: datetime) -
         known=ids.summary_id(request.summary) if request.summary else None,
     )
     return window_control_record(request, told)
+
+
+def rating_records(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
+    """How important messages are, for the window that asked; the same however often the answer is published."""
+    if not answer.ratings:
+        return []
+    told = WindowControl(
+        conversation_id=request.conversation_id,
+        kind="rated",
+        at=at,
+        request_id=request.request_id,
+        ratings=answer.ratings,
+    )
+    return [window_control_record(request, told)]
 
 
 def window_control_record(request: ExtractionRequest, told: WindowControl) -> Outgoing:

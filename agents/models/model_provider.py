@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from agents.models.answers.candidates import check
+from agents.models.answers.ratings import checked_ratings
+from agents.models.answers.replies import Reply
 from agents.models.answers.summaries import estimated_tokens, fitted
 from agents.models.billing import Energy, Work, spending
 from agents.models.calls.breaker import BreakerState
@@ -14,7 +16,7 @@ from agents.models.calls.metering import Meter
 from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, reranking, resolving, shortening
 from agents.models.prompts.extraction import MOST_TOKENS
-from agents.models.prompts.questions import Drafts, Question, extraction_question, summary_question
+from agents.models.prompts.questions import Question, extraction_question, summary_question
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
@@ -59,13 +61,15 @@ class ModelProvider:
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
         exchange = await self._exchange(self.question(request, context))
-        checked = check(exchange.reply, request, context, self._count_tokens)
+        reply = exchange.reply
+        checked = check(reply.drafts, request, context, self._count_tokens)
         return Answer(
             provider=self.name,
             model=exchange.model,
             proposals=checked.proposals,
             usage=exchange.usage,
             rejected=checked.rejected,
+            ratings=checked_ratings(reply.ratings, request) if context.policy.window.rate_messages else {},
             calls=exchange.calls,
         )
 
@@ -145,7 +149,7 @@ class ModelProvider:
         async with spending(self._energy, self.work(question)) as tab:
             return await exchange(self._calls, question, self._meter, tab)
 
-    def question(self, request: ExtractionRequest, context: Context) -> Question[Drafts]:
+    def question(self, request: ExtractionRequest, context: Context) -> Question[Reply]:
         """What `extract` asks."""
         return extraction_question(request, context, self._most_tokens, self._count_tokens)
 

@@ -75,7 +75,8 @@ class Call(Struct, frozen=True, kw_only=True):
 class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="extraction"):
     """A provider's answer to one request; `rejected` counts proposals that failed the checks, by reason.
 
-    `calls` are those of its model calls that teach how the model counts tokens.
+    `calls` are those of its model calls that teach how the model counts tokens. `ratings`, by message id, are how important
+    messages are to the rest of their conversation, from 0 to 10, where the policy asks for that.
     """
 
     provider: str
@@ -84,6 +85,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
     usage: Usage = Usage()
     rejected: dict[str, int] = {}
     calls: tuple[Call, ...] = ()
+    ratings: dict[str, int] = {}
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="summary"):

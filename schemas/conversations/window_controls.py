@@ -1,10 +1,10 @@
 """What is asked of the window of a conversation, by memstream itself or by hand."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from schemas.conversations.adjustments import Mark
+from schemas.conversations.adjustments import Mark, MessageRating
 from schemas.conversations.messages import Identifier, Moment
 from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import Summary
@@ -19,6 +19,7 @@ ControlKind = Literal[
     "restore",
     "mark",
     "settings",
+    "rated",
     "extraction_completed",
     "extraction_failed",
     "summarised",
@@ -34,7 +35,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     what the last `clear` took, for ten minutes and while nothing else has left; `mark`: from now on the message
     `message_id` is of that `importance` to pruning; `settings`: from now on
     these hold in place of the policy's, as far as it lets them be chosen; `extraction_completed` / `extraction_failed`:
-    the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which
+    the answer to `request_id` is stored / will never come; `rated`: a model says how important messages
+    are to the rest of the conversation; `summarised`: the messages from position `first` to `last`, which
     left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`: what was said
     until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
     conversation of several people, all but what others than these said.
@@ -55,6 +57,7 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_id: Identifier | None = None
     importance: Mark | None = None
     settings: WindowChoice | None = None
+    ratings: Annotated[dict[Identifier, MessageRating], Meta(max_length=1_000)] = {}
 
     def __post_init__(self) -> None:
         if self.kind == "mark" and (self.message_id is None or self.importance is None):

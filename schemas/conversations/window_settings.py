@@ -31,8 +31,9 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to `aggressive_target`. A pause
     of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the model's context where the table
     of models is wrong or silent. With `summarise` the markers say what left, in at most `summary_tokens` tokens. With
-    `confirm_clear` the API clears a context only once it is asked to with a confirmation. What is
-    `adjustable` may be chosen for a single conversation. Raises ValueError for settings that contradict each other.
+    `rate_messages` a model that extracts says how important messages are, which pruning heeds. With `confirm_clear` the API
+    clears a context only once it is asked to with a confirmation. What is `adjustable` may be chosen for a single conversation.
+    Raises ValueError for settings that contradict each other.
     """
 
     strategy: Strategy = "hybrid"
@@ -50,6 +51,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     summarise: bool = False
     summary_tokens: int = 100
     confirm_clear: bool = False
+    rate_messages: bool = False
     adjustable: Adjustable = Adjustable()
 
     def __post_init__(self) -> None:

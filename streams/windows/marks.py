@@ -11,12 +11,13 @@ from streams.windows.traits import MessageTraits
 KEEPING = ("pinned", "important")
 
 
-def weighed(turn: MessageTraits, marks: Mapping[str, Mark]) -> MessageTraits:
-    """The message as its mark, if it has one, makes it."""
-    mark = marks.get(turn.message_id) if marks else None
-    if mark is None or turn.role == "system":
+def weighed(turn: MessageTraits, adjustments: Adjustments) -> MessageTraits:
+    """The message as its mark and its rating, if it has them, make it."""
+    mark, rating = adjustments.marks.get(turn.message_id), adjustments.ratings.get(turn.message_id)
+    if (mark is None and rating is None) or turn.role == "system":
         return turn
-    return structs.replace(turn, mark=mark, important=mark in KEEPING)
+    important = turn.important if mark is None else mark in KEEPING
+    return structs.replace(turn, mark=mark, rating=rating, important=important)
 
 
 def marked(adjustments: Adjustments, message_id: str, mark: Mark, held: Mapping[str, Entry], left: bool) -> Marked:

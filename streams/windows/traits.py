@@ -11,7 +11,7 @@ class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
 
     `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the
     number of the task it belongs to; `calls` are the ids of the tool calls it makes, `answers` that of the call it answers.
-    `mark` is what somebody said of it after it was sent.
+    `mark` is what somebody said of it after it was sent, `rating` how important a model says that it is, from 0 to 10.
     """
 
     position: int
@@ -26,3 +26,4 @@ class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
     calls: tuple[str, ...] = ()
     answers: str | None = None
     mark: Mark | None = None
+    rating: int | None = None

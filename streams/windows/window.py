@@ -4,7 +4,7 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from schemas.conversations.adjustments import Adjustments
@@ -196,6 +196,8 @@ class Window:
             told = self._mark(control, offset)
         elif control.kind == "settings":
             self._choose(control.settings)
+        elif control.kind == "rated":
+            self._rate(control.ratings)
         elif control.kind == "erase":
             told = self.erase(control.fence(self.head.partition), terms, now, control.users)
         elif control.kind == "summarised":
@@ -227,9 +229,19 @@ class Window:
         self._remove(self.history.just_out())
         return told
 
+    def _rate(self, ratings: Mapping[str, int]) -> None:
+        """Of messages in context; what left meanwhile is passed over."""
+        for position in self.history.shown:
+            message_id = self.entries[position].said.message_id
+            if message_id in ratings:
+                self.adjustments.ratings[message_id] = ratings[message_id]
+                self.adjusted = True
+                self.history.weigh(position)
+
     def _unmark(self, message_id: str) -> None:
-        if self.adjustments.marks.pop(message_id, None) is not None:
-            self.adjusted = True
+        adjustments = self.adjustments
+        marked, rated = adjustments.marks.pop(message_id, None), adjustments.ratings.pop(message_id, None)
+        self.adjusted = self.adjusted or marked is not None or rated is not None
 
     def _answered(self, request_id: str, terms: Terms, now: float) -> list[Effect]:
         """What the slice held may leave, and there is room for the next one."""

@@ -39,6 +39,7 @@ class FakeProvider:
         self.slow: dict[str, float] = {}
         self.calls: tuple[Call, ...] = ()
         self.rejected: dict[str, int] = {}
+        self.ratings: dict[str, int] = {}
         self.running = self.most = 0
         self.wrong: str | None = None
         self.verdicts: Callable[[Sequence[Candidate], Sequence[Memory]], tuple[Verdict, ...]] = lambda said, known: ()
@@ -49,7 +50,12 @@ class FakeProvider:
         text = await self._text(request)
         proposal = Proposal(kind="fact", text=text, message_ids=(request.messages[0].message_id,), confidence=0.9)
         return Answer(
-            provider=self.name, model="fake-1", proposals=(proposal,), rejected=self.rejected, calls=self.calls
+            provider=self.name,
+            model="fake-1",
+            proposals=(proposal,),
+            rejected=self.rejected,
+            calls=self.calls,
+            ratings=self.ratings,
         )
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:

@@ -125,7 +125,7 @@ class PruningPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
     """A message as it was said, and where it lies in Kafka; its counted `tokens`, and its `importance` now, from 0 to 1.
     Whether it is `in_context` and `extracted` is said as far as it is known of its partition's window,
-    and so is the `mark` that it was given after it was sent."""
+    and so is the `mark` that it was given after it was sent, and the `rating` of a model, from 0 to 10."""
 
     partition: int
     position: int
@@ -134,6 +134,7 @@ class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
     in_context: bool | None = None
     extracted: bool | None = None
     mark: Mark | None = None
+    rating: int | None = None
 
 
 class MessagePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -296,6 +297,7 @@ def message_view(archived: ArchivedMessage, state: WindowState | None, tokens: i
         in_context=in_context(state, position),
         extracted=position < max(state.extracted_to, state.opened),
         mark=state.adjustments.marks.get(archived.message.message_id),
+        rating=state.adjustments.ratings.get(archived.message.message_id),
     )
 
 

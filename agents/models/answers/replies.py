@@ -11,10 +11,12 @@ MOST_FAILED_ATTEMPTS = 100
 
 
 class Reply(Struct, frozen=True):
-    """The drafts of a reply; `whole` unless something around or after them could not be read."""
+    """The drafts of a reply, and what it says of messages (`ratings`); `whole` unless something around or after the drafts could
+    not be read."""
 
     drafts: tuple[Any, ...]
     whole: bool
+    ratings: tuple[Any, ...] = ()
 
 
 class Unreadable(Struct, frozen=True):
@@ -28,7 +30,8 @@ def read_reply(text: str) -> Reply:
     except orjson.JSONDecodeError:
         return Reply(tuple(recover_drafts(text)), whole=False)
     if isinstance(found, dict) and isinstance(found.get("memories"), list):
-        return Reply(tuple(found["memories"]), whole=True)
+        ratings = found.get("ratings")
+        return Reply(tuple(found["memories"]), True, tuple(ratings) if isinstance(ratings, list) else ())
     if isinstance(found, list):
         return Reply(tuple(found), whole=True)
     return Reply((), whole=False)

@@ -65,6 +65,11 @@ OVERLAP_TOKENS: Final = 4_000
 # What the known memories shown come to, of the tokens of a slice, and at least.
 KNOWN_SHARE: Final = 0.25
 LEAST_KNOWN_TOKENS: Final = 50
+RATINGS: Final = (
+    "ratings, beside memories: how important messages of the slice are to the rest of this conversation, importance 0 to 10, at "
+    "most 32 messages. 8 to 10: what later turns cannot do without (goals, constraints, decisions, figures, names, results in "
+    "use, open points). 0 to 2: settled, said again, social. Leave out the others."
+)
 OWN_KIND: Final = "If none fits, name your own: one or two lower-case words."
 INSTRUCTIONS: Final = (
     "Besides, as far as it contradicts none of the rules above, which hold for data, secrets and the form of the answer all "
@@ -82,6 +87,7 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
         kinds_part(policy),
         f"A text has at most {policy.max_text_chars} characters.",
         FULL_TEXT if policy.full_text else "",
+        RATINGS if policy.window.rate_messages else "",
         instructions_part(policy),
     )
     return "\n".join(filter(None, parts))
@@ -168,9 +174,17 @@ def answer_schema(policy: Policy) -> dict[str, object]:
     if not policy.full_text:
         del properties["full_text"]
     memory = {"type": "object", "properties": properties, "required": list(REQUIRED), "additionalProperties": False}
+    answered: dict[str, object] = {"memories": {"type": "array", "items": memory}}
+    if policy.window.rate_messages:
+        answered["ratings"] = {"type": "array", "items": rating_schema()}
     return {
         "type": "object",
-        "properties": {"memories": {"type": "array", "items": memory}},
-        "required": ["memories"],
+        "properties": answered,
+        "required": list(answered),
         "additionalProperties": False,
     }
+
+
+def rating_schema() -> dict[str, object]:
+    numbers = {name: {"type": "integer"} for name in ("message", "importance")}
+    return {"type": "object", "properties": numbers, "required": list(numbers), "additionalProperties": False}

@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.candidates import check
-from agents.models.answers.replies import Unreadable, read_reply, read_summary
+from agents.models.answers.replies import Reply, Unreadable, read_reply, read_summary
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.billing import Payer
 from agents.models.port import Context
@@ -26,7 +26,6 @@ from streams.windows.tokens.counting import TokenCount
 
 T = TypeVar("T")
 Purpose: TypeAlias = Operation
-Drafts: TypeAlias = tuple[Any, ...]
 
 # Reasons of rejected drafts that are faults of form; the others are faults of judgement, which asking again does not mend.
 MENDABLE: Final = frozenset({"schema", "range", "kind"})
@@ -85,8 +84,8 @@ def extraction_question(
     context: Context,
     most_tokens: int = MOST_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
-) -> Question[Drafts]:
-    """Its reply are drafts, unchecked builtins. It shows about `most_tokens` of the slice at most."""
+) -> Question[Reply]:
+    """Its reply has drafts and ratings, unchecked builtins. It shows about `most_tokens` of the slice at most."""
     return Question(
         purpose="extract",
         payer=Payer.of(request, context.policy),
@@ -121,7 +120,8 @@ def all_drafts(texts: Sequence[str]) -> str:
     replies = [read_reply(text) for text in texts]
     if not replies[-1].whole:
         return texts[-1]
-    return orjson.dumps({"memories": [draft for reply in replies for draft in reply.drafts]}).decode()
+    drafts = [draft for reply in replies for draft in reply.drafts]
+    return orjson.dumps({"memories": drafts, "ratings": replies[-1].ratings}).decode()
 
 
 def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:
@@ -139,17 +139,17 @@ def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: in
     )
 
 
-def sound_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Drafts | None:
-    """The drafts of a reply; None if some of them are of another form than was asked for, which a second attempt may mend."""
+def sound_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
+    """The reply; None if some of its drafts are of another form than was asked for, which a second attempt may mend."""
     reply = read_reply(text)
     if not reply.whole or not MENDABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
         return None
-    return reply.drafts
+    return reply
 
 
-def most_drafts(replies: Sequence[str]) -> Drafts | None:
+def most_drafts(replies: Sequence[str]) -> Reply | None:
     """Those of the reply that has most, the later one of two; an empty list would be a silent loss."""
     best = max((read_reply(text) for text in reversed(replies)), key=lambda reply: len(reply.drafts))
     if not best.drafts:
         return None
-    return best.drafts if best.whole else (*best.drafts, Unreadable())
+    return best if best.whole else Reply((*best.drafts, Unreadable()), whole=False)

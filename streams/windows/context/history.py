@@ -47,14 +47,13 @@ class History:
         self.changed = False
 
     def _in_context(self) -> dict[int, MessageTraits]:
-        marks = self._adjustments.marks
         there = ((at, entry) for at, entry in self._entries.items() if at not in self.out)
-        return {at: weighed(entry.message_traits(), marks) for at, entry in there}
+        return {at: weighed(entry.message_traits(), self._adjustments) for at, entry in there}
 
     def weigh(self, position: int) -> None:
-        """The marks on a message have changed."""
+        """What a message was marked or rated has changed."""
         if position in self.shown:
-            self.shown[position] = weighed(self._entries[position].message_traits(), self._adjustments.marks)
+            self.shown[position] = weighed(self._entries[position].message_traits(), self._adjustments)
 
     def just_out(self) -> list[int]:
         """Positions that left the context since this was last asked for, in order."""
@@ -67,7 +66,7 @@ class History:
 
     def take(self, turn: MessageTraits, before: Segmentation, terms: Terms, now: float) -> list[Effect]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
-        self.shown[turn.position] = weighed(turn, self._adjustments.marks)
+        self.shown[turn.position] = weighed(turn, self._adjustments)
         self._head.tally.add(turn.role, turn.tokens, turn.timestamp)
         if turn.role == "system" and (replaced := self._replaced(turn.position)):
             turns, gaps = self.turns(), self.removals.gaps

@@ -1,4 +1,5 @@
-"""How important a message is, in [0, 1]. What its text says was found on arrival; its age and place are added here."""
+"""How important a message is, in [0, 1]. What its text says was found on arrival, or a model rated it; its age and
+place are added here."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -52,7 +53,7 @@ def importance(turn: MessageTraits, newer: int, now: float, repeated: bool = Fal
         return 1.0
     if turn.mark == "expendable":
         return 0.0
-    tenths = base_importance(turn.traits)
+    tenths = base_importance(turn.traits) if turn.rating is None else turn.rating
     if newer < len(RECENCY):
         tenths += RECENCY[newer]
     age_s = now - turn.timestamp

@@ -15,7 +15,7 @@ from streams.windows.pruning.units import Unit
 
 EXPENDABLE: Final = -1
 COMPLETED: Final = 0
-LASTING: Final = 1  # directives given in a completed task that are about more than it
+LASTING: Final = 1  # of a completed task: directives about more than it, and what a model says later messages need
 CURRENT: Final = 2
 FRAMING: Final = 3  # what the current task is about, and how it is to be done
 IMPORTANT: Final = 4
@@ -45,7 +45,7 @@ def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
     if unit.important:
         return IMPORTANT
     if unit.segment != current:
-        return LASTING if unit.lasting and strategy != "rolling_window" else COMPLETED
+        return LASTING if (unit.lasting or unit.awaited) and strategy != "rolling_window" else COMPLETED
     framing = unit.directive or (opening and not unit.casual)
     return FRAMING if framing and strategy == "hybrid" else CURRENT
 

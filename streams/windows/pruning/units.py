@@ -19,6 +19,7 @@ from streams.windows.detectors.traits import (
 from streams.windows.traits import MessageTraits
 
 PAIR_REACH: Final = 16  # messages of the conversation, at most, from an error to its correction
+AWAITED: Final = 8  # from this rating on
 MOST_CALLS: Final = 64  # of one message that are tied to their results
 MOST_RESULTS: Final = 8  # of one call; there is one, unless a service tells of progress or repeats itself
 
@@ -31,7 +32,7 @@ class Unit(Struct):
     corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
     where only the error before it makes it a correction, that error's. `users`: a user said one of them; `steps`: none is
     more than a tool call or its result; `specific`: a user states something specific in one of them. `expendable`:
-    one of them was marked so, and none is important.
+    one of them was marked so, and none is important. `awaited`: a model says that later messages need one of them.
     """
 
     places: list[int]
@@ -49,6 +50,7 @@ class Unit(Struct):
     steps: bool
     specific: bool
     expendable: bool
+    awaited: bool
 
 
 def group_units(
@@ -93,7 +95,7 @@ def _numbers(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[int]:
 
 def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[int], recent: int) -> Unit:
     any_of, all_of, score, important = 0, CASUAL, 0.0, False
-    users, steps, pinned, expendable = False, True, False, False
+    users, steps, pinned, expendable, awaited = False, True, False, False, False
     for place in places:
         turn = turns[place]
         any_of |= turn.traits
@@ -101,6 +103,7 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         important = important or turn.important
         pinned = pinned or turn.mark == "pinned"
         expendable = expendable or turn.mark == "expendable"
+        awaited = awaited or (turn.rating is not None and turn.rating >= AWAITED)
         users = users or turn.role == "user"
         steps = steps and turn.traits & (TOOL_CALL | TOOL_RESULT) != 0
         if scores[place] > score:
@@ -121,6 +124,7 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         steps=steps,
         specific=any_of & SPECIFIC != 0,
         expendable=expendable and not important,
+        awaited=awaited,
     )
 
 

@@ -310,7 +310,7 @@ async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
 
 
 async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
-    marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"})
+    marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"}, ratings={"talk-6": 1})
     await talk.windows.project([replace(known(adjustments=marks), revision=2)])
     client = talk.client(read="app/*")
     told = {each["message_id"]: each for each in (await client.get(f"{OURS}/messages")).json()["messages"]}
@@ -318,6 +318,7 @@ async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
         ("pinned", 1.0),
         ("expendable", 0.0),
     ]
+    assert (told["talk-6"]["rating"], told["talk-6"]["importance"], "rating" in told["talk-5"]) == (1, 0.5, False)
     shown = (await client.get(f"{OURS}/context")).json()["messages"]
     assert {each["message_id"]: each.get("mark") for each in shown if "message_id" in each} == {
         "talk-1": None,

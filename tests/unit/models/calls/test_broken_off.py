@@ -42,7 +42,7 @@ def asking(said: str = "I have cats.") -> Question:
 
 
 async def texts_of(calls: Replying, question: Question) -> list[str]:
-    return [draft["text"] for draft in (await exchange(calls, question)).reply]
+    return [draft["text"] for draft in (await exchange(calls, question)).reply.drafts]
 
 
 async def test_only_what_is_missing_is_asked_for():

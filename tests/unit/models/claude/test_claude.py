@@ -8,7 +8,9 @@ from msgspec import structs
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
+from schemas.policies.policies import Policy
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, said, slice_of
 from tests.unit.models.claude.claude_asking import SLICE, draft, provider_at
@@ -168,3 +170,14 @@ async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, m
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
+
+
+async def test_messages_are_rated_where_the_policy_asks_for_that(server: MessagesServer) -> None:
+    rating = Policy(name="rating", window=WindowSettings(rate_messages=True))
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft()], "ratings": [{"message": 2, "importance": 8}]}))
+    assert (await provider.extract(SLICE, knowing(policy=rating))).ratings == {"m2": 8}
+    server.script("text:" + json.dumps({"memories": [draft()]}))
+    assert (await provider.extract(SLICE, knowing(policy=rating))).ratings == {}
+    await provider.close()
+    assert len(server.seen) == 2

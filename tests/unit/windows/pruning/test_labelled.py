@@ -160,6 +160,7 @@ class Followed:
             segment=self._state.segment,
             calls=(message["call"],) if "call" in message else (),
             answers=message.get("answers"),
+            rating=message.get("rating") if message["role"] != "system" else None,
         )
 
 
@@ -222,6 +223,27 @@ def test_fresh_conversations_stay_more_coherent_than_in_a_random_order(share, ah
         *map(fmean, zip(*by_chance, strict=True)),
     )
     assert coherent >= fmean(kept for kept, _ in by_chance) + ahead
+
+
+@pytest.mark.parametrize(("found", "false", "ahead"), [(1.0, 0.0, 0.3), (0.8, 0.2, 0.2), (0.6, 0.2, 0.1)])
+def test_ratings_of_what_later_messages_need_keep_more_of_it(found, false, ahead):
+    """As a model would give them that finds a share of what is needed later, and takes a share of the rest for it. No model
+    was asked: what is needed is known from the labels. Without ratings 0.777 of it is kept, in a random order 0.635."""
+    fresh = labelled("conversations_fresh", "held_out")
+    kept = [coherence([rated(each, found, false, seed) for each in fresh], "hybrid")[0] for seed in range(SEEDS)]
+    report("fresh, 1.00, %.0f %% found, %.0f %% false: coherence %.3f", 100 * found, 100 * false, fmean(kept))
+    assert fmean(kept) >= 0.635 + ahead
+
+
+def rated(conversation: dict, found: float, false: float, seed: int) -> dict:
+    """With the ratings of what a message needs: 9 of what is taken for needed, 3 of what is not."""
+    chance = random.Random(f"{conversation['name']} {seed}")
+    needs = {label for each in conversation["messages"] for label in each.get("needs", ())}
+    messages = []
+    for each in conversation["messages"]:
+        taken = chance.random() < (found if each.get("label") in needs else false)
+        messages.append(each | {"rating": 9 if taken else 3})
+    return conversation | {"messages": messages}
 
 
 def shuffled(units: list, chance: random.Random) -> list:

@@ -1,0 +1,54 @@
+"""Ratings of messages on their way from a model's answer to the window that asked."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from agents.extraction.erased import proposals_without_erased
+from agents.extraction.records import answer_records
+from agents.models.port import Answer
+from schemas import codec
+from schemas.conversations.window_controls import WindowControl
+from schemas.kafka import topics
+from tests.slices import MONDAY
+from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
+
+ANSWER = Answer(provider="fake", model="m", ratings={"m10": 9, "m11": 1})
+
+
+def rated(answer: Answer) -> list[WindowControl]:
+    records = answer_records(asked(), codec.encode(answer), MONDAY)
+    return [codec.decode(each.value, WindowControl) for each in records if each.topic == topics.WINDOW_CONTROL]
+
+
+def test_ratings_go_to_the_window_beside_the_candidates():
+    records = answer_records(asked(), codec.encode(ANSWER), MONDAY)
+    *candidates, told = records
+    assert {each.topic for each in candidates} == {topics.CANDIDATES}
+    assert (told.topic, told.key, told.partition) == (topics.WINDOW_CONTROL, b"conversation-1", PARTITION)
+    (control,) = rated(ANSWER)
+    assert (control.kind, control.ratings, control.request_id) == ("rated", ANSWER.ratings, asked().request_id)
+
+
+def test_an_answer_without_ratings_tells_the_window_nothing():
+    assert rated(replace(ANSWER, ratings={})) == []
+
+
+def test_no_rating_of_an_erased_message_is_kept():
+    request = asked()
+    partly = replace(request, messages=request.messages[:1])
+    assert proposals_without_erased(request, ANSWER, {}).ratings == ANSWER.ratings
+    assert proposals_without_erased(partly, ANSWER, {}).ratings == {"m10": 9}
+
+
+@pytest.mark.parametrize("deliveries", [1, 2])
+async def test_an_answer_asked_for_again_tells_the_same_ratings(deliveries: int):
+    worker = Worker()
+    worker.provider.ratings = ANSWER.ratings
+    for _ in range(deliveries):
+        await worker.take(asked())
+        await asyncio.sleep(2)
+    told = [each.ratings for each in worker.controls if each.kind == "rated"]
+    assert told == [ANSWER.ratings] * deliveries
+    assert worker.provider.asked == {asked().request_id: 1}
