@@ -12,6 +12,7 @@ import "./styles/shell.css";
 import "./styles/controls.css";
 import "./styles/memories.css";
 import "./styles/detail.css";
+import "./styles/relations.css";
 import "./styles/views.css";
 
 const MOST_TRIES = 2;

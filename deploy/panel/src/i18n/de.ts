@@ -36,7 +36,7 @@ export const de: Texts = {
     happens: "Geschieht", expires: "Läuft ab", by: "Gefunden von", language: "Sprache", tags: "Schlagwörter", attributed: "Auf das Wort von", reads: "Gelesen", readTimes: "{{count}}-mal", once: "einmal", version: "Version", id: "Kennung",
     context: "Zusammenhang", fullText: "Ganzer Text", close: "Schließen", choose: "Wählen Sie eine Erinnerung, um zu sehen, woher sie kommt.", copy: "Kennung kopieren", copied: "Kopiert",
   },
-  tabs: { sources: "Quellen", versions: "Verlauf", related: "Verwandtes", about: "Angaben" },
+  tabs: { sources: "Quellen", versions: "Verlauf", related: "Verwandtes", timeline: "Zeitachse", about: "Angaben" },
   sources: {
     none: "Diese Erinnerung hat keine Quelle: Sie wurde von Hand gemacht.", gone: "Diese Nachricht ist nicht mehr im Archiv, oder dieser Schlüssel darf ihr Gespräch nicht lesen.",
     inConversation: "Im Gespräch {{id}}", source: "Quelle", earlier: "Frühere Nachrichten", later: "Spätere Nachrichten",
@@ -50,6 +50,7 @@ export const de: Texts = {
     none: "Nichts anderes hier ist damit verknüpft oder ähnlich.", near: "Ähnlich", linked: "Verknüpft", supersedes: "Ersetzt", superseded_by: "Ersetzt durch", refines: "Ergänzt",
     refined_by: "Ergänzt durch", relates: "Vom selben", similarity: "{{percent}} ähnlich", degraded: "Ähnliche Erinnerungen lassen sich gerade nicht nachschlagen.",
   },
+  timeline: { hint: "Was wann galt, soweit es gesagt wurde.", this: "Diese Erinnerung", since: "Gilt seit {{from}}", held: "Galt von {{from}} bis {{until}}" },
   found: { why: "Warum gefunden", meaning: "Bedeutung {{score}}", words: "Wörter {{score}}", relevance: "Passt", importance: "Wichtigkeit", recency: "Neuheit", reinforcement: "Wiederholt", remembered: "Gemerkt als", notRemembered: "Keine Erinnerung hält das fest", score: "Wert {{score}}" },
   edit: {
     create: "Neue Erinnerung", edit: "Bearbeiten", editTitle: "Erinnerung bearbeiten", text: "Was gemerkt werden soll", kind: "Art", tags: "Schlagwörter", tagsHint: "Durch Kommas getrennt", importance: "Wichtigkeit", reason: "Grund",

@@ -34,7 +34,7 @@ export const en = {
     happens: "Happens", expires: "Expires", by: "Found by", language: "Language", tags: "Tags", attributed: "On the word of", reads: "Read", readTimes: "{{count}} times", once: "once", version: "Version", id: "Id",
     context: "Context", fullText: "Full text", close: "Close", choose: "Choose a memory to see where it comes from.", copy: "Copy the id", copied: "Copied",
   },
-  tabs: { sources: "Sources", versions: "History", related: "Related", about: "About" },
+  tabs: { sources: "Sources", versions: "History", related: "Related", timeline: "Time line", about: "About" },
   sources: {
     none: "This memory has no source message: it was made by hand.", gone: "This message is not in the archive any more, or this key may not read its conversation.",
     inConversation: "In the conversation {{id}}", source: "Source", earlier: "Earlier messages", later: "Later messages",
@@ -48,6 +48,7 @@ export const en = {
     none: "Nothing else here is linked with it or near in meaning.", near: "Near in meaning", linked: "Linked", supersedes: "Replaces", superseded_by: "Replaced by", refines: "Tells more of",
     refined_by: "Told more of by", relates: "About the same", similarity: "{{percent}} similar", degraded: "Similar memories cannot be looked up at the moment.",
   },
+  timeline: { hint: "What held when, as far as it was said.", this: "This memory", since: "Holds since {{from}}", held: "Held from {{from}} until {{until}}" },
   found: { why: "Why it was found", meaning: "meaning {{score}}", words: "words {{score}}", relevance: "Relevance", importance: "Importance", recency: "Recency", reinforcement: "Said again", remembered: "Remembered as", notRemembered: "No memory holds this", score: "Score {{score}}" },
   edit: {
     create: "New memory", edit: "Edit", editTitle: "Edit the memory", text: "What is to be remembered", kind: "Kind", tags: "Tags", tagsHint: "Separated by commas", importance: "Importance", reason: "Reason",

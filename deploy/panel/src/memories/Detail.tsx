@@ -20,6 +20,7 @@ import { KindIcon } from "./kinds";
 import type { Memory } from "./MemoryRow";
 import { RelatedMemories } from "./RelatedMemories";
 import { Sources } from "./Sources";
+import { Timeline } from "./Timeline";
 import { Versions } from "./Versions";
 
 export function Detail(props: { id: string; close: () => void }) {
@@ -60,10 +61,12 @@ function Shown(props: { memory: Memory; close: () => void }) {
           <Tabs.Trigger class="tab" value="sources">{t("tabs.sources")}</Tabs.Trigger>
           <Tabs.Trigger class="tab" value="versions">{t("tabs.versions")}</Tabs.Trigger>
           <Tabs.Trigger class="tab" value="related">{t("tabs.related")}</Tabs.Trigger>
+          <Tabs.Trigger class="tab" value="timeline">{t("tabs.timeline")}</Tabs.Trigger>
         </Tabs.List>
         <Tabs.Content value="sources"><Sources memory={props.memory} /></Tabs.Content>
         <Tabs.Content value="versions"><Versions id={props.memory.memory_id} mayWrite={mayWrite()} /></Tabs.Content>
-        <Tabs.Content value="related"><RelatedMemories id={props.memory.memory_id} /></Tabs.Content>
+        <Tabs.Content value="related"><RelatedMemories memory={props.memory} /></Tabs.Content>
+        <Tabs.Content value="timeline"><Timeline memory={props.memory} /></Tabs.Content>
       </Tabs>
     </>
   );

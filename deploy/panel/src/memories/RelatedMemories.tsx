@@ -5,12 +5,16 @@ import { For, Match, Show, Switch } from "solid-js";
 import { answered, api } from "../api/client";
 import { percent, t } from "../i18n";
 import { Empty, Failed, Loading } from "../ui/states";
-import { MemoryRow } from "./MemoryRow";
+import { Graph } from "./Graph";
+import { MemoryRow, type Memory } from "./MemoryRow";
 
-export function RelatedMemories(props: { id: string }) {
+export const readRelated = (id: string, signal: AbortSignal) =>
+  answered(api.GET("/v1/memories/{memory_id}/related", { params: { path: { memory_id: id } }, signal }));
+
+export function RelatedMemories(props: { memory: Memory }) {
   const asked = useQuery(() => ({
-    queryKey: ["related", props.id],
-    queryFn: ({ signal }) => answered(api.GET("/v1/memories/{memory_id}/related", { params: { path: { memory_id: props.id } }, signal })),
+    queryKey: ["related", props.memory.memory_id],
+    queryFn: ({ signal }) => readRelated(props.memory.memory_id, signal),
   }));
   return (
     <Switch>
@@ -19,6 +23,7 @@ export function RelatedMemories(props: { id: string }) {
       <Match when={asked.isSuccess}>
         <Show when={asked.data!.degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
         <Show when={asked.data!.linked.length + asked.data!.near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
+          <Show when={asked.data!.linked.length}><Graph memory={props.memory} linked={asked.data!.linked} /></Show>
           <ul class="rows flowing">
             <For each={asked.data!.linked}>
               {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
