@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from agents.conversations.lookup import Conversation
 from agents.erasure.affected_namespaces import plan_erasure
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
@@ -64,6 +65,31 @@ class ErasurePreview(Struct, frozen=True, kw_only=True):
     own: tuple[OwnNamespace, ...]
     shared: tuple[SharedNamespace, ...]
     said: dict[str, int]
+
+
+class ConversationErasurePreview(Struct, frozen=True, kw_only=True):
+    """What an erasure of a conversation would remove; nothing is erased. Of the memories of each namespace that it feeds, those
+    without other sources would go. `messages`: all that were counted in its window; 0 if that is not known."""
+
+    conversation_id: str
+    messages: int
+    namespaces: tuple[SharedNamespace, ...]
+
+
+async def preview_conversation_erasure(kept: OwnerStore, conversation: Conversation) -> ConversationErasurePreview:
+    """Raises Retryable."""
+    name, state = conversation.conversation_id, conversation.state
+    counted = [(namespace, await kept.count_memories(namespace, (name,))) for namespace in conversation.namespaces]
+    return ConversationErasurePreview(
+        conversation_id=name,
+        messages=state.statistics.total_messages if state else 0,
+        namespaces=tuple(SharedNamespace(namespace=namespace, memories=memories) for namespace, memories in counted),
+    )
+
+
+async def preview_namespace_erasure(kept: OwnerStore, namespace: str) -> OwnNamespace:
+    """Raises Retryable."""
+    return OwnNamespace(namespace=namespace, held=(await kept.stored_counts((namespace,)))[namespace])
 
 
 async def erasure_scope(kept: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:

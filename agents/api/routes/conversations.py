@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
+from agents.api.access.erasure import ConversationErasurePreview, preview_conversation_erasure
 from agents.api.conversations.views import (
     AcceptedRequest,
     ClearQuestion,
@@ -229,6 +230,15 @@ async def put_window_settings(
         raise invalid(str(exc)) from exc
     await ports.window_control.send(state, "settings", settings=asked)
     return json_response(AcceptedRequest(conversation_id=conversation_id, kind="settings"), 202)
+
+
+@router.get(f"{ONE}/erasure", openapi_extra=documented(ConversationErasurePreview))
+async def foresee_erasure(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """What erasing the conversation would take; nothing is erased. It needs the same rights."""
+    found = await ports.conversations.find(conversation_id, lambda namespace: caller.may("admin", namespace))
+    if found is None:
+        raise not_found("no conversation of this id is known that this key may erase")
+    return json_response(await preview_conversation_erasure(ports.owners, found))
 
 
 @router.delete(ONE, openapi_extra=documented(Receipt, with_same_body=BEGUN))

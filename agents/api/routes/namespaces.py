@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
+from agents.api.access.erasure import OwnNamespace, preview_namespace_erasure
 from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor, encode_cursor
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.memories.apply_change import (
@@ -55,6 +56,17 @@ async def list_namespaces(
     more = encode_cursor(NamespacePlace(page[-1].namespace), containing) if len(found) > limit else None
     allowed = tuple(each for each in page if caller.may("read", each.namespace))  # none of a replay
     return json_response(NamespacePage(namespaces=allowed, next=more))
+
+
+@router.get("/erasure", openapi_extra=documented(OwnNamespace))
+async def foresee_namespace_erasure(
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="What would be erased.")],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """What erasing a namespace would take, besides its archived messages; nothing is erased. It needs the same rights."""
+    caller.require("admin", namespace)
+    return json_response(await preview_namespace_erasure(ports.owners, namespace))
 
 
 @router.delete("", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))

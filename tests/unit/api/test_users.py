@@ -57,6 +57,27 @@ async def test_what_would_be_erased_is_told_and_nothing_is(api: Api):
     assert (api.erasures.begun, answer.json()["whole"]) == ({}, True)
 
 
+async def test_what_erasing_a_namespace_would_take_is_told_to_its_administrators_alone(api: Api):
+    asked = {"namespace": "app/ada"}
+    answer = await api.client(admin="app/*").get("/v1/namespaces/erasure", params=asked)
+    assert answer.json() == {"namespace": "app/ada", "held": {"memories": 1}}
+    assert (await api.client(write="*").get("/v1/namespaces/erasure", params=asked)).status_code == 403
+    assert "app/ada" in {each.namespace for each in api.memories.rows.values()}
+
+
+async def test_what_erasing_a_conversation_would_take_is_told_and_nothing_is(api: Api):
+    scope = Scope(conversation_id="c1", app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1", scope=scope)])
+    source = Source(conversation_id="c1", message_id="1")
+    api.memories.put(a_memory("c", namespace="app/ada", sources=(source,)))
+    answer = await api.client(admin="app/*").get("/v1/conversations/c1/erasure")
+    fed = [{"namespace": "app/ada", "memories": 1}]
+    assert answer.json() == {"conversation_id": "c1", "messages": 20, "namespaces": fed}
+    assert api.erasures.begun == {}
+    for patterns in ({"admin": "other/*"}, {"write": "*"}):
+        assert (await api.client(**patterns).get("/v1/conversations/c1/erasure")).status_code == 404
+
+
 @pytest.mark.parametrize("patterns", [{"admin": "app/*"}, {"write": "*"}, {"read": "*"}])
 async def test_every_right_in_every_namespace_concerned_is_needed(api: Api, patterns: dict[str, str]):
     client = api.client(**patterns)

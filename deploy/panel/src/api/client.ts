@@ -46,6 +46,8 @@ export function problemOf(response: Response, body: unknown): ApiProblem {
   return new ApiProblem(response.status, problem?.detail ?? response.statusText, problem?.request_id ?? undefined);
 }
 
+export const isMissing = (error: unknown): boolean => error instanceof ApiProblem && error.status === 404;
+
 /** What may pass by itself. */
 export function isTemporary(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status === 503);

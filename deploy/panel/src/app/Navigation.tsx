@@ -1,6 +1,7 @@
 /** The views, the namespace that they show, and who is signed in. */
 import { A, useSearchParams } from "@solidjs/router";
 import Activity from "lucide-solid/icons/activity";
+import Archive from "lucide-solid/icons/archive";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import Workflow from "lucide-solid/icons/workflow";
 import UserRound from "lucide-solid/icons/user-round";
@@ -20,6 +21,7 @@ const VIEWS: View[] = [
   { path: "/memories", text: () => t("nav.memories"), icon: NotebookText },
   { path: "/profile", text: () => t("nav.profile"), icon: UserRound },
   { path: "/conversations", text: () => t("nav.conversations"), icon: MessagesSquare },
+  { path: "/data", text: () => t("nav.data"), icon: Archive },
   { path: "/live", text: () => t("nav.live"), icon: Activity },
   { path: "/operations", text: () => t("nav.operations"), icon: Workflow, ofAll: true },
 ];

@@ -27,6 +27,9 @@ export function may(right: Right, namespace: string): boolean {
   return (me()?.grants ?? []).some((grant) => RANKS[right] <= RANKS[grant.right] && covers(grant.namespaces, namespace));
 }
 
+/** Whether it has the right in some namespace. */
+export const mayAnywhere = (right: Right): boolean => (me()?.grants ?? []).some((grant) => RANKS[right] <= RANKS[grant.right]);
+
 /** Whether it has the right in all namespaces. */
 export function mayEverywhere(right: Right): boolean {
   return (me()?.grants ?? []).some((grant) => RANKS[right] <= RANKS[grant.right] && grant.namespaces === "*");

@@ -3,7 +3,7 @@ import type { Texts } from "./en";
 
 export const de: Texts = {
   nav: {
-    profile: "Profil", conversations: "Gespräche", live: "Live", operations: "Betrieb", label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
+    data: "Export und Tilgung",     profile: "Profil", conversations: "Gespräche", live: "Live", operations: "Betrieb", label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
     chooseNamespace: "Namensraum wählen", noNamespace: "Kein Namensraum enthält das im Namen", settings: "Anzeige",
     theme: "Farben", language: "Sprache", open: "Liste zeigen",
   },
@@ -69,6 +69,21 @@ export const de: Texts = {
     memory: "Erinnerung", ofTokens: "{{tokens}} Tokens", memories_left_out: "{{count}} Erinnerungen hatten keinen Platz", messages_left_out: "{{count}} neue Nachrichten hatten keinen Platz", said_left_out: "{{count}} Stellen hatten keinen Platz",
     memories_known: "{{count}} Erinnerungen sagen nur, was das Gespräch schon sagt",
   },
+  data: {
+    export: "Export", exportHint: "Jede Erinnerung dieses Namensraums als Datei mit JSON-Zeilen, auch ersetzte und abgelaufene.", withVersions: "Mit allem, was jede Erinnerung je war", exportNow: "Exportieren", exporting: "Wird exportiert",
+    of: "{{done}} von {{all}}", exported: "{{count}} Erinnerungen sind gesichert.", stopped: "Angehalten. Nichts wurde gesichert.", stop: "Anhalten", failed: "Das ist gescheitert: {{reason}}",
+    import: "Import", importHint: "Bringt Erinnerungen eines Exports in {{namespace}}. Was schon da ist, bleibt, wie es ist.", file: "Datei mit JSON-Zeilen", importNow: "Importieren", importing: "Wird importiert", chooseFile: "Wählen Sie eine Datei.",
+    sending: "Die Datei wird gesendet", carriedOut: "{{lines}} Zeilen gelesen, {{done}} von {{all}} ausgeführt", stoppedImport: "Angehalten. Was bis dahin gesendet war, bleibt.",
+    imported: "{{lines}} Zeilen: {{accepted}} übernommen, {{skipped}} nicht mehr gültig, {{rejected}} abgelehnt.", line: "Zeile {{line}}: {{reason}}",
+  },
+  erase: {
+    title: "Endgültig tilgen", hint: "Nichts bringt es zurück: Erinnerungen, Versionen, Vektoren und Gesagtes verschwinden überall. Um eine einzelne Erinnerung zurückzunehmen, löschen Sie sie stattdessen.", what: "Was getilgt werden soll", namespace: "Dieser Namensraum, {{name}}", user: "Ein Nutzer, überall",
+    conversation: "Ein Gespräch", userId: "Kennung des Nutzers", app: "App (freiwillig)", tenant: "Mandant (freiwillig)", people: "App und Mandant sagen, wen die Kennung meint, wo sie mehrere meint.", look: "Zeigen, was verschwände", notYours: "Dieser Schlüssel darf diesen Namensraum nicht tilgen.",
+    foreseen: "Was verschwände", more: "Es gibt mehr, als angesehen wurde.", type: "Zur Bestätigung {{name}} eingeben", now: "Endgültig tilgen", running: "Wird getilgt", refused: "Es wurde abgelehnt.",
+    receipt: "Beleg", complete: "Getilgt", going: "Wird getilgt", pending: "noch im Gange", inNamespace: "{{memories}} Erinnerungen, {{versions}} Versionen, {{vectors}} Vektoren", kept: "{{count}} bleiben, weil andere sie auch gesagt haben.",
+    remains: "Was in Topics bleibt, und bis wann", keep: "Beleg sichern",
+  },
+  erased: { memories: "Erinnerungen", versions: "Versionen", vectors: "Vektoren", answers: "Gespeicherte Antworten", parked_requests: "Geparkte Anfragen", messages: "Nachrichten", windows: "Fenster", conversations: "Gespräche", resting: "Erinnerungen, die darauf beruhen; davon bleiben die, die auch andere sagten" },
   live: {
     following: "Läuft mit", paused: "Angehalten: {{count}} kamen inzwischen", broken: "Der Strom ist abgebrochen; neuer Versuch", pause: "Anhalten", resume: "Weiter", fromBeginning: "Frühere Ereignisse zeigen", events: "Ereignisse",
     empty: "Seit dem Öffnen dieser Ansicht ist nichts geschehen", emptyHint: "Änderungen an Erinnerungen erscheinen hier, sobald sie geschehen.", noText: "Der Inhalt wird nicht noch einmal gesagt.", erased: "Erinnerungen dieses Namensraums wurden getilgt",

@@ -1,7 +1,7 @@
 /** English. The other catalogues have the same keys; TypeScript says which are missing. */
 export const en = {
   nav: {
-    profile: "Profile", conversations: "Conversations", live: "Live", operations: "Operations", label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
+    data: "Export and erase",     profile: "Profile", conversations: "Conversations", live: "Live", operations: "Operations", label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
     chooseNamespace: "Choose a namespace", noNamespace: "No namespace has this in its name", settings: "Display",
     theme: "Theme", language: "Language", open: "Show the list",
   },
@@ -67,6 +67,21 @@ export const en = {
     memory: "Memory", ofTokens: "{{tokens}} tokens", memories_left_out: "{{count}} memories had no room", messages_left_out: "{{count}} recent messages had no room", said_left_out: "{{count}} passages had no room",
     memories_known: "{{count}} memories say nothing but what the conversation says already",
   },
+  data: {
+    export: "Export", exportHint: "Every memory of this namespace as a file of JSON Lines, replaced and expired ones too.", withVersions: "With all that each memory ever was", exportNow: "Export", exporting: "Exporting",
+    of: "{{done}} of {{all}}", exported: "{{count}} memories are saved.", stopped: "Stopped. Nothing was saved.", stop: "Stop", failed: "It failed: {{reason}}",
+    import: "Import", importHint: "Brings memories of an export into {{namespace}}. Those that are there already stay as they are.", file: "File of JSON Lines", importNow: "Import", importing: "Importing", chooseFile: "Choose a file.",
+    sending: "Sending the file", carriedOut: "{{lines}} lines read, {{done}} of {{all}} carried out", stoppedImport: "Stopped. What was sent by then stays.",
+    imported: "{{lines}} lines: {{accepted}} brought in, {{skipped}} no longer live, {{rejected}} refused.", line: "Line {{line}}: {{reason}}",
+  },
+  erase: {
+    title: "Erase for good", hint: "Nothing brings it back: memories, versions, vectors and what was said go everywhere. To take back a single memory, delete it instead.", what: "What is to be erased", namespace: "This namespace, {{name}}", user: "A user, everywhere",
+    conversation: "A conversation", userId: "Id of the user", app: "App (optional)", tenant: "Tenant (optional)", people: "App and tenant say whom the id means where it means several people.", look: "Show what would go", notYours: "This key may not erase this namespace.",
+    foreseen: "What would go", more: "There is more than was looked at.", type: "Type {{name}} to confirm", now: "Erase for good", running: "Erasing", refused: "It was refused.",
+    receipt: "Receipt", complete: "Erased", going: "Being erased", pending: "being done", inNamespace: "{{memories}} memories, {{versions}} versions, {{vectors}} vectors", kept: "{{count}} stay, because others said them as well.",
+    remains: "What remains in topics, and until when", keep: "Save the receipt",
+  },
+  erased: { memories: "Memories", versions: "Versions", vectors: "Vectors", answers: "Cached answers", parked_requests: "Parked requests", messages: "Messages", windows: "Windows", conversations: "Conversations", resting: "Memories that rest on it, of which those stay that others said as well" },
   live: {
     following: "Following", paused: "Paused: {{count}} came meanwhile", broken: "The stream broke off; trying again", pause: "Pause", resume: "Go on", fromBeginning: "Show earlier events", events: "Events",
     empty: "Nothing has happened since you opened this view", emptyHint: "Changes of memories appear here as they happen.", noText: "Its content is not told again.", erased: "Memories of this namespace were erased",

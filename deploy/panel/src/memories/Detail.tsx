@@ -8,7 +8,7 @@ import PinOff from "lucide-solid/icons/pin-off";
 import Trash from "lucide-solid/icons/trash";
 import Undo2 from "lucide-solid/icons/undo-2";
 import { createSignal, Match, Show, Switch } from "solid-js";
-import { answered, api, ApiProblem } from "../api/client";
+import { answered, api, isMissing } from "../api/client";
 import { may } from "../app/session";
 import { t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
@@ -28,13 +28,12 @@ export function Detail(props: { id: string; close: () => void }) {
     queryKey: ["memory", props.id],
     queryFn: ({ signal }) => answered(api.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: props.id } }, signal })),
   }));
-  const gone = () => asked.error instanceof ApiProblem && asked.error.status === 404;
   return (
     <article class="detail">
       <button class="button quiet back" onClick={props.close}><ArrowLeft aria-hidden="true" />{t("nav.open")}</button>
       <Switch>
         <Match when={asked.isPending}><Loading rows={4} /></Match>
-        <Match when={gone()}>
+        <Match when={isMissing(asked.error)}>
           <Failed error={asked.error} />
           <Versions id={props.id} mayWrite={false} />
         </Match>

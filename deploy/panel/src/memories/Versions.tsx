@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/solid-query";
 import { diffWords } from "diff";
 import Undo2 from "lucide-solid/icons/undo-2";
 import { For, Match, Show, Switch } from "solid-js";
-import { answered, api, type Shape } from "../api/client";
+import { answered, api, isMissing, type Shape } from "../api/client";
 import { moment, named, number, percent, t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
@@ -24,6 +24,7 @@ export function Versions(props: { id: string; mayWrite: boolean }) {
   return (
     <Switch>
       <Match when={asked.isPending}><Loading rows={3} /></Match>
+      <Match when={isMissing(asked.error)}>{null}</Match>
       <Match when={asked.isError}><Failed error={asked.error} /></Match>
       <Match when={asked.isSuccess}>
         <ol class="versions">

@@ -1,0 +1,26 @@
+/** What one may do with all of a namespace's data: take it out, bring it in, erase it. */
+import { useSearchParams } from "@solidjs/router";
+import Archive from "lucide-solid/icons/archive";
+import { Show } from "solid-js";
+import { t } from "../i18n";
+import { Empty } from "../ui/states";
+import { Erase } from "./Erase";
+import { Export, Import } from "./Transfer";
+import "../styles/data.css";
+
+export function DataPage() {
+  const [search] = useSearchParams<{ ns?: string }>();
+  return (
+    <div class="page">
+      <h1>{t("nav.data")}</h1>
+      <Show when={search.ns} keyed fallback={<Empty icon={<Archive />} title={t("nav.chooseNamespace")} />}>
+        {(namespace) => (
+          <>
+            <div class="columns"><Export namespace={namespace} /><Import namespace={namespace} /></div>
+            <Erase namespace={namespace} />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+/** Taking memories out and bringing them in, as streams that tell how far they are. */
+import { BASE, problemOf, type Shape } from "../api/client";
+import { key } from "../app/session";
+
+export type Step = Shape<"ImportProgress"> | Shape<"ImportReport">;
+export const isReport = (step: Step): step is Shape<"ImportReport"> => "problems" in step;
+const LINES = "application/x-ndjson";
+
+async function streamed(path: string, parameters: Record<string, string>, init: RequestInit): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const headers = { ...(key() && { Authorization: `Bearer ${key()}` }), ...init.headers };
+  const response = await fetch(`${BASE}${path}?${new URLSearchParams(parameters)}`, { ...init, headers });
+  if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
+  return response.body;
+}
+
+/** All memories of a namespace. A stream that is cut off throws: half an export is none. */
+export async function exportMemories(namespace: string, versions: boolean, progress: (memories: number) => void, signal: AbortSignal): Promise<Blob> {
+  const body = await streamed("/v1/export", { namespace, versions: String(versions) }, { signal });
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let memories = 0;
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts, { type: LINES });
+    parts.push(value);
+    progress((memories += linesIn(value)));
+  }
+}
+
+export async function importMemories(namespace: string, file: File, progress: (step: Step) => void, signal: AbortSignal): Promise<void> {
+  const headers = { "Content-Type": LINES, Accept: LINES };
+  const body = await streamed("/v1/import", { namespace }, { method: "POST", body: file, headers, signal });
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
+    rest = lines.pop()!;
+    lines.filter(Boolean).forEach((line) => progress(JSON.parse(line) as Step));
+    if (done) return;
+  }
+}
+
+const linesIn = (bytes: Uint8Array) => bytes.reduce((count, byte) => count + Number(byte === 10), 0);
+
+/** Has the browser save it under a name. */
+export function save(content: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+export const fileName = (subject: string, ending: string) => `${subject.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${new Date().toISOString().slice(0, 10)}.${ending}`;

@@ -1,0 +1,84 @@
+"""Export, import and erasing in a browser, over fakes."""
+
+import json
+from pathlib import Path
+
+from playwright.async_api import expect
+
+from schemas.conversations.messages import Scope
+from tests.api import a_memory
+from tests.integration.panel.panel import Panel
+
+DATA = "/data?ns=app%2Fada"
+BOB = Scope(conversation_id="talk", app_id="app", user_id="bob")
+
+
+async def test_an_export_is_saved_and_an_import_of_it_brings_everything_into_another_namespace(
+    panel: Panel, tmp_path: Path
+):
+    panel.api.memories.put(*(a_memory(f"m{n}", text=f"Memory number {n}.") for n in range(3)))
+    tab = await panel.signed_in(DATA, write="app/*")
+    async with tab.page.expect_download() as saving:
+        await tab.page.get_by_role("button", name="Export", exact=True).click()
+    await (await saving.value).save_as(saved := tmp_path / "ada.jsonl")
+    await expect(tab.page.get_by_text("3 memories are saved.")).to_be_visible()
+    assert {json.loads(line)["memory_id"] for line in saved.read_text().splitlines()} == {"m0", "m1", "m2"}
+
+    saved.write_text(saved.read_text() + "no memory\n")
+    await tab.go("/data", ns="app%2Feve")
+    await tab.page.get_by_label("File of JSON Lines").set_input_files(saved)
+    await tab.page.get_by_role("button", name="Import", exact=True).click()
+    await expect(tab.page.get_by_text("4 lines: 3 brought in, 0 no longer live, 1 refused.")).to_be_visible()
+    await expect(tab.page.locator(".problems")).to_contain_text("Line 4")
+    assert [(command.kind, command.namespace) for command in panel.api.curation.seen] == [("import", "app/eve")] * 3
+    assert await tab.serious_findings() == []
+
+
+async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_receipt(panel: Panel):
+    panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob"))
+    panel.api.owners.conversations = [BOB]
+    tab = await panel.signed_in(DATA, admin="*")
+    await tab.page.get_by_label("A user, everywhere").check()
+    await tab.page.get_by_label("Id of the user").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    foreseen = tab.page.get_by_role("group", name="What would go")
+    await expect(foreseen).to_contain_text("Memories app/bob 2")
+    await expect(foreseen).to_contain_text("Conversations 1")
+    assert await tab.serious_findings() == []
+    now = tab.page.get_by_role("button", name="Erase for good")
+    await tab.page.get_by_label("Type bob to confirm").fill("bo")
+    await tab.page.keyboard.press("Enter")
+    await expect(now).to_be_disabled()
+    assert panel.api.erasures.begun == {}
+    await tab.page.get_by_label("Type bob to confirm").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    receipt = tab.page.get_by_role("region", name="Receipt")
+    (erasure,) = panel.api.erasures.begun.values()
+    await expect(receipt).to_contain_text(erasure.erasure_id)
+    await expect(receipt).to_contain_text("Erased")
+    assert await tab.serious_findings() == []
+    async with tab.page.expect_download() as saving:
+        await receipt.get_by_role("button", name="Save the receipt").click()
+    assert json.loads(Path(await (await saving.value).path()).read_text())["erasure_id"] == erasure.erasure_id
+
+
+async def test_what_a_key_may_not_do_with_the_data_is_not_offered(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    reader = await panel.signed_in(DATA, read="app/*")
+    await expect(reader.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
+    await expect(reader.page.get_by_role("heading", name="Import")).to_have_count(0)
+    await expect(reader.page.get_by_role("heading", name="Erase for good")).to_have_count(0)
+    other = await panel.signed_in(DATA, read="app/*", admin="other/*")
+    await other.page.get_by_label("A user, everywhere").check()
+    await other.page.get_by_label("Id of the user").fill("ada")
+    await other.page.get_by_role("button", name="Show what would go").click()
+    await expect(other.page.get_by_text("This key may not see that.")).to_be_visible()
+    assert panel.api.erasures.begun == {}
+
+
+async def test_an_export_that_breaks_off_saves_nothing_and_says_so(panel: Panel):
+    panel.api.memories.put(*(a_memory(f"m{n}") for n in range(5)))
+    panel.api.exports.fails_at = 2
+    tab = await panel.signed_in(DATA, read="app/*")
+    await tab.page.get_by_role("button", name="Export", exact=True).click()
+    await expect(tab.page.get_by_text("It failed")).to_be_visible()
