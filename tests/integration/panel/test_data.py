@@ -34,7 +34,7 @@ async def test_an_export_is_saved_and_an_import_of_it_brings_everything_into_ano
     assert await tab.serious_findings() == []
 
 
-async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_receipt(panel: Panel):
+async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_receipt(panel: Panel, tmp_path: Path):
     panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob"))
     panel.api.owners.conversations = [BOB]
     tab = await panel.signed_in(DATA, admin="*")
@@ -59,7 +59,8 @@ async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_re
     assert await tab.serious_findings() == []
     async with tab.page.expect_download() as saving:
         await receipt.get_by_role("button", name="Save the receipt").click()
-    assert json.loads(Path(await (await saving.value).path()).read_text())["erasure_id"] == erasure.erasure_id
+    await (await saving.value).save_as(kept := tmp_path / "receipt.json")
+    assert json.loads(kept.read_text())["erasure_id"] == erasure.erasure_id
 
 
 async def test_what_a_key_may_not_do_with_the_data_is_not_offered(panel: Panel):

@@ -50,3 +50,17 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_pa
     await expect(tab.page.locator(".lines li").filter(has_text="almonds").first).to_be_visible()
     await tab.go("/conversations/talk", ns=namespace)
     await expect(tab.page.locator(".window")).to_contain_text("2 of 2 messages in context")
+    await tab.page.get_by_role("tab", name="What a model sees").click()
+    await expect(tab.page.locator(".message").first).to_contain_text("I'm allergic to peanuts.")
+
+    await tab.go("/data", ns=namespace)
+    async with tab.page.expect_download():
+        await tab.page.get_by_role("button", name="Export", exact=True).click()
+    await expect(tab.page.get_by_text("memories are saved.")).to_be_visible()
+    await tab.page.get_by_role("button", name="Show what would go").click()
+    await tab.page.get_by_label(f"Type kitchen/{user} to confirm").fill(f"kitchen/{user}")
+    await tab.page.get_by_role("button", name="Erase for good").click()
+    receipt = tab.page.get_by_role("region", name="Receipt")
+    await expect(receipt).to_contain_text("Erased", timeout=ARRIVES_MS)
+    await expect(receipt).to_contain_text("PostgreSQL")
+    assert await deployment.fetch("SELECT text FROM memories") == []

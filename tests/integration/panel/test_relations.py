@@ -18,8 +18,13 @@ def moves(panel: Panel) -> Panel:
     panel.api.memories.put(
         a_memory("m1", text="User lives in Ghent.", status="superseded", superseded_by="m2", valid_from=GHENT),
         a_memory(
-            "m2", text="User lives in Bruges.", status="superseded", supersedes="m1", superseded_by="m3",
-            valid_from=BRUGES, valid_until=LILLE,
+            "m2",
+            text="User lives in Bruges.",
+            status="superseded",
+            supersedes="m1",
+            superseded_by="m3",
+            valid_from=BRUGES,
+            valid_until=LILLE,
         ),
         a_memory("m3", text="User lives in Lille.", supersedes="m2", valid_from=LILLE),
         a_memory("m4", text="User rents a flat in Bruges.", links=(Link(type="refines", memory_id="m2"),)),
@@ -33,7 +38,11 @@ async def test_a_time_line_says_what_held_when_over_every_replacement(moves: Pan
     held = tab.page.locator(".timeline li")
     await expect(held).to_have_count(3)
     for at, said in enumerate(
-        ("Held from May 1, 2019 until May 1, 2022", "Held from May 1, 2022 until May 1, 2025", "Holds since May 1, 2025")
+        (
+            "Held from May 1, 2019 until May 1, 2022",
+            "Held from May 1, 2022 until May 1, 2025",
+            "Holds since May 1, 2025",
+        )
     ):
         await expect(held.nth(at)).to_contain_text(said)
     await expect(held.last).to_contain_text("This memory")

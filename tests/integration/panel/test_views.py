@@ -1,14 +1,19 @@
 """Profiles, context blocks and conversations in a browser, over fakes."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec.structs import replace
 from playwright.async_api import expect
 
 from agents.consolidation.requests import manual_run
+from schemas.codec import decode
 from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_controls import WindowControl
+from schemas.conversations.windows import Gap
 from schemas.extraction.candidates import Source
+from schemas.kafka import topics
 from schemas.retrieval.searches import SaidHit
 from tests.api import NOON, a_memory
 from tests.fakes.windows import a_pruning, a_state
@@ -47,10 +52,11 @@ async def test_a_message_shows_the_block_that_a_prompt_would_get_and_what_had_no
     assert await tab.serious_findings() == []
 
 
-async def a_conversation(panel: Panel, **statistics: Any) -> None:
+async def a_conversation(panel: Panel, window: dict[str, Any] | None = None, **statistics: Any) -> None:
     panel.api.memories.put(PEANUTS)
     panel.api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 8)], app_id="app", user_id="ada")
-    state = a_state("talk", scope=Scope(conversation_id="talk", app_id="app", user_id="ada"), prunings=(a_pruning(),))
+    scope = Scope(conversation_id="talk", app_id="app", user_id="ada")
+    state = a_state("talk", **({"scope": scope, "prunings": (a_pruning(),)} | (window or {})))
     await panel.api.windows.project([replace(state, statistics=replace(state.statistics, **statistics))])
 
 
@@ -79,8 +85,36 @@ async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
     assert panel.api.published.records == []
     await tab.page.get_by_role("button", name="Clear the context").click()
     assert await tab.serious_findings() == []
+    await expect(dialog).to_contain_text("8 messages are in context")
     await dialog.get_by_role("button", name="Clear the context").click()
     await expect(tab.page.get_by_text("The context will be cleared")).to_be_visible()
+
+
+async def test_a_clear_is_undone_as_long_as_that_can_be(panel: Panel):
+    panel.api.now = datetime.now(UTC)  # the browser's time
+    cleared_at = panel.api.now.timestamp() - 60
+    cleared = replace(a_pruning(1, cleared_at), cause="cleared")
+    await a_conversation(panel, {"cleared_at": cleared_at, "prunings": (cleared,)})
+    tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", write="app/*")
+    await expect(tab.page.get_by_text("That can be undone until")).to_be_visible()
+    await tab.page.get_by_role("button", name="Undo the clear").focus()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_text("The context will be brought back")).to_be_visible()
+    (record,) = panel.api.published.on(topics.WINDOW_CONTROL)
+    assert decode(record.value, WindowControl).kind == "restore"
+    assert await tab.serious_findings() == []
+
+
+async def test_what_a_model_would_be_shown_now_is_told_with_markers_and_tokens(panel: Panel):
+    await a_conversation(panel, {"gaps": (Gap(first=1, last=3, count=3, tokens=30),)})
+    tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="app/*")
+    await tab.page.get_by_role("tab", name="What a model sees").focus()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".messages .left-out")).to_contain_text("[3 messages removed]")
+    await expect(tab.page.locator(".message")).to_have_count(4)
+    await expect(tab.page.locator(".message").first).to_contain_text("Turn 4.")
+    await expect(tab.page.locator(".context-size")).to_contain_text("of at most")
+    assert await tab.serious_findings() == []
 
 
 async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_none(panel: Panel):

@@ -8,6 +8,7 @@ import { named, number, t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
 import { may } from "../app/session";
+import { ModelContext } from "./ModelContext";
 import { TokenWindow } from "./TokenWindow";
 import { WindowActions } from "./WindowActions";
 
@@ -35,13 +36,15 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
             <Show when={asked.data!.model}>{(model) => <div><dt>{t("conversation.model")}</dt><dd>{model()}</dd></div>}</Show>
           </dl>
           <Show when={asked.data!.statistics}>{(statistics) => <TokenWindow statistics={statistics()} />}</Show>
-          <Show when={asked.data!.statistics && asked.data!.namespaces.every((each) => may("write", each))}><WindowActions id={props.id} /></Show>
+          <Show when={asked.data!.statistics && asked.data!.namespaces.every((each) => may("write", each))}><WindowActions id={props.id} restorableUntil={asked.data!.restorable_until} /></Show>
           <Tabs class="tabs">
             <Tabs.List class="tab-list">
               <Tabs.Trigger class="tab" value="messages">{t("conversation.messages")}</Tabs.Trigger>
+              <Tabs.Trigger class="tab" value="context">{t("conversation.shown")}</Tabs.Trigger>
               <Tabs.Trigger class="tab" value="prunings">{t("conversation.prunings")}</Tabs.Trigger>
             </Tabs.List>
             <Tabs.Content value="messages"><Messages id={props.id} /></Tabs.Content>
+            <Tabs.Content value="context"><ModelContext id={props.id} /></Tabs.Content>
             <Tabs.Content value="prunings"><Prunings id={props.id} /></Tabs.Content>
           </Tabs>
         </Match>

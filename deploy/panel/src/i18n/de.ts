@@ -90,14 +90,18 @@ export const de: Texts = {
     calls: "Modellaufrufe, letzter Tag", tokens: "Tokens, letzter Tag", cost: "US-Dollar, letzter Tag", remains: "Rest von {{limit}}",
   },
   conversation: {
-    window: "Tokenfenster", choose: "Wählen Sie ein Gespräch, um zu sehen, was in seinem Kontext ist.", id: "Kennung eines Gesprächs", find: "Gespräch nach Kennung öffnen", none: "Keine Erinnerung hier kommt aus einem Gespräch",
+    shown: "Was ein Modell sieht",     window: "Tokenfenster", choose: "Wählen Sie ein Gespräch, um zu sehen, was in seinem Kontext ist.", id: "Kennung eines Gesprächs", find: "Gespräch nach Kennung öffnen", none: "Keine Erinnerung hier kommt aus einem Gespräch",
     noneHint: "Öffnen Sie eines nach seiner Kennung.", source: "1 Quellnachricht", sources: "{{count}} Quellnachrichten", phase: "Zustand", policy: "Richtlinie", feeds: "Speist", model: "Modell", messages: "Nachrichten", prunings: "Was den Kontext verließ", pruned: "Entfernt",
     inContext: "Im Kontext", extracted: "Ausgewertet", waiting: "Wartet", neverPruned: "Keine Nachricht hat den Kontext verlassen.", left: "{{count}} Nachrichten gingen", tokensFell: "{{before}} → {{after}} Tokens",
     used: "{{percent}} % des Kontexts belegt: {{tokens}} von {{most}} Tokens", inWindow: "{{count}} von {{of}} Nachrichten im Kontext", prunedCount: "{{count}} entfernt", rule: "Wie entschieden wird, was geht",
   },
+  context: {
+    empty: "Ein Modell bekäme nichts davon gezeigt", billed: "{{tokens}} von höchstens {{most}} Tokens, wie sie wohl berechnet werden", missing: "{{count}} Nachrichten des Kontexts sind nicht mehr im Archiv.", leftOut: "{{count}} Nachrichten hatten keinen Platz", shortened: "gekürzt",
+  },
   window: {
     flush: "Wartendes auswerten", prune: "Jetzt kürzen", clear: "Kontext leeren", clearTitle: "Den Kontext dieses Gesprächs leeren?",
-    clearHint: "Alles bisher Gesagte verlässt den Kontext für immer. Was davon gemerkt ist, bleibt, und die Nachrichten bleiben im Archiv.",
+    clearHint: "Alles bisher Gesagte außer Systemanweisungen verlässt den Kontext. Was davon gemerkt ist, bleibt, und die Nachrichten bleiben im Archiv. Zehn Minuten lang lässt es sich zurücknehmen.",
+    clearTakes: "{{messages}} Nachrichten sind im Kontext; {{tokens}} Tokens gehen.", cleared: "Der Kontext wurde geleert. Das lässt sich bis {{time}} zurücknehmen.", restore: "Leeren zurücknehmen", restoreSent: "Der Kontext wird zurückgebracht",
     flushSent: "Wartendes wird ausgewertet", pruneSent: "Der Kontext wird gekürzt", clearSent: "Der Kontext wird geleert",
   },
   phase: { new: "Neu", open: "Offen", ended: "Beendet", forgotten: "Geschlossen" },

@@ -88,14 +88,18 @@ export const en = {
     calls: "Model calls, last day", tokens: "Tokens, last day", cost: "US dollars, last day", remains: "Left of {{limit}}",
   },
   conversation: {
-    window: "Token window", choose: "Choose a conversation to see what is in its context.", id: "Id of a conversation", find: "Open a conversation by its id", none: "No memory here comes from a conversation",
+    shown: "What a model sees",     window: "Token window", choose: "Choose a conversation to see what is in its context.", id: "Id of a conversation", find: "Open a conversation by its id", none: "No memory here comes from a conversation",
     noneHint: "Open one by its id.", source: "1 source message", sources: "{{count}} source messages", phase: "State", policy: "Policy", feeds: "Feeds", model: "Model", messages: "Messages", prunings: "What left the context", pruned: "Pruned",
     inContext: "In context", extracted: "Extracted", waiting: "Waiting", neverPruned: "No message has left the context.", left: "{{count}} messages left", tokensFell: "{{before}} → {{after}} tokens",
     used: "{{percent}}% of the context used: {{tokens}} of {{most}} tokens", inWindow: "{{count}} of {{of}} messages in context", prunedCount: "{{count}} pruned", rule: "How it is decided what leaves",
   },
+  context: {
+    empty: "A model would be shown nothing of it", billed: "{{tokens}} of at most {{most}} tokens, as they are expected to be billed", missing: "{{count}} messages of the context are not in the archive any more.", leftOut: "{{count}} messages had no room", shortened: "shortened",
+  },
   window: {
     flush: "Extract what waits", prune: "Prune now", clear: "Clear the context", clearTitle: "Clear the context of this conversation?",
-    clearHint: "Everything said so far leaves the context for good. What is remembered of it stays, and so do the messages in the archive.",
+    clearHint: "Everything said so far but system prompts leaves the context. What is remembered of it stays, and so do the messages in the archive. It can be undone for ten minutes.",
+    clearTakes: "{{messages}} messages are in context; {{tokens}} tokens leave.", cleared: "The context was cleared. That can be undone until {{time}}.", restore: "Undo the clear", restoreSent: "The context will be brought back",
     flushSent: "What waits will be extracted", pruneSent: "The context will be pruned", clearSent: "The context will be cleared",
   },
   phase: { new: "New", open: "Open", ended: "Ended", forgotten: "Closed" },

@@ -42,6 +42,9 @@ export const percent = (value: number): string =>
 export const moment = (value: string): string =>
   new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));
 
+/** Only its hour and minute. */
+export const clock = (value: string): string => new Intl.DateTimeFormat(language(), { timeStyle: "short" }).format(new Date(value));
+
 /** Only its day. */
 export const day = (value: number | string): string => new Intl.DateTimeFormat(language(), { dateStyle: "medium" }).format(new Date(value));
 

@@ -1,1 +1,0 @@
-import{ut as e}from"./Time-Ca8qULON.js";import{S as t,y as n}from"./index-BClfUGYV.js";function r(r){let[i]=t();return e(n,{class:`memory-link`,get href(){return`/memories/${encodeURIComponent(r.id)}?ns=${encodeURIComponent(i.ns??``)}`},get children(){return r.children}})}export{r as t};

@@ -1,0 +1,55 @@
+/** What a model would be shown of the conversation now: its messages and the markers where others were, with what each takes. */
+import { useQuery } from "@tanstack/solid-query";
+import MessagesSquare from "lucide-solid/icons/messages-square";
+import { For, Match, Show, Switch } from "solid-js";
+import { answered, api, type Shape } from "../api/client";
+import { named, number, t } from "../i18n";
+import { Empty, Failed, Loading } from "../ui/states";
+
+type Entry = Shape<"ContextEntry">;
+
+export function ModelContext(props: { id: string }) {
+  const asked = useQuery(() => ({
+    queryKey: ["context", props.id],
+    queryFn: ({ signal }) => answered(api.GET("/v1/conversations/{conversation_id}/context", { params: { path: { conversation_id: props.id } }, signal })),
+    staleTime: 0,
+  }));
+  return (
+    <Switch>
+      <Match when={asked.isPending}><Loading rows={3} /></Match>
+      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+      <Match when={asked.isSuccess && !asked.data.messages.length}><Empty icon={<MessagesSquare />} title={t("context.empty")} /></Match>
+      <Match when={asked.isSuccess}>
+        <p class="facts context-size">
+          <strong>{t("context.billed", { tokens: number(asked.data!.billed_tokens), most: number(asked.data!.limit_tokens) })}</strong>
+          <span class="meter wide" aria-hidden="true"><span style={{ width: `${Math.min(100, (asked.data!.billed_tokens / asked.data!.limit_tokens) * 100)}%` }} /></span>
+        </p>
+        <Show when={asked.data!.missing}>{(count) => <p class="notice">{t("context.missing", { count: number(count()) })}</p>}</Show>
+        <ol class="messages"><For each={asked.data!.messages}>{(entry) => <Shown entry={entry} />}</For></ol>
+        <Show when={asked.data!.left_out?.length}>
+          <details>
+            <summary>{t("context.leftOut", { count: number(asked.data!.left_out!.length) })}</summary>
+            <ul class="removed"><For each={asked.data!.left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {each.why}</li>}</For></ul>
+          </details>
+        </Show>
+      </Match>
+    </Switch>
+  );
+}
+
+function Shown(props: { entry: Entry }) {
+  return (
+    <Show when={props.entry.role !== "marker"} fallback={<li class="left-out">{props.entry.content}</li>}>
+      <li class={`message ${props.entry.role}`}>
+        <p class="facts">
+          <strong>{named("role", props.entry.role)}</strong>
+          <span>{t("block.ofTokens", { tokens: number(props.entry.tokens) })}</span>
+          <Show when={props.entry.importance != null}><span>{t("memory.importance")} {number(props.entry.importance! * 10, 1)}</span></Show>
+          <Show when={props.entry.shortened}><span class="badge">{t("context.shortened")}</span></Show>
+          <Show when={props.entry.why}>{(why) => <span class="hint">{why()}</span>}</Show>
+        </p>
+        <p class="content" dir="auto">{props.entry.content || props.entry.tool_calls?.map((call) => call.name).join(", ")}</p>
+      </li>
+    </Show>
+  );
+}
