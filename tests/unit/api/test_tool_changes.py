@@ -59,6 +59,9 @@ async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(worksh
     await said(tools, "create_memory", content="The oven is broken.", kinds=["fact"], namespace=SHARED)
     own, shared = workshop.commands.seen
     assert (own.told_by, own.actor, shared.told_by) == (("ada",), "agent", None)
+    found = (await said(tools, "search_memories"))["memories"]
+    told_by = {each["text"]: each.get("told_by") for each in found}
+    assert (told_by["User keeps bees."], told_by["The oven is broken."]) == (["ada"], None)
 
 
 async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:

@@ -257,3 +257,17 @@ def test_it_stands_alone() -> None:
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.partition(".")[0] for name in imported} - set(sys.stdlib_module_names) == {"httpx"}
+
+
+async def test_the_kinds_of_a_namespace_are_listed_as_they_are_told():
+    dream = {"name": "dream", "description": "What the user dreams of", "icon": "🌙", "memories": 2}
+    server = Server(httpx.Response(200, json={"kinds": [dream], "open": True}))
+    async with server.client() as client:
+        assert await client.kinds("kitchen/ada") == (dream,)
+    assert str(server.seen[0].url) == "http://memstream/v1/kinds?namespace=kitchen%2Fada"
+
+
+async def test_a_memory_names_who_told_it():
+    server = Server(httpx.Response(200, json=MEMORY | {"told_by": ["ada"]}))
+    async with server.client() as client:
+        assert (await client.get("m1")).told_by == ("ada",)
