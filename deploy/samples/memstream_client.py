@@ -54,6 +54,8 @@ class Memory:
     context: str | None = None
     full_text: str | None = None
     event_time: str | None = None
+    said_at: str | None = None
+    valid_from: str | None = None
     valid_until: str | None = None
     superseded_by: str | None = None
     pinned: bool = False

@@ -73,7 +73,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "context": "Why, in which circumstances.",
         "event_time": "When what it tells of happens or happened.",
         "valid_from": "From when it held, as far as known.",
-        "valid_until": "Until when it held: another one superseded it.",
+        "valid_until": "Until when it holds, or held until another one superseded it.",
         "reinforcement_count": "How often it was said again.",
         "pinned": "Never compacted.",
         "expires_at": "It stops being live then.",

@@ -40,11 +40,11 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
     importance is rated if it gives none. `memory_kind` is its first kind, `kinds` are further ones, and replace those that there
     were; `told_by` are the users who told it; `new_kinds` describe kinds that the policy does not have, where it lets others make
-    them. update, delete and undo need `memory_id`. undo: the memory is again as it was
-    before its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is
-    carried out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until
-    the moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
-    uninstall: an app is gone; its memories stay unless `purge` is true. import: a memory with a `text` is brought in
+    them; what it says holds from `valid_from` until `valid_until`. update, delete and undo need `memory_id`. undo: the memory is
+    again as it was before its latest change, or before the one that made `version`. purge: all memories that the namespace has
+    while that is carried out go for good, also those that came meanwhile of later words; nothing comes back that was said, or
+    commanded, until the moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it
+    names none. uninstall: an app is gone; its memories stay unless `purge` is true. import: a memory with a `text` is brought in
     under its `memory_id`, with what `origin` says of it; where that one, or one with the same text, is there, nothing
     changes. `links` lead to memories of the namespace, and replace those that there were. forget: memories all of whose
     sources lie in conversations of the erasure `erasure_id` go for good; a purge that names one is part of it. With
@@ -69,6 +69,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Fraction | None = None
     pinned: bool | None = None
     expires_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
     links: Links | None = None
     purge: bool = False
     version: Annotated[int, Meta(ge=1)] | None = None
@@ -82,4 +84,4 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.kind != "forget" or self.erasure_id is None:  # what is forgotten is so in shadows too
             refuse_reserved(self.namespace)
-        require_storable(self.at, self.expires_at)
+        require_storable(self.at, self.expires_at, self.valid_from, self.valid_until)

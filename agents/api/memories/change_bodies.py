@@ -23,7 +23,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. `kind` is its first kind, `kinds`
     are further ones; filters find it by each. `new_kinds` describe kinds that the policy does not have.
     `told_by` are the users who told it. Its `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more; without one
-    it is rated."""
+    it is rated. What it says holds from `valid_from`, by default now, until `valid_until`."""
 
     namespace: Identifier
     text: Said | None = None
@@ -37,6 +37,8 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     confidence: Fraction | None = None
     pinned: bool | None = None
     expires_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
     links: Links | None = None
     told_by: Labels | None = None
     new_kinds: NewKinds | None = None
@@ -44,7 +46,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         require_on_scale(self.importance, self.scale)
-        require_storable(self.expires_at)
+        require_storable(self.expires_at, self.valid_from, self.valid_until)
         if self.text is None and not (self.full_text and self.full_text.strip()):
             raise ValueError("there is nothing to remember: give a `text`, or a `full_text`")
 
@@ -56,7 +58,8 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is to be different about a memory; what is left out stays, and nothing can be null. `new_kinds` describe kinds
     that the policy does not have. `kinds` (further ones), `tags` and `links` replace those that there are. Of a new
-    `full_text` without a `text` a short one is made. The `importance` is on the `scale`."""
+    `full_text` without a `text` a short one is made. The `importance` is on the `scale`. What it says holds from `valid_from`
+    until `valid_until`."""
 
     text: Said | UnsetType = UNSET
     kind: Identifier | UnsetType = UNSET
@@ -70,12 +73,14 @@ class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     confidence: Fraction | UnsetType = UNSET
     pinned: bool | UnsetType = UNSET
     expires_at: Moment | UnsetType = UNSET
+    valid_from: Moment | UnsetType = UNSET
+    valid_until: Moment | UnsetType = UNSET
     links: Links | UnsetType = UNSET
     reason: Reason | None = None
 
     def __post_init__(self) -> None:
         require_on_scale(None if self.importance is UNSET else self.importance, self.scale)
-        require_storable(self.expires_at)
+        require_storable(self.expires_at, self.valid_from, self.valid_until)
         if not {name for name, value in asdict(self).items() if value is not UNSET} - {"scale", "reason"}:
             raise ValueError("nothing is to be different: give at least one field, such as `text`")
 

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from msgspec.structs import asdict
 
 from schemas.codec import encode
+from schemas.conversations.messages import Moment
 from schemas.memories.memories import Memory, Status
 from sinks.memories.reader import MemoryVersion
 
@@ -25,8 +26,9 @@ class Pages(Protocol):
 
 
 class ExportedMemory(Memory, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of an export: a memory, and its versions if they were asked for, oldest first."""
+    """A line of an export: a memory, when it was last said, and its versions if they were asked for, oldest first."""
 
+    said_at: Moment | None = None
     versions: tuple[MemoryVersion, ...] = ()
 
 
@@ -35,9 +37,13 @@ async def exported(
 ) -> AsyncIterator[bytes]:
     """Lines in the order of the memories' ids, a page of them at a time. Raises Retryable."""
     after_id, limit = "", PAGE_WITH_VERSIONS if with_versions else PAGE
+    versions: dict[str, tuple[MemoryVersion, ...]] = {}
     while page := await pages.page(namespace, after_id, statuses, limit):
         after_id = page[-1].memory_id
         if with_versions:
             versions = await pages.versions([memory.memory_id for memory in page])
-            page = tuple(ExportedMemory(**asdict(each), versions=versions.get(each.memory_id, ())) for each in page)
-        yield b"".join(encode(memory) + b"\n" for memory in page)
+        yield b"".join(encode(line(memory, versions.get(memory.memory_id, ()))) + b"\n" for memory in page)
+
+
+def line(memory: Memory, versions: tuple[MemoryVersion, ...]) -> ExportedMemory:
+    return ExportedMemory(**asdict(memory), said_at=memory.said_at, versions=versions)

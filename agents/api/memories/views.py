@@ -19,15 +19,16 @@ LONG = {"full_text": None, "context": None, "sources": ()}  # what only the full
 class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
     """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000 and more) and as a band's name.
 
-    `attributed_to`: on whose word it rests where no user said it, as the assistant's. The short view leaves out `full_text`,
-    `context` and `sources`. How often it was read, and when last, is counted some seconds
-    behind, and changes no version.
+    `attributed_to`: on whose word it rests where no user said it, as the assistant's. `said_at`: when it was last said, by the
+    latest of its sources. The short view leaves out `full_text`, `context` and `sources`. How often it was read, and when last,
+    is counted some seconds behind, and changes no version.
     """
 
     importance_tenths: float
     importance_points: int
     importance_band: Band
     attributed_to: str | None = None
+    said_at: Moment | None = None
     access_count: int = 0
     last_accessed_at: Moment | None = None
 
@@ -48,6 +49,7 @@ def view(memory: Memory, detail: Detail, access: Access | None = None) -> Memory
         importance_points=points,
         importance_band=importance.band(points),
         attributed_to=memory.attributed_to,
+        said_at=memory.said_at,
         access_count=access.access_count if access else 0,
         last_accessed_at=access.last_accessed_at if access else None,
     )

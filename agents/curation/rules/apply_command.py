@@ -14,6 +14,7 @@ from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.vectors.port import Vector
 
+ENDS_EARLY: Final = "what it says would end before it begins: see valid_from and valid_until"
 ERASED: Final = "older than the erasure of its namespace"
 
 
@@ -67,7 +68,10 @@ def _create(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
         return accepted(ledger, "reinforced", change.reinforced_by_command(known, command, now), command, now)
-    return accepted(ledger, "created", change.created_by_command(command, command.text, now), command, now, vector)
+    made = change.created_by_command(command, command.text, now)
+    if ends_before_it_begins(command, made):
+        return rejected(ledger, ENDS_EARLY)
+    return accepted(ledger, "created", made, command, now, vector)
 
 
 def _update(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
@@ -79,9 +83,19 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     after = change.updated(memory, command, now)
+    if ends_before_it_begins(command, after):
+        return rejected(ledger, ENDS_EARLY)
     if after == replace(memory, updated_at=now):  # a version would tell of no change
         return unchanged(ledger, memory)
     return accepted(ledger, "updated", after, command, now, vector)
+
+
+def ends_before_it_begins(command: Command, memory: Memory) -> bool:
+    """Whether the command has it so."""
+    if command.valid_from is None and command.valid_until is None:
+        return False
+    begins, ends = memory.valid_from, memory.valid_until
+    return begins is not None and ends is not None and ends <= begins
 
 
 def unknown_link(ledger: Ledger, command: Command) -> str | None:

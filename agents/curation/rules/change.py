@@ -182,7 +182,8 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         updated_at=now,
         created_by=command.actor,
         told_by=joined_tellers((), command.told_by or ()),
-        valid_from=command.at,
+        valid_from=command.valid_from or command.at,
+        valid_until=command.valid_until,
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
         links=links.distinct(command.links or ()),
@@ -249,6 +250,8 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "confidence": command.confidence,
         "pinned": command.pinned,
         "expires_at": command.expires_at,
+        "valid_from": command.valid_from,
+        "valid_until": command.valid_until,
         "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
     }
     return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)

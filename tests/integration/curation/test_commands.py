@@ -1,7 +1,9 @@
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from schemas.kafka import topics
 from schemas.memories.commands import Command
+from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -114,3 +116,21 @@ async def test_a_credential_in_a_command_is_stored_nowhere(bench: "Bench") -> No
     for table in ("memories", "memory_versions", "outbox"):
         assert "EXAMPLE" not in str(await bench.pool.fetch(f"SELECT * FROM {table}"))
     assert "EXAMPLE" not in repr((bench.vectors.points, bench.publisher.records))
+
+
+async def test_when_it_holds_is_said_by_hand_and_changed_and_taken_back(bench: "Bench") -> None:
+    month = timedelta(days=30)
+    made = command(bench, "create", text="User lives in Porto", valid_from=NOON + month, valid_until=NOON + 3 * month)
+    memory_id = (await bench.curator.apply_command(made)).memory_id or ""
+    longer = command(bench, "update", "longer", memory_id=memory_id, valid_until=NOON + 4 * month)
+    await bench.curator.apply_command(longer)
+    wrong = command(bench, "update", "wrong", memory_id=memory_id, valid_until=NOON)
+    refused = await bench.curator.apply_command(wrong)
+    changed = await bench.memories.get(memory_id)
+    await bench.curator.apply_command(command(bench, "undo", "undo", memory_id=memory_id))
+    undone = await bench.memories.get(memory_id)
+
+    assert changed is not None and undone is not None
+    assert (changed.valid_from, changed.valid_until) == (NOON + month, NOON + 4 * month)
+    assert (refused.status, changed.version) == ("rejected", 2)
+    assert undone.valid_until == NOON + 3 * month

@@ -27,6 +27,14 @@ async def client(api: Api) -> AsyncIterator[Memstream]:
         yield client
 
 
+async def test_when_a_memory_holds_is_given_and_read(client: Memstream) -> None:
+    march, april = "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"
+    made = await client.create(ADA, "User is in Porto.", valid_from=march)
+    await client.update(made.memory_id or "", valid_until=april)
+    memory = await client.get(made.memory_id or "")
+    assert (memory.valid_from, memory.valid_until, memory.said_at) == (march, april, None)
+
+
 async def test_a_memory_is_made_read_changed_deleted_and_brought_back(client: Memstream) -> None:
     made = await client.create(ADA, "User keeps bees.", tags=["garden"], importance=0.7, kind="fact")
     assert (made.status, made.change, made.namespace, made.more["memory"]["text"]) == (

@@ -1,9 +1,11 @@
 """Reading memories over HTTP: one, and those of a namespace."""
 
+import json
 from datetime import timedelta
 
 import pytest
 
+from schemas.extraction.candidates import Source
 from tests.api import NOON, Api, a_memory
 
 LISTED = {"namespace": "app/ada"}
@@ -18,6 +20,27 @@ async def test_a_memory_is_told_whole_with_its_importance_on_every_scale(api: Ap
     assert (told["text"], told["full_text"], told["tags"]) == ("User lives in Ghent.", "At length.", ["home"])
     assert (told["importance"], told["importance_tenths"], told["importance_points"]) == (0.6, 6.0, 500)
     assert told["importance_band"] == "notable"
+
+
+async def test_every_view_tells_when_it_was_last_said_and_when_it_holds(api: Api):
+    said = [Source(conversation_id="c", message_id=f"m{day}", timestamp=NOON + timedelta(days=day)) for day in (3, 1)]
+    bounds = {"valid_from": NOON, "valid_until": NOON + timedelta(days=90)}
+    api.memories.put(a_memory(sources=tuple(said), **bounds))
+    client = api.client(read="app/*")
+    told = [
+        (await client.get("/v1/memories/m1")).json(),
+        (await client.get("/v1/memories/m1", params={"detail": "short"})).json(),
+        *(await client.get("/v1/memories", params=LISTED)).json()["memories"],
+        json.loads((await client.get("/v1/export", params=LISTED)).text),
+    ]
+    assert len(told) == 4
+    times = {(each["said_at"][:10], each["valid_from"][:10], each["valid_until"][:10]) for each in told}
+    assert times == {tuple(f"{at:%Y-%m-%d}" for at in (NOON + timedelta(days=3), NOON, NOON + timedelta(days=90)))}
+
+
+async def test_what_was_made_by_hand_was_said_at_no_time_known(api: Api):
+    api.memories.put(a_memory())
+    assert "said_at" not in (await api.client(read="app/*").get("/v1/memories/m1")).json()
 
 
 async def test_the_short_view_leaves_out_what_is_long(api: Api):
