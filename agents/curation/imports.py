@@ -30,7 +30,8 @@ from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector
 
-AT_ONCE: Final = 64  # imports in one transaction: the namespace is locked for some 0.1 s
+AT_ONCE: Final = 128  # imports in one transaction: the namespace is locked for some 0.2 s
+AHEAD: Final = 2  # parts: while one is embedded, what is to be embedded of the next is looked up
 
 Vectors: TypeAlias = Mapping[str, Vector]
 Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
@@ -81,7 +82,7 @@ class Importer:
         privacy = self._policies.governing(commands[0].namespace).privacy
         clean = [scrub_command(each, privacy) for each in commands]
         parts = [clean[start : start + AT_ONCE] for start in range(0, len(clean), AT_ONCE)]
-        async with aclosing(prepared_ahead(parts, self._vectors)) as prepared:
+        async with aclosing(prepared_ahead(parts, self._vectors, ahead=AHEAD)) as prepared:
             async for part, vectors in prepared:
                 await self._decided(part, vectors)
 

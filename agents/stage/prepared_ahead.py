@@ -1,6 +1,7 @@
-"""Work in parts of which each is prepared, by what takes long and changes nothing, while the one before is finished."""
+"""Work in parts that are prepared, by what takes long and changes nothing, while the ones before are finished."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -9,21 +10,22 @@ Prepared = TypeVar("Prepared")
 
 
 async def prepared_ahead(
-    parts: Sequence[Part], prepare: Callable[[Part], Coroutine[Any, Any, Prepared]]
+    parts: Sequence[Part], prepare: Callable[[Part], Coroutine[Any, Any, Prepared]], *, ahead: int = 1
 ) -> AsyncGenerator[tuple[Part, Prepared], None]:
-    """Each part with what was prepared for it, in their order. Raises what preparing raises, when its part comes.
+    """Each part with what was prepared for it, in their order; `ahead` parts behind it are being prepared meanwhile. Raises what
+    preparing raises, when its part comes.
 
     To be closed: what is still being prepared is then cancelled.
     """
-    following = asyncio.create_task(prepare(parts[0])) if parts else None
+    preparing: deque[asyncio.Task[Prepared]] = deque(asyncio.create_task(prepare(part)) for part in parts[:ahead])
     try:
-        for place, part in enumerate(parts, 1):
-            assert following is not None
-            prepared = await following
-            if place < len(parts):
-                following = asyncio.create_task(prepare(parts[place]))
+        for place, part in enumerate(parts):
+            prepared = await preparing[0]
+            preparing.popleft()
+            if place + ahead < len(parts):
+                preparing.append(asyncio.create_task(prepare(parts[place + ahead])))
             yield part, prepared
     finally:
-        if following is not None:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+        for task in preparing:
+            task.cancel()
+        await asyncio.gather(*preparing, return_exceptions=True)

@@ -2,7 +2,8 @@
 SELECT outcome FROM commands WHERE namespace = $1 AND command_id = $2
 
 -- name: record
-INSERT INTO commands (namespace, command_id, outcome, at) VALUES ($1, $2, $3, $4)
+INSERT INTO commands (namespace, command_id, outcome, at)
+SELECT $1, command_id, outcome, $4 FROM unnest($2::text[], $3::jsonb[]) AS given (command_id, outcome)
 
 -- name: outcomes
 SELECT namespace, command_id, outcome

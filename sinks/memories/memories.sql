@@ -120,8 +120,8 @@ SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 AND version > $2 ORDER BY version LIMIT $3
 
 -- name: store
--- The row's columns by name from the memory's JSON.
-INSERT INTO memories SELECT (jsonb_populate_record(NULL::memories, $1)).*
+-- The rows' columns by name from the memories' JSON.
+INSERT INTO memories SELECT stored.* FROM unnest($1::jsonb[]) AS given, jsonb_populate_record(NULL::memories, given) AS stored
 ON CONFLICT (memory_id) DO UPDATE SET
     kind = excluded.kind, kinds = excluded.kinds, tags = excluded.tags, text = excluded.text,
     normalised = excluded.normalised, context = excluded.context, full_text = excluded.full_text,
@@ -133,12 +133,12 @@ ON CONFLICT (memory_id) DO UPDATE SET
     sources = excluded.sources, links = excluded.links, pinned = excluded.pinned, expires_at = excluded.expires_at,
     told_by = excluded.told_by
 
--- name: store_version
+-- name: store_versions
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+SELECT * FROM unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::jsonb[], $6::jsonb[], $7::jsonb[], $8::timestamptz[])
 
--- name: store_embedding
-INSERT INTO embeddings (memory_id, model, vector) VALUES ($1, $2, $3)
+-- name: store_embeddings
+INSERT INTO embeddings (memory_id, model, vector) SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
 ON CONFLICT (memory_id) DO UPDATE SET model = excluded.model, vector = excluded.vector
 
 -- name: drop_embeddings

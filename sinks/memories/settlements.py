@@ -77,11 +77,11 @@ class Settlements:
 
     async def record_commands(self, namespace: str, outcomes: Mapping[str, Any], at: datetime) -> None:
         """Of several commands, by their ids."""
-        rows = [(namespace, command_id, outcome, at) for command_id, outcome in outcomes.items()]
-        await self._connection.executemany(query("commands", "record"), rows)
+        command_ids = list(map(storable, outcomes))
+        await self._connection.execute(query("commands", "record"), namespace, command_ids, list(outcomes.values()), at)
 
     async def record_command(self, namespace: str, command_id: str, outcome: Any, at: datetime) -> None:
-        await self._connection.execute(query("commands", "record"), namespace, command_id, outcome, at)
+        await self.record_commands(namespace, {command_id: outcome}, at)
 
 
 def ensure_part(part: Part) -> tuple[Any, ...]:

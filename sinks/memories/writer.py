@@ -13,7 +13,7 @@ from schemas.memories.memories import Change, Memory
 from sinks.memories.entry import LedgerEntry
 from sinks.memories.hidden_messages import HiddenMessages
 from sinks.outbox.projector import put_records, put_vectors
-from sinks.postgres.connection import Connection
+from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 from sinks.vectors.port import to_bytes
 
@@ -39,16 +39,15 @@ async def record(connection: Connection, namespace: str, entries: Sequence[Ledge
 async def _write_rows(
     connection: Connection, entries: Sequence[LedgerEntry], last: Sequence[LedgerEntry], embedding_model: str
 ) -> None:
-    many = connection.executemany
-    await many(query("memories", "store"), [(row(entry),) for entry in last])
-    await many(query("memories", "store_version"), [version(entry) for entry in entries])
+    await connection.execute(query("memories", "store"), [row(entry) for entry in last])
+    await connection.execute(query("memories", "store_versions"), *map(list, zip(*map(version, entries), strict=True)))
     vectors = [
-        (entry.after.memory_id, embedding_model, to_bytes(entry.vector))
+        (storable(entry.after.memory_id), embedding_model, to_bytes(entry.vector))
         for entry in entries
         if entry.vector is not None
     ]
     if vectors:
-        await many(query("memories", "store_embedding"), vectors)
+        await connection.execute(query("memories", "store_embeddings"), *map(list, zip(*vectors, strict=True)))
     if deleted := [entry.after.memory_id for entry in last if entry.after.status == "deleted"]:
         await connection.execute(query("memories", "drop_embeddings"), deleted)
 
@@ -61,7 +60,7 @@ def row(entry: LedgerEntry) -> dict[str, Any]:
 def version(entry: LedgerEntry) -> tuple[Any, ...]:
     after = entry.after
     return (
-        *(after.memory_id, after.version, after.namespace, entry.change),
+        *(storable(after.memory_id), after.version, storable(after.namespace), entry.change),
         *(entry.before, after, entry.cause, entry.at),
     )
 

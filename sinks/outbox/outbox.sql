@@ -1,5 +1,14 @@
--- name: put
-INSERT INTO outbox (namespace, target, topic, key, partition, headers, payload) VALUES ($1, $2, $3, $4, $5, $6, $7)
+-- name: put_records
+-- In their order, which ids keep.
+INSERT INTO outbox (namespace, target, topic, key, partition, headers, payload)
+SELECT $1, 'kafka', topic, key, partition, headers::jsonb, payload
+FROM unnest($2::text[], $3::bytea[], $4::integer[], $5::text[], $6::bytea[])
+     WITH ORDINALITY AS given (topic, key, partition, headers, payload, place)
+ORDER BY place
+
+-- name: put_vectors
+INSERT INTO outbox (namespace, target, key)
+SELECT $1, 'vector', key FROM unnest($2::bytea[]) WITH ORDINALITY AS given (key, place) ORDER BY place
 
 -- name: pending
 SELECT id, target, topic, key, partition, headers, payload

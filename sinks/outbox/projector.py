@@ -7,13 +7,14 @@ from typing import Any
 import asyncpg
 from opentelemetry.trace import SpanKind
 
+from schemas.codec import encode
 from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.replay.shadows import is_reserved
 from sinks.memories.reader import Memories
-from sinks.postgres.connection import Connection, Pool, translated
+from sinks.postgres.connection import Connection, Pool, storable_json, translated
 from sinks.postgres.queries import query
 from sinks.vectors.port import Point, PointsRefused, VectorIndex
 
@@ -154,22 +155,19 @@ async def put_records(connection: Connection, namespace: str, records: Iterable[
     decision goes with them, whoever publishes them."""
     if is_reserved(namespace):  # what a replay remembers is nobody's business until it is cut over
         return
-    rows = [kafka_row(namespace, traces.with_traceparent(record)) for record in records]
-    await connection.executemany(query("outbox", "put"), rows)
+    if rows := [kafka_row(traces.with_traceparent(record)) for record in records]:
+        await connection.execute(query("outbox", "put_records"), namespace, *map(list, zip(*rows, strict=True)))
 
 
 async def put_vectors(connection: Connection, namespace: str, memory_ids: Iterable[str]) -> None:
     """Says that what the index holds of these memories is to be brought up to date."""
-    await connection.executemany(query("outbox", "put"), [vector_row(namespace, memory_id) for memory_id in memory_ids])
+    await connection.execute(query("outbox", "put_vectors"), namespace, [each.encode() for each in memory_ids])
 
 
-def vector_row(namespace: str, memory_id: str) -> tuple[Any, ...]:
-    return (namespace, "vector", None, memory_id.encode(), None, [], None)
-
-
-def kafka_row(namespace: str, record: Outgoing) -> tuple[Any, ...]:
-    headers = [[name, value.decode()] for name, value in record.headers]
-    return (namespace, "kafka", record.topic, record.key, record.partition, headers, record.value)
+def kafka_row(record: Outgoing) -> tuple[Any, ...]:
+    """The headers as text: an array of lists would be one of two dimensions."""
+    headers = storable_json(encode([[name, value.decode()] for name, value in record.headers])).decode()
+    return (record.topic, record.key, record.partition, headers, record.value)
 
 
 def outgoing(row: asyncpg.Record) -> Outgoing:

@@ -102,8 +102,8 @@ class _Reindexer:
         if self._embedder is None or not rows:
             return len(rows)
         vectors = await self._embedder.embed([row["text"] for row in rows])
-        stored = [(row["memory_id"], model, to_bytes(vector)) for row, vector in zip(rows, vectors, strict=True)]
-        await connection.executemany(query("memories", "store_embedding"), stored)
+        ids, models, stored = [row["memory_id"] for row in rows], [model] * len(rows), list(map(to_bytes, vectors))
+        await connection.execute(query("memories", "store_embeddings"), ids, models, stored)
         return 0
 
     async def _remove(self, namespace: str, memory_ids: set[str]) -> int:

@@ -88,7 +88,7 @@ async def store(pool: Pool, memories: Sequence[Memory], held: Sequence[tuple[str
     """Rows as the curator writes them, with their vectors."""
     rows = [structs.asdict(each) | {"normalised": normalise(each.text)} for each in memories]
     await pool.execute("INSERT INTO memories SELECT (jsonb_populate_recordset(NULL::memories, $1)).*", rows)
-    await pool.executemany(query("memories", "store_embedding"), held)
+    await pool.execute(query("memories", "store_embeddings"), *map(list, zip(*held, strict=True)))
 
 
 class Arrivals:

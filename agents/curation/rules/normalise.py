@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 from itertools import groupby
+from typing import Final
 
 CONTRACTION = re.compile(r"'(?=(?:s|t|m|d|re|ve|ll)\b)")  # don't and user's are one word, l'été is two
 OF_NUMBER = re.compile(r"(?<=\d)[.,:](?=\d)|(?<![\w)])[-−](?=\d)")  # 3.5, 10:30, -4
@@ -21,12 +21,19 @@ def normalise(text: str) -> str:
 
     A text of nothing but punctuation keeps it.
     """
-    composed = unicodedata.normalize("NFKC", MANY_MARKS.sub(in_order, text))
-    folded = unicodedata.normalize("NFKC", composed.casefold())
+    folded = text.lower() if text.isascii() else composed_and_folded(text)
     plain = CONTRACTION.sub("", folded.replace("’", "'")).replace(PRESENTATION, "")
-    of_numbers = {sign.start() for sign in OF_NUMBER.finditer(plain)}
-    kept = "".join(char if index in of_numbers else reduced(char) for index, char in enumerate(plain))
-    return " ".join(kept.split()) or " ".join(folded.split())
+    kept, start = [], 0
+    for sign in OF_NUMBER.finditer(plain):
+        kept += (plain[start : sign.start()].translate(REDUCED), sign.group())
+        start = sign.end()
+    kept.append(plain[start:].translate(REDUCED))
+    return " ".join("".join(kept).split()) or " ".join(folded.split())
+
+
+def composed_and_folded(text: str) -> str:
+    composed = unicodedata.normalize("NFKC", MANY_MARKS.sub(in_order, text))
+    return unicodedata.normalize("NFKC", composed.casefold())
 
 
 def in_order(marks: re.Match[str]) -> str:
@@ -40,10 +47,23 @@ def in_order(marks: re.Match[str]) -> str:
     )
 
 
-@lru_cache(maxsize=4_096)
 def reduced(char: str) -> str:
     """The character itself, a space in place of punctuation, or nothing in place of what cannot be seen."""
     category = unicodedata.category(char)
     if char in KEPT_SIGNS or (category[0] in KEPT_CATEGORIES and char not in DROPPED_SIGNS):
         return char
     return "" if category in INVISIBLE else " "
+
+
+class Reduced(dict[int, str]):
+    """What `reduced` makes of each character, for `str.translate`; the first 4,096 are kept."""
+
+    def __missing__(self, code: int) -> str:
+        made = reduced(chr(code))
+        if len(self) < MOST_KEPT:
+            self[code] = made
+        return made
+
+
+MOST_KEPT: Final = 4_096
+REDUCED: Final = Reduced()

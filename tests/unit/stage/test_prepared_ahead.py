@@ -1,4 +1,4 @@
-"""Parts are prepared while the one before is finished, and never more than one ahead."""
+"""Parts are prepared while the ones before are finished, and never more than so many ahead."""
 
 import asyncio
 from contextlib import aclosing
@@ -21,6 +21,19 @@ async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_pre
             await asyncio.sleep(0.01)
             log.append(f"{ready} for {part}")
     assert log == ["prepare 1", "prepare 2", "ready 1 for 1", "prepare 3", "ready 2 for 2", "ready 3 for 3"]
+
+
+async def test_two_may_be_prepared_beside_each_other_and_still_come_in_their_order():
+    begun: list[int] = []
+
+    async def prepare(part: int) -> int:
+        begun.append(part)
+        await asyncio.sleep(0.01 if part == 1 else 0)
+        return part
+
+    async with aclosing(prepared_ahead([1, 2, 3, 4], prepare, ahead=2)) as prepared:
+        finished = [(part, ready, begun.copy()) async for part, ready in prepared if not await asyncio.sleep(0)]
+    assert finished == [(1, 1, [1, 2, 3]), (2, 2, [1, 2, 3, 4]), (3, 3, [1, 2, 3, 4]), (4, 4, [1, 2, 3, 4])]
 
 
 async def test_no_parts_are_no_work():
