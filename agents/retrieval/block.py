@@ -6,7 +6,8 @@ if its sources are all among the messages in the block or in the prompt, a passa
 says the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
@@ -84,7 +85,8 @@ class _Draft:
         self._tail, self._style, self._limits, self._count, self._is_known = tail, style, limits, count, is_known
         wanted = hits if limits.max_memories else ()
         self._candidates = [self._line(hit, place, hits) for place, hit in enumerate(wanted)]
-        self._passages = [self._quote(hit, earlier) for hit in (earlier if limits.max_said else ())]
+        self._passages = earlier if limits.max_said else ()
+        self._made: dict[str, Quote] = {}  # of passages: most of those found are far behind those that have room
         self._frame = sum(self._cost(part) for part in (style.heading, style.closing) if part)
         self._tail_frame = self._cost("\n" + TAIL_HEADING)
         self._said_frame = self._cost("\n" + SAID_HEADING)
@@ -101,10 +103,15 @@ class _Draft:
         text = self._style.memory(hit.memory, place + 1, reference)
         return Line(hit, place, reference, text, self._cost(text), Statement.of(hit.memory))
 
-    def _quote(self, hit: SaidHit, earlier: Sequence[SaidHit]) -> Quote:
-        reference = short_id(hit.passage.passage_id, [each.passage.passage_id for each in earlier])
-        text = self._style.passage(hit.passage, reference)
-        return Quote(hit, reference, text, self._cost(text), frozenset(stems(hit.passage.text)))
+    def _quote(self, hit: SaidHit) -> Quote:
+        passage = hit.passage
+        if passage.passage_id not in self._made:
+            reference = short_id(passage.passage_id, [each.passage.passage_id for each in self._passages])
+            text = self._style.passage(passage, reference)
+            self._made[passage.passage_id] = Quote(
+                hit, reference, text, self._cost(text), frozenset(stems(passage.text))
+            )
+        return self._made[passage.passage_id]
 
     def block(self) -> Block:
         most = self._limits.max_tokens
@@ -146,11 +153,15 @@ class _Draft:
         whole = self._whole()
         return [line for line in self._candidates if not self._is_known(line.hit.memory, whole)]
 
-    def _new_passages(self) -> list[Quote]:
+    def _new_passages(self) -> Iterator[Quote]:
         """The passages that say something besides the messages and memories in the block, the best first."""
         shown = {(entry.message.conversation_id, entry.message.message_id) for entry in self._entries}
         memories = [line.statement for line in self._lines]
-        return [quote for quote in self._passages if quote.message not in shown and adds_something(quote, memories)]
+        for hit in self._passages:
+            if (hit.passage.conversation_id, hit.passage.message_id) not in shown:
+                quote = self._quote(hit)
+                if adds_something(quote, memories):
+                    yield quote
 
     def _messages_within(self, room: int) -> list[Entry]:
         """The latest messages without a hole; the very latest shortened rather than not at all."""
@@ -195,9 +206,11 @@ class _Draft:
         room -= self._said_frame
         quotes: list[Quote] = []
         for quote in self._new_passages():
-            if quote.tokens <= room and len(quotes) < self._limits.max_said:
+            if quote.tokens <= room:
                 room -= quote.tokens
                 quotes.append(quote)
+            if len(quotes) == self._limits.max_said or room <= 0:
+                break
         return quotes
 
     def _taken_by_messages(self) -> int:
@@ -234,7 +247,7 @@ class _Draft:
         return "\n\n".join("\n".join(part for part in parts if part) for parts in (remembered, earlier, tail) if parts)
 
     def _answer(self, text: str, tokens: int) -> Block:
-        wanted, passages = len(self._wanted()), len(self._new_passages())
+        wanted, passages = len(self._wanted()), islice(self._new_passages(), self._limits.max_said)
         return Block(
             text=text,
             tokens=tokens,
@@ -244,7 +257,7 @@ class _Draft:
             said=tuple(map(passage_view, self._ordered_passages())),
             memories_left_out=min(wanted, self._limits.max_memories) - len(self._lines),
             messages_left_out=len(self._tail) - len(self._entries),
-            said_left_out=min(passages, self._limits.max_said) - len(self._quotes),
+            said_left_out=len(list(passages)) - len(self._quotes),
             memories_known=len(self._candidates) - wanted,
         )
 
@@ -258,7 +271,7 @@ class _Draft:
             parts = f"the messages' heading {self._tail_frame}, {latest} of the latest message"
             least.append((self._tail_frame + latest, parts))
         if self._passages:
-            shortest = min(quote.tokens for quote in self._passages)
+            shortest = min(self._quote(hit).tokens for hit in self._passages)
             parts = f"the passages' heading {self._said_frame}, the shortest passage {shortest}"
             least.append((self._said_frame + shortest, parts))
         tokens, parts = min(least)
