@@ -19,7 +19,7 @@ from streams.kafka.topics import STAGES, WINDOWS_TABLE, TopicSettings
 
 # Records an event carries at most: cheap work in thousands, calls to models in a few. Of imports an event carries
 # several transactions: one is decided while the next is embedded.
-BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 256}
+BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 512}
 
 
 class CheckpointedTable(faust.Table):
