@@ -23,7 +23,7 @@ def normalise(text: str) -> str:
     """
     folded = text.lower() if text.isascii() else composed_and_folded(text)
     plain = CONTRACTION.sub("", folded.replace("’", "'")).replace(PRESENTATION, "")
-    kept, start = [], 0
+    kept, start = list[str](), 0
     for sign in OF_NUMBER.finditer(plain):
         kept += (plain[start : sign.start()].translate(REDUCED), sign.group())
         start = sign.end()
