@@ -1,10 +1,11 @@
 """Search in what was said: the nearest passages and those with the question's words, ranked together."""
 
 import asyncio
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agents.passages.reading import owners, readable
 from agents.passages.words import question_words, terms
@@ -18,6 +19,7 @@ from agents.retrieval.said_ranking import (
     cosine_scale,
     ranked,
 )
+from agents.retrieval.said_speakers import named, without_names
 from agents.retrieval.said_words import QuestionWords
 from agents.retrieval.time_limits import WITHIN_S, Bounded
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
@@ -69,6 +71,14 @@ class SaidFound(Struct, frozen=True, kw_only=True):
     degraded: tuple[Degraded, ...] = ()
 
 
+class SecondLook(NamedTuple):
+    """What those said whom the question names, by the question without their names; the nearest first."""
+
+    rows: Sequence[PassageRow] = ()
+    cosines: Mapping[str, float] = {}
+    degraded: tuple[Degraded, ...] = ()
+
+
 class SaidSearch:
     """Searches passages of namespaces. Raises Retryable when PostgreSQL cannot answer now, and for nothing else."""
 
@@ -112,17 +122,46 @@ class SaidSearch:
         if not matches.passages:
             return SaidFound()  # nothing was said, so nothing is missed, whatever cannot be asked
         cosines, degraded = near
-        rows = [*matches.rows, *await self._nearest_rows(list(cosines), matches.rows, namespaces, filters)]
+        most = len(cosines) if filters != ANY_PASSAGE else CANDIDATES
+        rows = [*matches.rows, *await self._nearest_rows(list(cosines), most, matches.rows, namespaces, filters)]
+        second = await self._second_look(text, words, rows, namespaces, filters)
         question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
-        best = ranked(rows, cosines, question, spans, self.scale, self._weights)[:limit]
-        return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
+        best = ranked(
+            [*rows, *second.rows], cosines, question, spans, self.scale, self._weights, of_named=second.cosines
+        )[:limit]
+        return SaidFound(
+            hits=tuple(await self._shown(best)), degraded=tuple(dict.fromkeys((*degraded, *second.degraded)))
+        )
+
+    async def _second_look(
+        self,
+        text: str,
+        words: Collection[str],
+        rows: Sequence[PassageRow],
+        namespaces: Collection[str],
+        filters: PassageFilters,
+    ) -> SecondLook:
+        """Where the question names somebody who spoke: what they said, by the rest of the question. A name is in every passage of
+        its speaker and in many that address them, so that it takes the place of what is asked."""
+        speakers = named((row.speaker for row in rows), words)
+        rest = without_names(text, speakers) if speakers else ""
+        if not rest:
+            return SecondLook()
+        theirs = replace(filters, speakers=filters.speakers or speakers)
+        cosines, degraded = await self._near(rest, namespaces, theirs)
+        found = await self._nearest_rows(list(cosines), CANDIDATES, rows, namespaces, theirs)
+        return SecondLook(rows=found, cosines=cosines, degraded=degraded)
 
     async def _nearest_rows(
-        self, nearest: Sequence[str], known: Sequence[PassageRow], namespaces: Collection[str], filters: PassageFilters
+        self,
+        nearest: Sequence[str],
+        most: int,
+        known: Sequence[PassageRow],
+        namespaces: Collection[str],
+        filters: PassageFilters,
     ) -> list[PassageRow]:
-        """The nearest that may be found, besides those known. The index may name many that are gone or hidden: others take their
-        place."""
-        most = len(nearest) if filters != ANY_PASSAGE else CANDIDATES
+        """The `most` nearest that may be found, besides those known. The index may name many that are gone or hidden: others take
+        their place."""
         have = {row.passage_id for row in known}
         found, at, wanted = list[PassageRow](), 0, most
         while wanted and at < len(nearest):

@@ -22,9 +22,11 @@ GRACE: Final = timedelta(days=2)  # people tell of a day for some days after it
 
 class Weights(Struct, frozen=True, kw_only=True):
     """`nearness` and its rest, words, make the relevance; the others are added or taken off. `words_full` is the BM25 score
-    that counts as whole."""
+    that counts as whole. Where a question names somebody who spoke, `named` of the nearness is that of what they said to the rest
+    of the question."""
 
     nearness: float = 0.6
+    named: float = 0.7
     words_full: float = 12.0
     words: WordWeights = WordWeights()
     asks: float = 0.1
@@ -79,8 +81,11 @@ def ranked(
     spans: Sequence[Span],
     scale: CosineScale,
     weights: Weights = DEFAULT_WEIGHTS,
+    *,
+    of_named: Mapping[str, float] | None = None,
 ) -> list[Ranked]:
-    """One hit a message, the best first. `spans` are times that the question names."""
+    """One hit a message, the best first. `spans` are times that the question names; `of_named` are cosines of what those said
+    whom it names, to the question without their names."""
     rows = in_order(rows)
     if not rows:
         return []
@@ -89,8 +94,14 @@ def ranked(
     words, all_words = bm25(rows, messages, question, weights.words)
     if is_unrelated(known, words, all_words, scale):
         return []
-    found = ~np.isnan(known) | (words > 0)
-    near = nearness(known, min(cosines.values(), default=0.0), scale)
+    theirs = np.array([(of_named or {}).get(row.passage_id, np.nan) for row in rows])
+    found = ~np.isnan(known) | (words > 0) | ~np.isnan(theirs)
+    farthest = min(cosines.values(), default=0.0)
+    near = nearness(known, farthest, scale)
+    if of_named:  # all of somebody's passages may be near: what is far is told by those of the others as well
+        farthest = min(farthest, *of_named.values())
+        near = (1 - weights.named) * near + weights.named * nearness(theirs, farthest, scale)
+    known = np.where(np.isnan(known), theirs, known)
     scores = relevance(near, words, weights) + preferences(rows, spans, weights)
     scores = np.where(found, scores, -np.inf)
     of_messages = np.maximum.reduceat(scores, messages.first_rows)

@@ -76,6 +76,7 @@ PARTS: Final[dict[str, Weights]] = {
     "without preferring more than a word or two": replace(DEFAULT_WEIGHTS, length=0.0),
     "without times": replace(DEFAULT_WEIGHTS, time=0.0),
     "without the exchange around": replace(DEFAULT_WEIGHTS, exchange=0.0),
+    "without a second look at who is named": replace(DEFAULT_WEIGHTS, named=0.0),
 }
 
 

@@ -179,3 +179,20 @@ async def test_a_speaker_is_found_and_shown_by_name_too(said: Said) -> None:
     (hit,) = (await said.search.search("lovelace plums", ("kitchen/u-17",))).hits
     assert (hit.passage.speaker, hit.passage.name) == ("u-17", "Ada Lovelace")
     assert hit.passage.said_by == "Ada Lovelace (u-17)"
+
+
+async def test_what_somebody_said_goes_before_what_others_say_of_them(said: Said) -> None:
+    theirs = said.message("Dinner is leeks in cream.", role="assistant", agent_id="remy")
+    chatter = [said.message(f"Number {number} of nothing.") for number in range(5)]
+    await said.said(said.message("Remy is late for dinner.", at=MONDAY - timedelta(days=9)), theirs, *chatter)
+    assert (await said.found("Who was late for dinner?"))[0] == "Remy is late for dinner."
+    assert (await said.found("What does Remy make for dinner?"))[0] == "Dinner is leeks in cream."
+
+
+async def test_a_question_that_names_a_speaker_is_answered_while_the_index_is_gone(said: Said) -> None:
+    await said.said(said.message("I bring the plums."))
+    await said.vectors.drop_collection()
+    found = await said.search.search("What plums does Ada bring?", ("kitchen/ada",))
+    assert [hit.passage.text for hit in found.hits] == ["I bring the plums."]
+    assert found.degraded == ("vectors_failed",)
+    await said.vectors.ensure_collection()

@@ -47,12 +47,13 @@ def ranks(
     *,
     spans: tuple[Span, ...] = (),
     weights: Weights = DEFAULT_WEIGHTS,
+    of_named: dict[str, float] | None = None,
 ) -> list[Ranked]:
     words = question_words(question)
     of_namespaces = {each.namespace: terms(each.namespace, words) for each in rows}
     counts = Counter(int(term) for each in rows for term in set(each.terms.tolist()))
     question = QuestionWords(terms=of_namespaces, counts=counts, passages=1_000)
-    return ranked(rows, cosines or {}, question, spans, SCALE, weights)
+    return ranked(rows, cosines or {}, question, spans, SCALE, weights, of_named=of_named)
 
 
 def ids(found: list[Ranked]) -> list[str]:
@@ -124,6 +125,20 @@ def test_the_exchange_around_a_good_hit_goes_before_the_same_words_elsewhere() -
     ]
     found = ranks(rows, "lasagna with spinach in the oven", {"good": 0.8, "near": 0.5, "far": 0.5})
     assert ids(found) == ["good", "near", "far"]
+
+
+def test_what_the_named_said_goes_before_what_is_said_to_them() -> None:
+    rows = [row("to", FILLER, ordinal=0), row("by", FILLER, ordinal=20), row("far", FILLER, ordinal=40)]
+    cosines = {"to": 0.60, "by": 0.55, "far": 0.30}
+    assert ids(ranks(rows, "What does Ada like?", cosines)) == ["to", "by", "far"]
+    found = ranks(rows, "What does Ada like?", cosines, of_named={"by": 0.62, "far": 0.31})
+    assert ids(found) == ["by", "to", "far"]
+
+
+def test_what_only_the_second_look_names_is_found_with_its_cosine() -> None:
+    rows = [row("near", FILLER, ordinal=0), row("theirs", FILLER, ordinal=20)]
+    found = {each.passage_id: each for each in ranks(rows, "What?", {"near": 0.6}, of_named={"theirs": 0.5})}
+    assert found["theirs"].cosine == 0.5
 
 
 @pytest.mark.parametrize(("cosine", "found"), [(0.29, []), (0.31, ["p"])])
