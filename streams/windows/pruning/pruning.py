@@ -21,7 +21,7 @@ KEPT: Final[dict[int, Reason]] = {
     ordering.IMPORTANT: "marked_important",
     ordering.CORRECTED: "error_pair",
 }
-UNUSED: Final = 0.2  # of a target, at most, for the sake of leaving a task whole
+UNUSED: Final = 0.15  # of a target, at most, for the sake of leaving a task whole
 
 
 def prune(

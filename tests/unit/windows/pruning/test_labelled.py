@@ -46,8 +46,8 @@ OVERFULL = 1.0  # of a conversation's tokens are its model's context: it would b
 # 0.9 and 0.05, and are missed.
 FRESH = [(1.25, 0.88, 0.08), (1.0, 0.75, 0.13), (0.85, 0.6, 0.15), (0.7, 0.41, 0.18), (0.5, 0.19, 0.21)]
 # By the same share: by how much more of what is needed is there than if units left in a random order. Measured, with two
-# needs to spare.
-AHEAD = [(1.25, 0.04), (1.0, 0.12), (0.85, 0.14), (0.7, 0.12), (0.5, 0.05)]
+# needs to spare; at 1.0 it is what is aimed for.
+AHEAD = [(1.25, 0.04), (1.0, 0.15), (0.85, 0.14), (0.7, 0.12), (0.5, 0.05)]
 SEEDS = 10
 UNLABELLED = {"task_begins", "task_switches", "specific"}  # traits that the labels of single messages do not know
 # The share of each label's messages whose importance agrees with it, at least, and of all. What was written for the rules is
@@ -228,7 +228,7 @@ def test_fresh_conversations_stay_more_coherent_than_in_a_random_order(share, ah
 @pytest.mark.parametrize(("found", "false", "ahead"), [(1.0, 0.0, 0.3), (0.8, 0.2, 0.2), (0.6, 0.2, 0.1)])
 def test_ratings_of_what_later_messages_need_keep_more_of_it(found, false, ahead):
     """As a model would give them that finds a share of what is needed later, and takes a share of the rest for it. No model
-    was asked: what is needed is known from the labels. Without ratings 0.777 of it is kept, in a random order 0.635."""
+    was asked: what is needed is known from the labels. Without ratings 0.787 of it is kept, in a random order 0.635."""
     fresh = labelled("conversations_fresh", "held_out")
     kept = [coherence([rated(each, found, false, seed) for each in fresh], "hybrid")[0] for seed in range(SEEDS)]
     report("fresh, 1.00, %.0f %% found, %.0f %% false: coherence %.3f", 100 * found, 100 * false, fmean(kept))
