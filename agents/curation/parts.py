@@ -1,7 +1,7 @@
 """Applies the rules to the candidates of a part, within a deciding transaction."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -11,12 +11,12 @@ from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
 from agents.curation.rules.change import created
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVerdicts
-from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids
+from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids, named_ids
 from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.notes import note_of
 from agents.curation.rules.outcome import Ruling
-from agents.curation.rules.resolving import resolved, to_be_resolved
+from agents.curation.rules.resolving import in_other_languages, resolved, to_be_resolved
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from agents.curation.rules.wishes import FORGOTTEN, asked_before, is_personal
@@ -33,6 +33,9 @@ from sinks.vectors.port import Neighbour, VectorIndex
 
 SHOWN_OF_EACH: Final = 6  # neighbours of a candidate that a model is shown, of those at most
 MOST_SHOWN: Final = 24
+FOREIGN_OF_EACH: Final = 4  # memories in another language, shown besides
+MOST_FOREIGN: Final = 8
+LOOKED_AT_FOREIGN: Final = 100  # the latest, of which those are chosen
 NEIGHBOURS: Final = 24  # looked at per candidate: duplicates are among the nearest, what it ends may be further away
 
 
@@ -61,10 +64,12 @@ async def settle_candidates(
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
     candidates = with_importances(ledger, batch, prepared, policy, fenced)
-    candidates = with_verdicts(ledger, candidates, found, prepared, policy)
+    foreign = await in_foreign_languages(connection, batch, prepared, policy)
+    candidates = with_verdicts(ledger, candidates, found, prepared, policy, foreign)
+    named_now = [each for candidate in candidates for each in (*named_ids(candidate), candidate.repeats) if each]
+    ledger.learn((await Memories(connection).by_ids(named_now)).values() if named_now else ())
     left = await remaining_allowance(connection, batch, policy, ledger)
-    contradicted = [each for candidate in candidates for each in contradicted_ids(candidate)]
-    named = await Memories(connection).vectors(contradicted, vectors.embedding_model) if contradicted else {}
+    named = await Memories(connection).vectors(named_now, vectors.embedding_model) if named_now else {}
     notes = await learn_notes(connection, batch, ledger) if policy.note and left is not None else ()
     forgotten = await already_forgotten(connection, batch, policy, now)
     rulings: dict[int, Ruling] = {}
@@ -80,7 +85,8 @@ async def settle_candidates(
             )
             continue
         vector = prepared.vector(candidate.text)
-        cosines = {each: cosine(vector, named[each]) for each in contradicted_ids(candidate) if each in named}
+        judged = [*contradicted_ids(candidate), *([candidate.repeats] if candidate.repeats else ())]
+        cosines = {each: cosine(vector, named[each]) for each in judged if each in named}
         may_create = left is None or left > 0
         note = note_of(map(ledger.find_live, notes)) if policy.note and not may_create else None
         ruling = settle(
@@ -151,15 +157,31 @@ async def neighbours_of_each(
     return list(await asyncio.gather(*map(near, texts)))
 
 
+async def in_foreign_languages(
+    connection: Connection, batch: CandidateBatch, prepared: DecisionInputs, policy: Policy
+) -> dict[str, tuple[Memory, ...]]:
+    """By language the latest memories that are in another one; none where no model is to be asked."""
+    if not policy.resolve or prepared.verdicts is not None:
+        return {}
+    memories = Memories(connection)
+    languages = sorted({each.language for each in batch.candidates if each.language})
+    return {
+        language: await memories.in_other_languages(batch.namespace, language, LOOKED_AT_FOREIGN)
+        for language in languages
+    }
+
+
 def with_verdicts(
     ledger: Ledger,
     candidates: Sequence[Candidate],
     found: Sequence[Sequence[Neighbour]],
     prepared: DecisionInputs,
     policy: Policy,
+    foreign: Mapping[str, Sequence[Memory]],
 ) -> tuple[Candidate, ...]:
-    """The candidates with what a model says they are to memories. Raises NeedsVerdicts where the policy has it asked, nobody was
-    asked yet, and there is something to compare that is not known word for word."""
+    """The candidates with what a model says they are to memories; `foreign` are those in other languages than each. Raises
+    NeedsVerdicts where the policy has it asked, nobody was asked yet, and there is something to compare that is not known word
+    for word."""
     if policy.resolve and prepared.verdicts is None:
         new = [
             place
@@ -170,8 +192,16 @@ def with_verdicts(
             [memory for each in found[place] if (memory := ledger.find_live(each.memory_id)) is not None]
             for place in new
         ]
+        others = [
+            in_other_languages(candidates[place], foreign.get(candidates[place].language or "", ()), FOREIGN_OF_EACH)
+            for place in new
+        ]
         asked, memories = to_be_resolved(
-            [candidates[place] for place in new], [each[:SHOWN_OF_EACH] for each in near], MOST_SHOWN
+            [candidates[place] for place in new],
+            [each[:SHOWN_OF_EACH] for each in near],
+            MOST_SHOWN,
+            others,
+            MOST_FOREIGN,
         )
         if asked:
             raise NeedsVerdicts(asked, memories)

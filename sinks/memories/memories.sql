@@ -46,6 +46,13 @@ WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($9::timestamptz IS NULL OR updated_at < $9 OR (updated_at = $9 AND memory_id > $10::text))
 ORDER BY updated_at DESC, memory_id LIMIT $11
 
+-- name: in_other_languages
+-- Live memories of a namespace that are in another language, the latest first.
+SELECT * FROM memories
+WHERE namespace = $1 AND status = 'active' AND language IS NOT NULL AND split_part(language, '-', 1) <> $2
+ORDER BY updated_at DESC, memory_id
+LIMIT $3
+
 -- name: expendable
 -- In the order of memories_to_compact.
 SELECT * FROM memories

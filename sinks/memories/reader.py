@@ -62,6 +62,10 @@ class Memories:
         """Memories of a namespace by filters, a page of them in their order."""
         return await self._fetch(f"listed_by_{COLUMNS[asked.order]}", *listing_arguments(asked))
 
+    async def in_other_languages(self, namespace: str, language: str, limit: int) -> tuple[Memory, ...]:
+        """Live memories of a namespace that are known to be in another language, the latest first."""
+        return await self._fetch("in_other_languages", namespace, language.partition("-")[0], limit)
+
     async def expendable(self, namespace: str, limit: int) -> tuple[Memory, ...]:
         """Live memories of a namespace that are not pinned, the oldest of least importance first."""
         return await self._fetch("expendable", namespace, limit)

@@ -64,6 +64,7 @@ def settle(
         if each.score >= thresholds.related
         or (each.memory.memory_id == candidate.repeats and in_other_language(candidate, each.memory))
     ]
+    near += elsewhere(ledger, candidate, near, cosines or {})
     named = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
     known = {each.memory.memory_id: each.score for each in akin} | dict(cosines or {})
     ended, objected = ended_memories(candidate, named, known, akin, thresholds.akin)
@@ -72,6 +73,18 @@ def settle(
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")
     return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
+
+
+def elsewhere(
+    ledger: Ledger, candidate: Candidate, near: Sequence[Scored], cosines: Mapping[str, float]
+) -> list[Scored]:
+    """The memory in another language that a model takes for the same, where the vector index did not name it: with most embedders
+    two languages hardly meet."""
+    memory = ledger.find_live(candidate.repeats)
+    if memory is None or not in_other_language(candidate, memory):
+        return []
+    known = any(each.memory.memory_id == memory.memory_id for each in near)
+    return [] if known else [Scored(memory, cosines.get(memory.memory_id, 0.0))]
 
 
 def creates_memory(decision: Decision) -> bool:

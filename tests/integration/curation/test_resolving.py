@@ -10,6 +10,7 @@ from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
+from agents.curation.rules.thresholds import thresholds
 from agents.models.port import Verdict
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate
@@ -78,6 +79,38 @@ async def test_the_same_in_another_language_is_one_memory(bench: "Bench") -> Non
     await curator(bench).curate(bench.batch(said, policy="resolving"))
     (after,) = await bench.memories.in_namespace("n")
     assert (after.memory_id, after.text, after.reinforcement_count) == (known.memory_id, known.text, 1)
+
+
+async def test_the_same_in_another_language_meets_though_the_index_does_not_name_it(bench: "Bench") -> None:
+    """As with an embedder for which two languages have little in common; names lead from one to the other."""
+    known = await bench.remember("User's sister Marja plays the cello", language="en")
+    for number in range(20):
+        await bench.remember(f"Talk number {number} was about topic {number}", language="en")
+    shown: list[list[str]] = []
+
+    def verdicts(said: Sequence[Candidate], memories: Sequence[Memory]) -> tuple[Verdict, ...]:
+        shown.append([each.memory_id for each in memories])
+        return (Verdict(candidate_id=said[0].candidate_id, same=known.memory_id),)
+
+    bench.provider.verdicts = verdicts
+    said = bench.candidate("Marja ist Cellistin", language="de")
+    (vector,) = await FakeEmbedder().embed([said.text])
+    akin = thresholds(FakeEmbedder.model, RESOLVING).akin
+    assert await bench.vectors.neighbours("n", vector, min_score=akin, limit=24) == [], "it takes more than likeness"
+    outcome = await curator(bench).curate(bench.batch(said, policy="resolving"))
+
+    assert [known.memory_id in each for each in shown] == [True]
+    assert [ruling.result for ruling in outcome.rulings] == ["reinforced"]
+    (kept,) = [each for each in await bench.memories.in_namespace("n") if "Marja" in each.text]
+    assert (kept.memory_id, kept.text, kept.reinforcement_count) == (known.memory_id, known.text, 1)
+
+
+async def test_what_a_model_says_of_memories_in_another_language_is_held_to_figures(bench: "Bench") -> None:
+    known = await bench.remember("User has 2 cats", language="en")
+    bench.provider.verdicts = about_first(bench, same=True)
+    said = bench.candidate("Zuhause leben 3 Katzen", language="de")
+    await curator(bench).curate(bench.batch(said, policy="resolving"))
+    assert {each.text for each in await bench.memories.in_namespace("n")} == {known.text, said.text}
 
 
 async def test_one_candidate_takes_back_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:
