@@ -51,7 +51,7 @@ from tests.fakes.archive import FakeArchive
 from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
-from tests.fakes.exports import FakeExports, FakeKinds, FakeNamespaces, FakeStatistics
+from tests.fakes.exports import FakeExports, FakeInsights, FakeKinds, FakeNamespaces, FakeStatistics
 from tests.fakes.letter_topic import FakeLetterTopic
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
@@ -143,6 +143,7 @@ class Api:
         self.exports = FakeExports(self.memories)
         self.kinds = FakeKinds(self.memories)
         self.statistics = FakeStatistics(self.memories)
+        self.insights = FakeInsights(self.memories)
         self.usage = FakeUsage()
         self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
         self.policy_records = FakePolicyRecords()
@@ -182,6 +183,7 @@ class Api:
             "erasure_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
+            "insights": self.insights,
             "namespaces": FakeNamespaces(self.memories),
             "kinds": self.kinds,
             "usage": self.consumption,

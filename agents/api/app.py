@@ -27,6 +27,7 @@ from agents.api.routes import (
     events,
     generations,
     health,
+    insights,
     kinds,
     mcp,
     me,
@@ -54,7 +55,7 @@ KEYED: Final = (
     kinds.router,
     trails.router,  # before conversations: the address of one begins its own
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
-    *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
+    *(transfer.router, statistics.router, insights.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
     *(pipeline.router, dead_letters.router),
 )

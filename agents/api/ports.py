@@ -40,6 +40,7 @@ from schemas.retrieval.searches import Found, Query
 from sinks.access.audit import Audited
 from sinks.archive.retention import SweepPlace
 from sinks.consolidation.runs import RunFilter
+from sinks.memories.insights import NamespaceDay
 from sinks.memories.kinds import KindDirectory
 from sinks.memories.listing import Listing
 from sinks.memories.namespaces import NamespaceDirectory
@@ -141,6 +142,16 @@ class NamespaceStatistics(Protocol):
 
     async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
         """Of a memory of this namespace. Raises Retryable."""
+
+
+class NamespaceInsights(Protocol):
+    """Days and costs of a namespace (sinks.memories.insights.Insights). Every method raises Retryable."""
+
+    async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
+        """The earliest first, without those on which nothing happened."""
+
+    async def costliest(self, namespace: str, limit: int) -> tuple[MemoryCost, ...]:
+        """The costliest memories first."""
 
 
 class ConsolidationRuns(Protocol):
@@ -247,6 +258,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     erasure_wait_s: float  # how long the answer to an erasure waits for its end
     exports: Pages
     statistics: NamespaceStatistics
+    insights: NamespaceInsights
     namespaces: NamespaceDirectory
     kinds: KindDirectory
     usage: Consumption

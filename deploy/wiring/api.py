@@ -55,6 +55,7 @@ from sinks.memories.access_counts import Accesses
 from sinks.memories.command_results import CommandResults
 from sinks.memories.event_history import EventHistory
 from sinks.memories.exports import Exports
+from sinks.memories.insights import Insights
 from sinks.memories.kinds import Kinds
 from sinks.memories.lexical import FullText
 from sinks.memories.live import LiveMemories
@@ -123,6 +124,7 @@ async def wired(
         erasure_wait_s=settings.api_wait_s,
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
+        insights=Insights(pool),
         namespaces=Namespaces(pool),
         kinds=Kinds(pool),
         usage=usage,

@@ -25,6 +25,9 @@ class NamespaceDirectory(Protocol):
     ) -> tuple[NamespaceSummary, ...]:
         """Those that a pattern covers, by name, from behind `after` on. Raises Retryable."""
 
+    async def largest(self, patterns: Collection[str], *, containing: str, limit: int) -> tuple[NamespaceSummary, ...]:
+        """Those that a pattern covers with live memories, the most first. Raises Retryable."""
+
 
 class Namespaces:
     """The `namespaces` table."""
@@ -40,6 +43,12 @@ class Namespaces:
             found = await self._pool.fetch(
                 query("namespaces", "page"), storable(after), likes, storable(containing), limit
             )
+        return tuple(NamespaceSummary(namespace=row["namespace"], live=row["live"]) for row in found)
+
+    async def largest(self, patterns: Collection[str], *, containing: str, limit: int) -> tuple[NamespaceSummary, ...]:
+        likes = [like(storable(pattern)) for pattern in patterns]
+        with translated("listing namespaces"):
+            found = await self._pool.fetch(query("namespaces", "largest"), likes, storable(containing), limit)
         return tuple(NamespaceSummary(namespace=row["namespace"], live=row["live"]) for row in found)
 
 

@@ -17,7 +17,8 @@ MOST_TAGS: Final = 50
 
 class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a namespace. `live`, `kinds`, `tags`, `pinned` and `mean_importance` are of memories that are live; `tags` has those
-    that most memories carry. `versions` counts the changes that are on record, `sequence` all that there ever were. `cost_usd` is
+    that most memories carry. Of the live ones `live_read` were ever read.
+    `versions` counts the changes that are on record, `sequence` all that there ever were. `cost_usd` is
     the namespace's share of all model calls whose price is known; of every memory on record `cost_per_memory_usd`."""
 
     namespace: str
@@ -34,6 +35,7 @@ class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
     oldest_at: Moment | None = None
     changed_at: Moment | None = None
     last_read_at: Moment | None = None
+    live_read: int = 0
     purged_at: Moment | None = None
     cost_usd: float = 0.0
     cost_per_memory_usd: float | None = None
@@ -101,5 +103,6 @@ def statistics_from(namespace: str, groups: Sequence[Any], tags: dict[str, int],
         oldest_at=min((row["oldest"] for row in groups), default=None),
         changed_at=max((row["latest"] for row in groups), default=None),
         last_read_at=counters["last_read_at"],
+        live_read=counters["live_read"],
         purged_at=counters["purged_at"],
     )

@@ -19,6 +19,8 @@ SELECT coalesce((SELECT sequence FROM namespaces WHERE namespace = $1), 0) AS se
         FROM memory_accesses JOIN memories USING (memory_id) WHERE namespace = $1) AS reads,
        (SELECT max(last_accessed_at)
         FROM memory_accesses JOIN memories USING (memory_id) WHERE namespace = $1) AS last_read_at,
+       (SELECT count(*) FROM memory_accesses JOIN memories USING (memory_id)
+        WHERE namespace = $1 AND status = 'active') AS live_read,
        (SELECT count(*) FROM memories WHERE namespace = $1) AS made
 
 -- name: cost

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from msgspec.structs import replace
 
 from schemas.access.keys import covers
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory, Status
+from sinks.memories.insights import NamespaceDay
 from sinks.memories.kinds import UsedKind
 from sinks.memories.namespaces import NamespaceSummary
 from sinks.memories.reader import MemoryVersion
@@ -90,6 +92,29 @@ class FakeKinds:
         )
 
 
+class FakeInsights:
+    """`told` are the days; each live memory costs a cent for each letter of its id."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+        self.told: list[NamespaceDay] = []
+        self.asked: list[tuple[str, datetime, datetime]] = []
+
+    async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
+        if self._memories.down:
+            raise Retryable("Postgres failed while counting what happened day by day: it is down")
+        self.asked.append((namespace, since, until))
+        return tuple(day for day in self.told if since.date() <= day.day <= until.date())
+
+    async def costliest(self, namespace: str, limit: int) -> tuple[MemoryCost, ...]:
+        own = [each for each in self._memories.rows.values() if each.namespace == namespace]
+        costs = [
+            MemoryCost(memory_id=each.memory_id, requests=1, calls=1, tokens=100, cost_usd=len(each.memory_id) / 100)
+            for each in own
+        ]
+        return tuple(sorted(costs, key=lambda cost: -cost.cost_usd)[:limit])
+
+
 class FakeNamespaces:
     """The namespaces of fake memories."""
 
@@ -111,3 +136,9 @@ class FakeNamespaces:
             and any(covers(pattern, name) for pattern in patterns)
         ]
         return tuple(found[:limit])
+
+    async def largest(self, patterns: Collection[str], *, containing: str, limit: int) -> tuple[NamespaceSummary, ...]:
+        every = await self.page(patterns, containing=containing, after="", limit=1_000_000)
+        return tuple(
+            sorted((each for each in every if each.live), key=lambda each: (-each.live, each.namespace))[:limit]
+        )

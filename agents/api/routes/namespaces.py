@@ -1,6 +1,6 @@
 """Which namespaces there are; and what concerns one as a whole and cannot be taken back: for administrators, and audited."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec import Struct
@@ -47,8 +47,14 @@ async def list_namespaces(
     containing: Annotated[str, Query(max_length=256, description="Those whose names hold this text.")] = "",
     limit: LimitOf = 100,
     cursor: CursorOf = None,
+    order: Annotated[
+        Literal["name", "size"],
+        Query(description="By name; or those with most live memories first, on one page alone."),
+    ] = "name",
 ) -> Response:
     """Namespaces with memories that the key may read, a page at a time."""
+    if order == "size":
+        return await largest_namespaces(caller, ports, containing, limit)
     after = decode_cursor(cursor, NamespacePlace, containing).namespace if cursor else ""
     patterns = {grant.namespaces for grant in caller.grants}
     found = await ports.namespaces.page(patterns, containing=containing, after=after, limit=limit + 1)
@@ -56,6 +62,12 @@ async def list_namespaces(
     more = encode_cursor(NamespacePlace(page[-1].namespace), containing) if len(found) > limit else None
     allowed = tuple(each for each in page if caller.may("read", each.namespace))  # none of a replay
     return json_response(NamespacePage(namespaces=allowed, next=more))
+
+
+async def largest_namespaces(caller: Caller, ports: Ports, containing: str, limit: int) -> Response:
+    patterns = {grant.namespaces for grant in caller.grants}
+    found = await ports.namespaces.largest(patterns, containing=containing, limit=limit)
+    return json_response(NamespacePage(namespaces=tuple(each for each in found if caller.may("read", each.namespace))))
 
 
 @router.get("/erasure", openapi_extra=documented(OwnNamespace))

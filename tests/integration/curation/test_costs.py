@@ -1,8 +1,11 @@
 """What memories cost, added up from the records of model calls."""
 
+from datetime import timedelta
+
 import pytest
 
 from schemas.kafka import topics
+from sinks.memories.insights import Insights
 from sinks.memories.statistics import NamespaceStatistics
 from tests.integration.curation_bench import NOON, Bench
 
@@ -28,6 +31,14 @@ async def test_a_memory_costs_its_part_of_the_extractions_that_it_comes_from(ben
         assert cost.cost_usd == pytest.approx(0.0001)
     free = await statistics.cost_of(alone.memory_id, "n")
     assert (free.requests, free.calls, free.tokens, free.cost_usd) == (0, 0, 0, 0.0)
+    insights = Insights(bench.pool)
+    assert {cost.memory_id for cost in await insights.costliest("n", 10)} == set(made)
+    assert [cost.tokens for cost in await insights.costliest("n", 1)] == [150]
+    assert await insights.costliest("nobody", 10) == ()
+    (day,) = await insights.days("n", NOON - timedelta(days=1), NOON + timedelta(days=1))
+    assert (day.day, day.changes, day.calls, day.tokens) == (NOON.date(), {"created": 3}, 2, 600)
+    assert day.cost_usd == pytest.approx(0.0002)
+    assert await insights.days("n", NOON + timedelta(days=1), NOON + timedelta(days=2)) == ()
     told = await statistics.of("n")
     assert told.cost_usd == pytest.approx(0.0002)
     assert told.cost_per_memory_usd == pytest.approx(0.0002 / 3)

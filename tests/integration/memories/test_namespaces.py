@@ -25,5 +25,6 @@ async def test_those_that_a_pattern_covers_are_listed_as_long_as_they_hold_memor
     assert await listed("*", containing="EVE", limit=1) == [("other%/eve", 2)]
     assert await listed("*", containing="eve", after="other%/eve") == [("other/eve", 2)]
     assert await listed() == []
+    assert [each.namespace for each in await directory.largest(("app/b*",), containing="", limit=1)] == ["app/b_b"]
     await bench.curator.apply_command(Command(command_id="c1", kind="purge", namespace="app/ada", at=NOON))
     assert await listed("app/*") == [("app/b_b", 2), ("app/bob", 2)]
