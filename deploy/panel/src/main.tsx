@@ -20,6 +20,7 @@ const MOST_TRIES = 2;
 // The first view is there at once; the others are fetched when they are opened.
 const ProfilePage = lazy(() => import("./profile/ProfilePage").then((view) => ({ default: view.ProfilePage })));
 const LivePage = lazy(() => import("./live/LivePage").then((view) => ({ default: view.LivePage })));
+const InsightsPage = lazy(() => import("./insights/InsightsPage").then((view) => ({ default: view.InsightsPage })));
 const DataPage = lazy(() => import("./data/DataPage").then((view) => ({ default: view.DataPage })));
 const OperationsPage = lazy(() => import("./operations/OperationsPage").then((view) => ({ default: view.OperationsPage })));
 const ConversationsPage = lazy(() => import("./conversations/ConversationsPage").then((view) => ({ default: view.ConversationsPage })));
@@ -42,6 +43,7 @@ render(
         <Route path="/memories/:id?" component={MemoriesPage} />
         <Route path="/profile" component={ProfilePage} />
         <Route path="/operations/:section?/:id?" component={OperationsPage} />
+        <Route path="/insights" component={InsightsPage} />
         <Route path="/data" component={DataPage} />
         <Route path="/live" component={LivePage} />
         <Route path="/conversations/:id?" component={ConversationsPage} />

@@ -1,6 +1,7 @@
 /** The views, the namespace that they show, and who is signed in. */
 import { A, useSearchParams } from "@solidjs/router";
 import Activity from "lucide-solid/icons/activity";
+import ChartColumn from "lucide-solid/icons/chart-column";
 import Archive from "lucide-solid/icons/archive";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import Workflow from "lucide-solid/icons/workflow";
@@ -21,6 +22,7 @@ const VIEWS: View[] = [
   { path: "/memories", text: () => t("nav.memories"), icon: NotebookText },
   { path: "/profile", text: () => t("nav.profile"), icon: UserRound },
   { path: "/conversations", text: () => t("nav.conversations"), icon: MessagesSquare },
+  { path: "/insights", text: () => t("nav.insights"), icon: ChartColumn },
   { path: "/data", text: () => t("nav.data"), icon: Archive },
   { path: "/live", text: () => t("nav.live"), icon: Activity },
   { path: "/operations", text: () => t("nav.operations"), icon: Workflow, ofAll: true },

@@ -3,7 +3,7 @@ import type { Texts } from "./en";
 
 export const de: Texts = {
   nav: {
-    data: "Export und Tilgung",     profile: "Profil", conversations: "Gespräche", live: "Live", operations: "Betrieb", label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
+    insights: "Einblicke", data: "Export und Tilgung",     profile: "Profil", conversations: "Gespräche", live: "Live", operations: "Betrieb", label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
     chooseNamespace: "Namensraum wählen", noNamespace: "Kein Namensraum enthält das im Namen", settings: "Anzeige",
     theme: "Farben", language: "Sprache", open: "Liste zeigen",
   },
@@ -68,6 +68,14 @@ export const de: Texts = {
     title: "Kontextblock", hint: "Was ein Prompt zu einer Nachricht bekäme.", message: "Eine Nachricht des Nutzers", example: "Was darf ich nicht essen?", show: "Zeigen", empty: "Es würde nichts gesagt.", inIt: "Was darin steht",
     memory: "Erinnerung", ofTokens: "{{tokens}} Tokens", memories_left_out: "{{count}} Erinnerungen hatten keinen Platz", messages_left_out: "{{count}} neue Nachrichten hatten keinen Platz", said_left_out: "{{count}} Stellen hatten keinen Platz",
     memories_known: "{{count}} Erinnerungen sagen nur, was das Gespräch schon sagt",
+  },
+  insights: {
+    tokens: "Tokens", dollars: "US-Dollar", live: "Gültige Erinnerungen", readShare: "Je gelesen", reads: "Gelesen", cost: "US-Dollar insgesamt", costEach: "US-Dollar je Erinnerung", overTime: "Im Lauf der Zeit", span: "Gezeigte Tage", days: "{{count}} Tage", nothing: "In diesen Tagen geschah nichts", changes: "Erinnerungen",
+    asTable: "Als Tabelle", day: "Tag (UTC)", calls: "Aufrufe", most: "höchstens {{count}} am Tag", costly: "Was Erinnerungen kosten", noCosts: "Für Erinnerungen hier ist kein Modellaufruf verzeichnet.", costOf: "{{cost}} US-Dollar, {{tokens}} Tokens", largest: "Größte Namensräume",
+  },
+  map: {
+    title: "Karte", label: "Karte der Erinnerungen", tooFew: "Eine Karte braucht drei Erinnerungen mit Vektoren.", explained: "{{count}} Erinnerungen. Die Ebene zeigt {{share}} dessen, was ihre Bedeutungen unterscheidet.", help: "Ähnliche Erinnerungen liegen nahe beieinander. Wählen Sie eine mit einem Klick oder den Pfeiltasten; Plus und Minus vergrößern und verkleinern, Enter öffnet sie.",
+    nearer: "Vergrößern", farther: "Verkleinern", near: "In der Nähe",
   },
   data: {
     export: "Export", exportHint: "Jede Erinnerung dieses Namensraums als Datei mit JSON-Zeilen, auch ersetzte und abgelaufene.", withVersions: "Mit allem, was jede Erinnerung je war", exportNow: "Exportieren", exporting: "Wird exportiert",

@@ -1,7 +1,7 @@
 /** English. The other catalogues have the same keys; TypeScript says which are missing. */
 export const en = {
   nav: {
-    data: "Export and erase",     profile: "Profile", conversations: "Conversations", live: "Live", operations: "Operations", label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
+    insights: "Insights", data: "Export and erase",     profile: "Profile", conversations: "Conversations", live: "Live", operations: "Operations", label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
     chooseNamespace: "Choose a namespace", noNamespace: "No namespace has this in its name", settings: "Display",
     theme: "Theme", language: "Language", open: "Show the list",
   },
@@ -66,6 +66,14 @@ export const en = {
     title: "Context block", hint: "What a prompt would be given for a message.", message: "A message of the user", example: "What may I not eat?", show: "Show", empty: "Nothing would be told.", inIt: "What is in it",
     memory: "Memory", ofTokens: "{{tokens}} tokens", memories_left_out: "{{count}} memories had no room", messages_left_out: "{{count}} recent messages had no room", said_left_out: "{{count}} passages had no room",
     memories_known: "{{count}} memories say nothing but what the conversation says already",
+  },
+  insights: {
+    tokens: "Tokens", dollars: "US dollars", live: "Live memories", readShare: "Ever read", reads: "Reads", cost: "US dollars in all", costEach: "US dollars a memory", overTime: "Over time", span: "Days shown", days: "{{count}} days", nothing: "Nothing happened in these days", changes: "Memories",
+    asTable: "As a table", day: "Day (UTC)", calls: "Calls", most: "at most {{count}} a day", costly: "What memories cost", noCosts: "No call of a model is on record for memories here.", costOf: "{{cost}} US dollars, {{tokens}} tokens", largest: "Largest namespaces",
+  },
+  map: {
+    title: "Map", label: "Map of memories", tooFew: "A map needs three memories with vectors.", explained: "{{count}} memories. The plane shows {{share}} of what tells their meanings apart.", help: "Similar memories lie near to each other. Choose one by a click or with the arrow keys; plus and minus zoom, Enter opens it.",
+    nearer: "Zoom in", farther: "Zoom out", near: "Near to it",
   },
   data: {
     export: "Export", exportHint: "Every memory of this namespace as a file of JSON Lines, replaced and expired ones too.", withVersions: "With all that each memory ever was", exportNow: "Export", exporting: "Exporting",

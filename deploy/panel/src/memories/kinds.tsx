@@ -28,6 +28,8 @@ function lookOf(kind: string): Look {
   return LOOKS[kind] ?? { icon: Shapes, hue: (sum * 47) % 360 };
 }
 
+export const hueOf = (kind: string): number => lookOf(kind).hue;
+
 /** The kinds of the policy that governs a namespace, where the key may know it. */
 export function usePolicyKinds(namespace: () => string | undefined) {
   const asked = useQuery(() => ({

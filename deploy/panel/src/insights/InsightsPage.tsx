@@ -1,0 +1,137 @@
+/** What happened in a namespace over time, what it costs, how large it is beside others, and a map of what is remembered. */
+import { A, useSearchParams } from "@solidjs/router";
+import { useQuery } from "@tanstack/solid-query";
+import ChartColumn from "lucide-solid/icons/chart-column";
+import { createSignal, For, Match, Show, Switch, type JSX } from "solid-js";
+import { answered, api } from "../api/client";
+import { number, percent, t } from "../i18n";
+import { useStatistics } from "../memories/Filters";
+import { MemoryLink } from "../ui/MemoryLink";
+import { Empty, Failed, Loading } from "../ui/states";
+import { Days, SPANS, type Span } from "./Days";
+import { MemoryMap } from "./MemoryMap";
+import "../styles/insights.css";
+
+const LARGEST = 10;
+
+export function InsightsPage() {
+  const [search] = useSearchParams<{ ns?: string }>();
+  return (
+    <div class="page">
+      <h1>{t("nav.insights")}</h1>
+      <Show when={search.ns} keyed fallback={<Empty icon={<ChartColumn />} title={t("nav.chooseNamespace")} />}>
+        {(namespace) => (
+          <>
+            <Figures namespace={namespace} />
+            <OverTime namespace={namespace} />
+            <MemoryMap namespace={namespace} />
+            <div class="columns"><Costly namespace={namespace} /><Largest namespace={namespace} /></div>
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Figures(props: { namespace: string }) {
+  const asked = useStatistics(() => props.namespace);
+  return (
+    <Switch>
+      <Match when={asked.isPending}><Loading rows={1} /></Match>
+      <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+      <Match when={asked.isSuccess}>
+        <dl class="figures">
+          <div><dt>{t("insights.live")}</dt><dd>{number(asked.data!.live)}</dd></div>
+          <Show when={asked.data!.live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((asked.data!.live_read ?? 0) / asked.data!.live)}</dd></div></Show>
+          <div><dt>{t("insights.reads")}</dt><dd>{number(asked.data!.reads)}</dd></div>
+          <div><dt>{t("memory.reinforced")}</dt><dd>{number(asked.data!.reinforcements)}</dd></div>
+          <div><dt>{t("insights.cost")}</dt><dd>{number(asked.data!.cost_usd ?? 0, 4)}</dd></div>
+          <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{number(each(), 6)}</dd></div>}</Show>
+        </dl>
+      </Match>
+    </Switch>
+  );
+}
+
+function OverTime(props: { namespace: string }) {
+  const [span, setSpan] = createSignal<Span>(30);
+  const asked = useQuery(() => ({
+    queryKey: ["history", props.namespace, span()],
+    queryFn: ({ signal }) => answered(api.GET("/v1/statistics/history", { params: { query: { namespace: props.namespace, days: span() } }, signal })),
+  }));
+  return (
+    <Card title={t("insights.overTime")} asked={asked}>
+      <label class="span"><span class="hidden">{t("insights.span")}</span>
+        <select class="choice" value={span()} onChange={(event) => setSpan(Number(event.currentTarget.value) as Span)}>
+          <For each={SPANS}>{(each) => <option value={each} selected={each === span()}>{t("insights.days", { count: number(each) })}</option>}</For>
+        </select>
+      </label>
+      <Show when={asked.isSuccess}>
+        <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Days history={asked.data!} /></Show>
+      </Show>
+    </Card>
+  );
+}
+
+function Costly(props: { namespace: string }) {
+  const asked = useQuery(() => ({
+    queryKey: ["costs", props.namespace],
+    queryFn: ({ signal }) => answered(api.GET("/v1/statistics/costs", { params: { query: { namespace: props.namespace, limit: LARGEST } }, signal })),
+  }));
+  const most = () => Math.max(...asked.data!.memories.map((each) => each.cost.cost_usd), 1e-12);
+  return (
+    <Card title={t("insights.costly")} asked={asked}>
+      <Show when={asked.isSuccess}>
+        <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
+          <ol class="bars">
+            <For each={asked.data!.memories}>
+              {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: number(each.cost.cost_usd, 6), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
+            </For>
+          </ol>
+        </Show>
+      </Show>
+    </Card>
+  );
+}
+
+function Largest(props: { namespace: string }) {
+  const asked = useQuery(() => ({
+    queryKey: ["namespaces", "size"],
+    queryFn: ({ signal }) => answered(api.GET("/v1/namespaces", { params: { query: { order: "size", limit: LARGEST } }, signal })),
+  }));
+  const most = () => Math.max(...asked.data!.namespaces.map((each) => each.live), 1);
+  return (
+    <Card title={t("insights.largest")} asked={asked}>
+      <Show when={asked.isSuccess}>
+        <ol class="bars">
+          <For each={asked.data!.namespaces}>
+            {(each) => <Bar share={each.live / most()} said={t("list.count", { count: number(each.live) })}><A href={`/insights?ns=${encodeURIComponent(each.namespace)}`} aria-current={each.namespace === props.namespace ? "true" : undefined}>{each.namespace}</A></Bar>}
+          </For>
+        </ol>
+      </Show>
+    </Card>
+  );
+}
+
+function Bar(props: { share: number; said: string; children: JSX.Element }) {
+  return (
+    <li>
+      <span class="bar-text">{props.children}<span class="hint">{props.said}</span></span>
+      <span class="meter" aria-hidden="true"><span style={{ width: `${props.share * 100}%` }} /></span>
+    </li>
+  );
+}
+
+type Asked = { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown };
+
+export function Card(props: { title: string; asked: Asked; children: JSX.Element }) {
+  return (
+    <section class="panel-card" aria-label={props.title}>
+      <h2>{props.title}</h2>
+      <Switch fallback={props.children}>
+        <Match when={props.asked.isPending}><Loading rows={2} /></Match>
+        <Match when={props.asked.isError}><Failed error={props.asked.error} again={() => void props.asked.refetch()} /></Match>
+      </Switch>
+    </section>
+  );
+}
