@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from msgspec import to_builtins
 from msgspec.structs import replace
 from starlette.datastructures import State
 
@@ -23,6 +24,7 @@ from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
+from agents.api.policies.reach import PolicyReach
 from agents.api.ports import Ports
 from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
@@ -40,10 +42,10 @@ from agents.windows.terms import WindowTerms
 from schemas.access.keys import Grant, Key
 from schemas.budgets.budgets import Budget
 from schemas.conversations.window_settings import WindowSettings
-from schemas.errors import Retryable
+from schemas.errors import Rejected, Retryable
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
-from sinks.access.audit import Audited
+from sinks.access.audit import Audited, AuditEntry
 from sinks.embeddings.fake import FakeEmbedder
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
@@ -104,6 +106,28 @@ class FakeKeys:
         self.asked += 1
         return self.by_token.get(token)
 
+    async def all(self) -> tuple[Key, ...]:
+        return tuple(self.by_token.values())
+
+    async def create(
+        self, name: str, grants: tuple[Grant, ...], at: datetime, actor: str, expires_at: datetime | None = None
+    ) -> tuple[str, Key]:
+        if any(key.name == name and key.revoked_at is None for key in self.by_token.values()):
+            raise Rejected("taken", f"there is a key {name!r} already: choose another name, or revoke it first")
+        token = f"EXAMPLE-{len(self.by_token) + 1}"
+        made = Key(
+            key_id=f"key{len(self.by_token) + 1}", name=name, grants=grants, created_at=at, expires_at=expires_at
+        )
+        self.by_token[token] = made
+        return token, made
+
+    async def revoke(self, named: str, at: datetime, actor: str) -> Key:
+        for token, key in self.by_token.items():
+            if named in (key.key_id, key.name) and key.revoked_at is None:
+                self.by_token[token] = replace(key, revoked_at=at)
+                return self.by_token[token]
+        raise Rejected("unknown", f"no key {named!r} holds")
+
 
 class FakeAudit:
     """What was told; `down` raises Retryable."""
@@ -116,6 +140,29 @@ class FakeAudit:
         if self.down:
             raise Retryable("Postgres failed while writing the audit: it is down")
         self.rows.append(done)
+
+    async def page(
+        self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
+    ) -> tuple[AuditEntry, ...]:
+        entries = [
+            AuditEntry(
+                id=number,
+                at=row.at,
+                actor=row.actor,
+                action=row.action,
+                subject=row.subject,
+                details=to_builtins(row.details),
+            )
+            for number, row in enumerate(self.rows, 1)
+        ]
+        found = [
+            each
+            for each in reversed(entries)
+            if (before is None or each.id < before)
+            and action in (None, each.action)
+            and subject in (None, each.subject)
+        ]
+        return tuple(found[:limit])
 
 
 class Api:
@@ -191,6 +238,8 @@ class Api:
             "runs": self.runs,
             "sweeps": self.sweeps,
             "dead_letters": self.letters,
+            "keys": self.keys,
+            "reach": PolicyReach(self.windows),
             "trails": MessageTrails(self.trails, self.letter_topic, self.letters, ""),
             "pipeline": PipelineStatus(
                 self.pipeline, self.pipeline, self.consumption, self.letters, lambda: self.now, lambda: self.seconds

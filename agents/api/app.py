@@ -15,6 +15,7 @@ from agents.api.http.request_ids import RequestIdMiddleware
 from agents.api.http.tracing import TracingMiddleware
 from agents.api.ports import Ports
 from agents.api.routes import (
+    access,
     changes,
     commands,
     consolidation_runs,
@@ -57,7 +58,7 @@ KEYED: Final = (
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, insights.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
-    *(pipeline.router, dead_letters.router),
+    *(pipeline.router, dead_letters.router, access.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

@@ -17,6 +17,7 @@ from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
 from agents.api.pipeline.status import Pipeline
 from agents.api.policies.policy_book import PolicyBook
+from agents.api.policies.reach import PolicyReach
 from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
@@ -29,6 +30,7 @@ from agents.profile.reading import Profiles
 from agents.replay.comparison import Difference
 from agents.replay.cutover import CutoverResult
 from agents.retrieval.recall import Recall
+from schemas.access.keys import Grant, Key
 from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
 from schemas.memories.commands import Command
@@ -37,7 +39,7 @@ from schemas.passages.passages import ReadPassage
 from schemas.policies.policies import PolicySelector
 from schemas.replay.generations import Generation, Progress
 from schemas.retrieval.searches import Found, Query
-from sinks.access.audit import Audited
+from sinks.access.audit import Audited, AuditEntry
 from sinks.archive.retention import SweepPlace
 from sinks.consolidation.runs import RunFilter
 from sinks.memories.insights import NamespaceDay
@@ -113,6 +115,26 @@ class AuditLog(Protocol):
 
     async def record(self, done: Audited) -> None:
         """Await this before the action that it records. Raises Retryable."""
+
+    async def page(
+        self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
+    ) -> tuple[AuditEntry, ...]:
+        """The latest first. Raises Retryable."""
+
+
+class KeyAdministration(Protocol):
+    """Makes and revokes keys, and tells the audit of it (sinks.access.keys.Keys). Every method raises Retryable."""
+
+    async def all(self) -> tuple[Key, ...]:
+        """Revoked and expired ones too, oldest first."""
+
+    async def create(
+        self, name: str, grants: tuple[Grant, ...], at: datetime, actor: str, expires_at: datetime | None = None
+    ) -> tuple[str, Key]:
+        """The token and the key. Raises Rejected `taken`."""
+
+    async def revoke(self, named: str, at: datetime, actor: str) -> Key:
+        """Raises Rejected `unknown`."""
 
 
 class SearchService(Protocol):
@@ -268,6 +290,8 @@ class Ports(Struct, frozen=True, kw_only=True):
     sweeps: RetentionSweeps
     dead_letters: DeadLetters
     pipeline: PipelineReader
+    keys: KeyAdministration
+    reach: PolicyReach
     trails: MessageTrails
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered

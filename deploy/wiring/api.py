@@ -18,6 +18,7 @@ from agents.api.memories.cache import CachedMemories
 from agents.api.memories.commands import Commands
 from agents.api.pipeline.status import PipelineStatus
 from agents.api.policies.policy_book import PolicyBook
+from agents.api.policies.reach import PolicyReach
 from agents.api.ports import Authentication, Ports
 from agents.api.trails.trail import MessageTrails
 from agents.conversations.control import WindowControlSender
@@ -132,6 +133,8 @@ async def wired(
         runs=Runs(pool),
         sweeps=Sweeps(pool),
         dead_letters=letters,
+        keys=Keys(pool),
+        reach=PolicyReach(Windows(pool)),
         pipeline=PipelineStatus(lags(settings, pool), PipelineState(pool), usage, letters, now, time.monotonic),
         trails=MessageTrails(Trails(pool), connections.topic_log(settings), letters, settings.topic_prefix),
         replays=replays(pool, publisher, index.memory_embedder, vectors),

@@ -30,7 +30,7 @@ class Grant(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A key as it is kept: everything but the secret."""
+    """A key as it is kept: everything but its token."""
 
     key_id: Identifier
     name: Identifier

@@ -20,6 +20,12 @@ class Audited(Struct, frozen=True, kw_only=True):
     details: dict[str, Any]
 
 
+class AuditEntry(Audited, frozen=True, kw_only=True):
+    """One that is stored, with its number."""
+
+    id: int
+
+
 class Audit:
     """The table `audit`. Every method raises Retryable."""
 
@@ -37,3 +43,11 @@ class Audit:
         with translated("reading the audit"):
             rows = await self._writer.fetch(query("audit", "latest"), limit)
         return tuple(convert(dict(row), Audited) for row in rows)
+
+    async def page(
+        self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
+    ) -> tuple[AuditEntry, ...]:
+        """The latest first, `before` a number; of one action, and of one subject, where these are said."""
+        with translated("reading the audit"):
+            rows = await self._writer.fetch(query("audit", "page"), limit, before, action, subject)
+        return tuple(convert(dict(row), AuditEntry) for row in rows)

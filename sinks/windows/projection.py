@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from schemas.codec import convert
+from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Pruning, WindowState
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
@@ -70,6 +71,12 @@ class Windows:
         """
         found = await self._read(conversation_id, LATEST_PRUNINGS)
         return state_of(found) if found else None
+
+    async def scopes(self, limit: int) -> tuple[Scope, ...]:
+        """Of the windows that are not forgotten and were told of last. Raises Retryable."""
+        with translated("reading whose windows there are"):
+            rows = await self._pool.fetch(query("windows", "scopes"), limit)
+        return tuple(convert(dict(row), Scope) for row in rows)
 
     async def prunings(
         self, conversation_id: str, limit: int = 100, before: PruningPlace | None = None

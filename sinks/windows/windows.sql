@@ -66,3 +66,7 @@ FROM windows
 WHERE conversation_id = $1
 ORDER BY (statistics->'total_messages')::bigint > 0 DESC, phase <> 'forgotten' DESC, updated_at DESC, partition DESC
 LIMIT 1
+
+-- name: scopes
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows
+WHERE phase <> 'forgotten' ORDER BY updated_at DESC LIMIT $1

@@ -71,6 +71,10 @@ class FakeWindows:
         self.states[key_of(state)] = replace(state, prunings=())
         self._updated_at[key_of(state)] = at
 
+    async def scopes(self, limit: int) -> tuple[Scope, ...]:
+        await self._reach()
+        return tuple(state.scope for state in self.states.values() if state.phase != "forgotten")[:limit]
+
     async def project(self, states: Sequence[WindowState]) -> None:
         await self._reach()
         stored = [decode(storable_json(encode(state)), WindowState) for state in states]

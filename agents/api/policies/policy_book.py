@@ -25,6 +25,14 @@ class AppliedPolicy(Struct, frozen=True):
     policy: Policy
 
 
+class PlannedPolicy(Struct, frozen=True):
+    """A change, with all policies before and after it."""
+
+    change: PolicyChange
+    before: Policies
+    after: Policies
+
+
 class PolicyBook:
     """`opened` opens the topic; `beneath` are the policies of the process itself; `presets` ship. Who is
     in `writing` writes alone: versions are counted from what stands on the topic. Methods raise Retryable."""
@@ -59,6 +67,14 @@ class PolicyBook:
             made = plan_change(wanted, version, await self._stored())
             await self._publisher.publish(records([made]))
             return made
+
+    async def planned(self, wanted: Policy, version: int | None) -> PlannedPolicy:
+        """What putting a policy would come to; nothing is published. Raises Rejected `outdated`."""
+        known = await self._stored()
+        made = plan_change(wanted, version, known)
+        latest = known.latest | {wanted.name: made.policy}
+        before, after = (Policies(tuple(each.values())).merged_over(self._beneath) for each in (known.latest, latest))
+        return PlannedPolicy(made, before, after)
 
     async def remove(self, name: str) -> Policy | None:
         """Deletes a policy from the topic and returns it; None if it does not exist."""

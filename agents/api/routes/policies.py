@@ -1,6 +1,6 @@
 """Policies over HTTP: what applies, what ships, and changing it, which needs every right: a policy may match any conversation."""
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec import Struct
@@ -9,12 +9,16 @@ from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import documented, json_response, read_json
 from agents.api.http.problems import Problem, conflict, invalid, not_found
 from agents.api.policies.policy_book import AppliedPolicy
+from agents.api.policies.reach import Reach
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
 from schemas import codec
+from schemas.conversations.messages import Moment
 from schemas.errors import Rejected
 from schemas.policies.policies import Policy
 from sinks.access.audit import Audited
+
+MOST_HISTORY: Final = 100
 
 router = APIRouter(prefix="/v1", tags=["policies"])
 
@@ -38,6 +42,29 @@ class PolicyPut(Struct, frozen=True):
 
     result: Literal["created", "changed", "unchanged"]
     policy: Policy
+
+
+class PolicyCheck(Struct, frozen=True):
+    """What would become of a policy that is put, and what it would reach."""
+
+    result: Literal["created", "changed", "unchanged"]
+    policy: Policy
+    reach: Reach
+
+
+class PutPolicy(Struct, frozen=True, kw_only=True):
+    """A change that was asked for. `policy` is missing where it was removed, and of changes that an earlier version recorded."""
+
+    at: Moment
+    actor: str
+    removed: bool
+    policy: dict[str, Any] | None
+
+
+class PolicyHistory(Struct, frozen=True):
+    """The latest first."""
+
+    changes: tuple[PutPolicy, ...]
 
 
 class SentPolicy(NamedTuple):
@@ -81,11 +108,8 @@ async def put_policy(
     """
     caller.require_everywhere("admin")
     policy, version = wanted
-    if policy.name != name:
-        raise invalid(
-            f"the address names the policy {name!r}, and its `name` is {policy.name!r}: they should be the same"
-        )
-    details = {"version": version}
+    refuse_other_name(name, policy)
+    details = {"version": version, "policy": policy}
     await ports.audit.record(
         Audited(at=ports.clock(), actor=caller.actor, action="policy.put", subject=name, details=details)
     )
@@ -94,6 +118,39 @@ async def put_policy(
     except Rejected as exc:
         raise version_conflict(exc) from exc
     return json_response(PolicyPut(made.result, made.policy), 201 if made.result == "created" else 200)
+
+
+@router.post("/policies/{name}/check", openapi_extra=documented(PolicyCheck, takes=Policy))
+async def check_policy(
+    name: Name, wanted: Annotated[SentPolicy, Depends(read_policy)], caller: CallerOf, ports: PortsOf
+) -> Response:
+    """What putting a policy would come to: whether it is valid, and which conversations would fall under it. Nothing changes."""
+    caller.require_everywhere("read")
+    policy, version = wanted
+    refuse_other_name(name, policy)
+    try:
+        planned = await ports.policy_book.planned(policy, version)
+    except Rejected as exc:
+        raise version_conflict(exc) from exc
+    reach = await ports.reach.of(name, planned.before, planned.after)
+    return json_response(PolicyCheck(planned.change.result, planned.change.policy, reach))
+
+
+@router.get("/policies/{name}/history", openapi_extra=documented(PolicyHistory))
+async def list_policy_history(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
+    """Who put or removed a policy over HTTP, the latest first. What the command line published is not in the audit."""
+    caller.require_everywhere("read")
+    pages = [
+        await ports.audit.page(MOST_HISTORY, action=action, subject=name) for action in ("policy.put", "policy.delete")
+    ]
+    found = sorted((each for page in pages for each in page), key=lambda each: each.id, reverse=True)
+    changes = (
+        PutPolicy(
+            at=each.at, actor=each.actor, removed=each.action == "policy.delete", policy=each.details.get("policy")
+        )
+        for each in found[:MOST_HISTORY]
+    )
+    return json_response(PolicyHistory(tuple(changes)))
 
 
 @router.delete("/policies/{name}", status_code=204, openapi_extra=documented(status=204, description="It is gone."))
@@ -127,6 +184,14 @@ async def get_preset(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
     if name not in ports.policy_book.presets:
         raise not_found(f"no preset is called {name!r}; there are {', '.join(ports.policy_book.presets)}")
     return json_response(ports.policy_book.presets[name])
+
+
+def refuse_other_name(name: str, policy: Policy) -> None:
+    """Raises Problem 422."""
+    if policy.name != name:
+        raise invalid(
+            f"the address names the policy {name!r}, and its `name` is {policy.name!r}: they should be the same"
+        )
 
 
 def version_conflict(rejected: Rejected) -> Problem:

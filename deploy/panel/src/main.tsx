@@ -22,6 +22,7 @@ const ProfilePage = lazy(() => import("./profile/ProfilePage").then((view) => ({
 const LivePage = lazy(() => import("./live/LivePage").then((view) => ({ default: view.LivePage })));
 const InsightsPage = lazy(() => import("./insights/InsightsPage").then((view) => ({ default: view.InsightsPage })));
 const DataPage = lazy(() => import("./data/DataPage").then((view) => ({ default: view.DataPage })));
+const FollowPage = lazy(() => import("./operations/trail/FollowPage").then((view) => ({ default: view.FollowPage })));
 const OperationsPage = lazy(() => import("./operations/OperationsPage").then((view) => ({ default: view.OperationsPage })));
 const ConversationsPage = lazy(() => import("./conversations/ConversationsPage").then((view) => ({ default: view.ConversationsPage })));
 
@@ -45,6 +46,7 @@ render(
         <Route path="/operations/:section?/:id?" component={OperationsPage} />
         <Route path="/insights" component={InsightsPage} />
         <Route path="/data" component={DataPage} />
+        <Route path="/follow" component={FollowPage} />
         <Route path="/live" component={LivePage} />
         <Route path="/conversations/:id?" component={ConversationsPage} />
         <Route path="*" component={() => <Navigate href="/memories" />} />

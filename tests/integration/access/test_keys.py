@@ -70,3 +70,6 @@ async def test_the_audit_tells_who_made_and_revoked_keys_and_no_secret(pool: Poo
     ]
     assert token not in str(created)
     assert len(await audit.latest(1)) == 1
+    (first,) = await audit.page(1, action="key.revoked")
+    assert (first.action, first.subject) == (revoked.action, revoked.subject)
+    assert [each.action for each in await audit.page(10, before=first.id)] == [created.action]

@@ -48,6 +48,24 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_pa
     await expect(tab.rows.filter(has_text="almonds")).to_contain_text("meaning")
     await tab.go("/profile", ns=namespace)
     await expect(tab.page.locator(".lines li").filter(has_text="almonds").first).to_be_visible()
+    await tab.go("/operations", ns=namespace)
+    await expect(tab.page.locator(".stage")).to_have_count(5)
+    await expect(tab.page.locator(".state.good").filter(has_text="Running")).to_have_count(5)
+    await expect(tab.page.locator(".notice")).to_have_count(0)
+    await tab.go("/follow", ns=namespace, conversation="talk", message="talk-1")
+    trail = tab.page.locator(".trail")
+    for step in (
+        "In its topic",
+        "Archived",
+        "Searchable as it was said",
+        "Extraction asked for",
+        "Answered",
+        "Decided",
+        "Completed",
+    ):
+        await expect(trail).to_contain_text(step)
+    await expect(trail.locator("li").filter(has_text="User is allergic to peanuts.").first).to_contain_text("Created")
+    await expect(trail.locator("li").filter(has_text="almonds")).to_contain_text("Came of something else")
     await tab.go("/conversations/talk", ns=namespace)
     await expect(tab.page.locator(".window")).to_contain_text("2 of 2 messages in context")
     await tab.page.get_by_role("tab", name="What a model sees").click()

@@ -43,6 +43,8 @@ BODIES: dict[str, Any] = {
     "put_policy": {"name": "search_memories"},
     "start_consolidation": QUERY,
     "start_sweep": {"dry_run": True},
+    "check_policy": {"name": "search_memories"},
+    "create_key": {"name": "theirs", "grants": [{"right": "read", "namespaces": THEIRS}]},
     "replay_dead_letters": {"letters": ["0:0"]},
     "discard_dead_letters": {"letters": ["0:0"]},
 }
@@ -56,6 +58,7 @@ PATHS = {
     "generation_id": "0a1b2c3d",
     "erasure_id": "theirs",
     "letter": "0:0",
+    "key_id": "key1",
     "passage_id": ids.derive("passage", "1"),
 }
 A_GENERATION = Generation(

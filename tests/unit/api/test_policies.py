@@ -3,8 +3,10 @@
 import pytest
 
 from schemas import codec
+from schemas.conversations.messages import Scope
 from schemas.policies.policies import Policy
 from tests.api import Api
+from tests.fakes.windows import a_state
 
 
 async def put(api: Api, name: str = "kitchen", **fields: object):
@@ -105,3 +107,36 @@ async def test_brokers_that_are_away_are_said(api: Api):
     api.policy_records.down = True
     assert (await put(api)).status_code == 503
     assert (await api.client(read="*").get("/v1/policies")).status_code == 503
+
+
+async def test_a_policy_is_checked_before_it_is_put_and_nothing_changes(api: Api):
+    for number in range(3):
+        scope = Scope(conversation_id=f"c{number}", app_id="app" if number else "kitchen", user_id="ada")
+        await api.windows.project([a_state(f"c{number}", scope=scope)])
+    wanted = {"name": "kitchen", "match": {"app_id": "kitchen"}, "namespaces": ["cook/{user_id}"]}
+    client = api.client(read="*")
+    told = (await client.post("/v1/policies/kitchen/check", json=wanted)).json()
+    assert (told["result"], told["policy"]["name"]) == ("created", "kitchen")
+    assert told["reach"] == {
+        "looked_at": 3,
+        "before": 0,
+        "after": 1,
+        "moves": [{"before": "default", "after": "kitchen", "conversations": 1}],
+        "namespaces": ["cook/ada"],
+    }
+    assert api.policy_records.records == []
+    assert (await client.post("/v1/policies/kitchen/check", json=wanted | {"nonsense": 1})).status_code == 422
+    assert (await client.post("/v1/policies/other/check", json=wanted)).status_code == 422
+    assert (await api.client(read="app/*").post("/v1/policies/kitchen/check", json=wanted)).status_code == 403
+
+
+async def test_a_policy_keeps_who_put_what(api: Api):
+    await put(api, max_memories=5)
+    await put(api, max_memories=6)
+    await api.client(admin="*").delete("/v1/policies/kitchen")
+    changes = (await api.client(read="*").get("/v1/policies/kitchen/history")).json()["changes"]
+    assert [(each["removed"], (each["policy"] or {}).get("max_memories")) for each in changes] == [
+        (True, None),
+        (False, 6),
+        (False, 5),
+    ]

@@ -1,6 +1,6 @@
 /** What operators look after. To be seen with a key that may read all namespaces. */
 import { A, useParams, useSearchParams } from "@solidjs/router";
-import { For, lazy, Show, Suspense } from "solid-js";
+import { For, lazy, Show, Suspense, type Component } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { mayEverywhere } from "../app/session";
 import { t } from "../i18n";
@@ -10,12 +10,21 @@ import { LettersView } from "./letters/LettersView";
 import { PipelineView } from "./pipeline/PipelineView";
 import { w } from "./words";
 
-const WorkView = lazy(() => import("./work/WorkView").then((view) => ({ default: view.WorkView })));
+const ConsolidationView = lazy(() => import("./work/ConsolidationView").then((view) => ({ default: view.ConsolidationView })));
+const RetentionView = lazy(() => import("./work/RetentionView").then((view) => ({ default: view.RetentionView })));
+const ReplayView = lazy(() => import("./work/ReplayView").then((view) => ({ default: view.ReplayView })));
+const PoliciesView = lazy(() => import("./policies/PoliciesView").then((view) => ({ default: view.PoliciesView })));
+const AccessView = lazy(() => import("./access/AccessView").then((view) => ({ default: view.AccessView })));
 
-const SECTIONS = [
+type Section = { path: string; text: () => string; view: Component; ofAdministrators?: boolean };
+const SECTIONS: Section[] = [
   { path: "pipeline", text: () => w("section.pipeline"), view: PipelineView },
   { path: "letters", text: () => w("section.letters"), view: LettersView },
-  { path: "consolidation", text: () => w("section.consolidation"), view: WorkView },
+  { path: "consolidation", text: () => w("section.consolidation"), view: ConsolidationView },
+  { path: "retention", text: () => w("section.retention"), view: RetentionView },
+  { path: "replay", text: () => w("section.replay"), view: ReplayView },
+  { path: "policies", text: () => w("section.policies"), view: PoliciesView },
+  { path: "access", text: () => w("section.access"), view: AccessView, ofAdministrators: true },
 ];
 
 export function OperationsPage() {
@@ -30,7 +39,7 @@ export function OperationsPage() {
         <Show when={!mayEverywhere("admin")}><span class="badge">{w("common.readOnly")}</span></Show>
       </div>
       <nav class="section-nav" aria-label={w("section.label")}>
-        <For each={SECTIONS}>
+        <For each={SECTIONS.filter((each) => !each.ofAdministrators || mayEverywhere("admin"))}>
           {(each) => <A href={to(each.path)} class="section-link" classList={{ current: each === section() }} aria-current={each === section() ? "page" : undefined}>{each.text()}</A>}
         </For>
       </nav>

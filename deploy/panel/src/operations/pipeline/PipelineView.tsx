@@ -34,7 +34,7 @@ export function PipelineView() {
 function Shown(props: { pipeline: Pipeline }) {
   return (
     <>
-      <p class="hint">{w("pipeline.hint")}</p>
+      <div class="page-head"><p class="hint grow">{w("pipeline.hint")}</p><A class="button small" href="/follow">{w("trail.title")}</A></div>
       <Missing parts={props.pipeline.missing} />
       <Figures pipeline={props.pipeline} />
       <Show when={!("stages" in props.pipeline.missing)}><Stages stages={props.pipeline.stages} /></Show>

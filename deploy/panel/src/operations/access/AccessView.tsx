@@ -1,0 +1,94 @@
+/** Keys of the API and the audit, for administrators. */
+import { useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
+import ScrollText from "lucide-solid/icons/scroll-text";
+import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { answered, api, type Shape } from "../../api/client";
+import { me, mayEverywhere } from "../../app/session";
+import { Empty, Failed, Loading } from "../../ui/states";
+import { Moment } from "../../ui/Time";
+import { act } from "../act";
+import { Confirm } from "../Confirm";
+import { Table } from "../Table";
+import { w, word } from "../words";
+import { MakeKey } from "./MakeKey";
+
+type Key = Shape<"Key">;
+
+export function AccessView() {
+  return (
+    <Show when={mayEverywhere("admin")} fallback={<Empty icon={<ScrollText />} title={w("access.forAdministrators")} />}>
+      <Keys />
+      <Audit />
+    </Show>
+  );
+}
+
+function Keys() {
+  const cache = useQueryClient();
+  const changed = () => cache.invalidateQueries({ predicate: (query) => ["table", "audit"].includes(String(query.queryKey[0])) });
+  const revoke = async (key: Key) => {
+    await act(() => answered(api.DELETE("/v1/keys/{key_id}", { params: { path: { key_id: key.key_id } } })), () => w("access.revokedNow", { name: key.name }));
+    await changed();
+  };
+  const state = (key: Key) => (key.revoked_at ? "revoked" : key.expires_at && new Date(key.expires_at) <= new Date() ? "expired" : "holds");
+  return (
+    <>
+      <MakeKey made={() => void changed()} />
+      <Table<Key>
+        name={w("access.keys")}
+        read={async (signal) => (await answered(api.GET("/v1/keys", { signal }))).keys}
+        columns={[
+          { name: w("access.name"), of: (key) => <><strong>{key.name}</strong> <Show when={key.key_id === me()?.key_id}><span class="badge">{w("access.yours")}</span></Show></> },
+          { name: w("access.grants"), of: (key) => <ul><For each={key.grants}>{(grant) => <li>{word("right", grant.right)} <code class="mono">{grant.namespaces}</code></li>}</For></ul> },
+          { name: w("common.status"), of: (key) => <span class="state" classList={{ good: state(key) === "holds" }}>{w(`access.${state(key)}`)}</span> },
+          { name: w("access.made"), of: (key) => <Moment at={key.created_at} /> },
+          { name: w("access.used"), of: (key) => <Show when={key.last_used_at} fallback={w("access.never")}>{(at) => <Moment at={at()} />}</Show> },
+          { name: w("access.until"), of: (key) => <Show when={key.expires_at} fallback="–">{(at) => <Moment at={at()} />}</Show> },
+          { name: w("work.act"), of: (key) => <Show when={state(key) === "holds"}><Confirm text={w("access.revoke")} title={w("access.revokeTitle", { name: key.name })} hint={key.key_id === me()?.key_id ? w("access.revokeOwn") : w("access.revokeHint")} danger act={() => void revoke(key)} /></Show> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Audit() {
+  const [action, setAction] = createSignal("");
+  const asked = useInfiniteQuery(() => ({
+    queryKey: ["audit", action()],
+    queryFn: ({ signal, pageParam }) => answered(api.GET("/v1/audit", { params: { query: { limit: 50, action: action() || undefined, cursor: pageParam } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+  }));
+  const entries = () => asked.data?.pages.flatMap((page) => page.entries) ?? [];
+  return (
+    <section class="panel-card" aria-label={w("access.audit")}>
+      <div class="page-head"><h2>{w("access.audit")}</h2>
+        <label class="with-label"><span class="hint">{w("access.action")}</span><input class="choice" placeholder={w("access.anyAction")} value={action()} maxlength="100" onChange={(event) => setAction(event.currentTarget.value.trim())} /></label>
+      </div>
+      <p class="hint">{w("access.auditHint")}</p>
+      <Switch>
+        <Match when={asked.isPending}><Loading rows={3} /></Match>
+        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+        <Match when={!entries().length}><Empty icon={<ScrollText />} title={w("access.noAudit")} /></Match>
+        <Match when={true}>
+          <div class="table-scroller" tabindex="0" role="region" aria-label={w("access.audit")}>
+            <table>
+              <thead><tr><For each={["when", "who", "did", "to", "details"] as const}>{(name) => <th scope="col">{w(`access.${name}`)}</th>}</For></tr></thead>
+              <tbody>
+                <For each={entries()}>
+                  {(entry) => (
+                    <tr>
+                      <td><Moment at={entry.at} /></td><td>{entry.actor}</td><td>{entry.action}</td><td class="mono">{entry.subject}</td>
+                      <td><Show when={Object.keys(entry.details).length} fallback="–"><details><summary>{w("common.show")}</summary><pre class="prompt" tabindex="0">{JSON.stringify(entry.details, null, 2)}</pre></details></Show></td>
+                    </tr>
+                  )}
+                </For>
+              </tbody>
+            </table>
+          </div>
+          <Show when={asked.hasNextPage}><button class="button" onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
+        </Match>
+      </Switch>
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+/** Who changed a policy over HTTP, and what. */
+import { useQuery } from "@tanstack/solid-query";
+import { For, Match, Show, Switch } from "solid-js";
+import { answered, api, type Shape } from "../../api/client";
+import { mayEverywhere } from "../../app/session";
+import { Failed, Loading } from "../../ui/states";
+import { Moment } from "../../ui/Time";
+import { w } from "../words";
+import type { Draft } from "./PolicyForm";
+
+type Put = Shape<"PutPolicy">;
+
+export function History(props: { name: string; take: (draft: Draft) => void }) {
+  const asked = useQuery(() => ({
+    queryKey: ["policy-history", props.name],
+    queryFn: async ({ signal }) => (await answered(api.GET("/v1/policies/{name}/history", { params: { path: { name: props.name } }, signal }))).changes,
+  }));
+  const take = (put: Put) => {
+    const { version: _, ...policy } = put.policy as unknown as Draft;
+    props.take({ ...policy, name: props.name });
+  };
+  return (
+    <>
+      <h3>{w("policies.history")}</h3>
+      <p class="hint">{w("policies.historyHint")}</p>
+      <Switch>
+        <Match when={asked.isPending}><Loading rows={2} /></Match>
+        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+        <Match when={!asked.data?.length}><p class="hint">{w("policies.noHistory")}</p></Match>
+        <Match when={asked.data}>
+          {(changes) => (
+            <ol class="versions">
+              <For each={changes()}>
+                {(put, at) => (
+                  <li class="version">
+                    <p class="facts"><strong>{put.removed ? w("policies.wasRemoved") : w("policies.wasPut")}</strong><Moment at={put.at} /><span>{put.actor}</span>
+                      <Show when={put.policy && mayEverywhere("admin")}><button class="button small quiet" onClick={() => take(put)}>{w("policies.take")}</button></Show>
+                    </p>
+                    <Show when={put.policy}><Fields put={put} before={changes()[at() + 1]} /></Show>
+                  </li>
+                )}
+              </For>
+            </ol>
+          )}
+        </Match>
+      </Switch>
+    </>
+  );
+}
+
+/** What differs from the change before it. */
+function Fields(props: { put: Put; before?: Put }) {
+  const said = (value: unknown) => (value === undefined ? w("policies.default") : JSON.stringify(value));
+  const fields = () => {
+    const now = props.put.policy ?? {}, then = props.before?.policy ?? {};
+    return [...new Set([...Object.keys(now), ...Object.keys(then)])]
+      .filter((name) => name !== "version" && name !== "name" && JSON.stringify(now[name]) !== JSON.stringify(then[name]))
+      .map((name) => ({ name, before: said(then[name]), after: said(now[name]) }));
+  };
+  return <dl class="changes"><For each={fields()}>{(field) => <div><dt class="mono">{field.name}</dt><dd><del>{field.before}</del> → <ins>{field.after}</ins></dd></div>}</For></dl>;
+}

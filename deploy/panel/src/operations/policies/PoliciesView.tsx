@@ -1,0 +1,95 @@
+/** Policies as they apply, one of them as a form, what a change would reach, and who changed it before. */
+import { useNavigate, useParams, useSearchParams } from "@solidjs/router";
+import { useQuery, useQueryClient } from "@tanstack/solid-query";
+import Scale from "lucide-solid/icons/scale";
+import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { answered, api, type Shape } from "../../api/client";
+import { mayEverywhere } from "../../app/session";
+import { number } from "../../i18n";
+import { Empty, Failed, Loading } from "../../ui/states";
+import { w, word } from "../words";
+import { History } from "./History";
+import { PolicyForm, type Draft } from "./PolicyForm";
+
+type Applied = Shape<"AppliedPolicy">;
+
+export function PoliciesView() {
+  const params = useParams<{ id?: string }>();
+  const [search] = useSearchParams<{ ns?: string }>();
+  const navigate = useNavigate();
+  const cache = useQueryClient();
+  const [begun, setBegun] = createSignal<Draft>(); // a new one, or an older version that is taken up again
+  const asked = useQuery(() => ({ queryKey: ["policies"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/policies", { signal }))).policies }));
+  const to = (name?: string) => `/operations/policies${name ? `/${encodeURIComponent(name)}` : ""}${search.ns ? `?ns=${encodeURIComponent(search.ns)}` : ""}`;
+  const name = () => (params.id ? decodeURIComponent(params.id) : undefined);
+  const chosen = () => asked.data?.find((each) => each.policy.name === name());
+  const open = (policy?: string) => (setBegun(undefined), navigate(to(policy)));
+  const saved = async (policy: string) => {
+    await cache.invalidateQueries({ predicate: (query) => ["policies", "policy-history"].includes(String(query.queryKey[0])) });
+    open(policy);
+  };
+  return (
+    <>
+      <p class="hint">{w("policies.hint")}</p>
+      <Switch>
+        <Match when={asked.isPending}><Loading /></Match>
+        <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+        <Match when={asked.data}>
+          <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
+            <section class="panel-card letters" aria-label={w("section.policies")}>
+              <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
+              <ol class="rows flowing"><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></ol>
+            </section>
+            <section class="panel-card detail-card" aria-label={w("work.policy")}>
+              <Show when={begun()} keyed fallback={
+                <Show when={chosen()} keyed fallback={<Empty icon={<Scale />} title={w("policies.choose")} />}>
+                  {(applied) => (
+                    <>
+                      <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
+                      <History name={applied.policy.name} take={setBegun} />
+                    </>
+                  )}
+                </Show>
+              }>
+                {(draft) => <PolicyForm draft={draft} fresh saved={saved} close={() => open()} />}
+              </Show>
+            </section>
+          </div>
+        </Match>
+      </Switch>
+    </>
+  );
+}
+
+function Row(props: { applied: Applied; chosen: boolean; open: () => void }) {
+  const matches = () => Object.entries(props.applied.policy.match ?? {}).map(([field, pattern]) => `${field}=${pattern}`).join(", ");
+  return (
+    <button class="row plain" classList={{ chosen: props.chosen }} aria-current={props.chosen ? "true" : undefined} onClick={props.open}>
+      <span class="kind-icon quote" aria-hidden="true"><Scale /></span>
+      <span class="row-body">
+        <span class="row-text">{props.applied.policy.name}</span>
+        <span class="facts"><span>{word("origin", props.applied.origin)}</span><span>{w("work.version")} {number(props.applied.policy.version ?? 1)}</span><span class="mono">{matches() || w("policies.everything")}</span></span>
+      </span>
+    </button>
+  );
+}
+
+/** A new policy, from a preset. */
+function Begin(props: { begin: (draft: Draft) => void }) {
+  const presets = useQuery(() => ({ queryKey: ["presets"], queryFn: async ({ signal }) => (await answered(api.GET("/v1/presets", { signal }))).presets, staleTime: Infinity }));
+  const begin = (name: string) => {
+    const preset = presets.data?.find((each) => each.name === name);
+    const { version: _, ...rest } = (preset ?? {}) as Draft;
+    props.begin({ ...rest, name: "", match: {} });
+  };
+  return (
+    <label class="with-label choosing">
+      <span class="hint">{w("policies.begin")}</span>
+      <select class="choice" value="" onChange={(event) => (begin(event.currentTarget.value), (event.currentTarget.value = ""))}>
+        <option value="">–</option>
+        <option value="(none)">{w("policies.blank")}</option>
+        <For each={presets.data ?? []}>{(each) => <option value={each.name}>{each.name}</option>}</For>
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,173 @@
+"""Following a message, consolidation, retention, replay, policies, keys and the audit in a browser, over fakes."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+from playwright.async_api import expect
+
+from agents.consolidation.requests import manual_run
+from agents.replay.comparison import Difference
+from agents.retention.sweeper import manual_sweep
+from schemas.consolidation.retention import RetentionStatistics
+from schemas.consolidation.runs import RunRequest
+from schemas.conversations.messages import Scope
+from schemas.policies.policies import Policies
+from schemas.replay.generations import Generation, Plan
+from sinks.access.audit import Audited
+from tests.api import NOON, Api, a_memory
+from tests.fakes.windows import a_state
+from tests.integration.panel.panel import Panel
+from tests.integration.panel.test_frame import PHONE
+from tests.trails import SAID, a_change, a_trail, an_extraction
+
+OF_ALL = "?ns=app%2Fada"
+ATTACK = "<img src=x onerror='window.attacked = 1'>"
+GENERATION = Generation(
+    generation_id="0a1b2c3d",
+    plan=Plan(until=NOON, policies=Policies(), namespaces="*"),
+    status="ready",
+    created_at=NOON,
+    changed_at=NOON,
+)
+
+
+def a_message(api: Api, text: str = SAID) -> None:
+    api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 5)], app_id="app", user_id="ada")
+    api.trails.known["talk", "talk-3"] = a_trail(an_extraction(), changes=(a_change(text=text),))
+
+
+async def much_done(api: Api) -> None:
+    """Something in every part."""
+    a_message(api)
+    dry = manual_run(RunRequest(namespace="app/ada", dry_run=True), ("app/ada",), "the operator", NOON)
+    api.runs.put(replace(dry, run_id="r1", status="completed", error=ATTACK))
+    kept = RetentionStatistics(policy="app", days=30, messages=50, pruned=7)
+    api.sweeps.by_id["s1"] = replace(manual_sweep(True, ATTACK, NOON), policies=(kept,), status="completed")
+    old, new = a_memory("old", text="User lives in Ghent."), a_memory("new", text=ATTACK)
+    api.replays.put(GENERATION, app_ada=[Difference(fate="lost", before=old), Difference(fate="added", after=new)])
+    done = Audited(at=NOON, actor=ATTACK, action="policy.put", subject="app", details={"policy": {"name": "app"}})
+    await api.audit.record(done)
+
+
+async def test_a_message_is_followed_on_a_time_line_by_who_may_read_its_conversation(panel: Panel):
+    a_message(panel.api)
+    tab = await panel.signed_in(f"/follow{OF_ALL}", read="app/*")
+    await tab.page.get_by_label("Id of its conversation").fill("talk")
+    await tab.page.get_by_label("Id of the message").fill("talk-3")
+    await tab.page.keyboard.press("Enter")
+    steps = tab.page.locator(".trail > li")
+    await expect(steps.first).to_contain_text("Archived")
+    await expect(tab.page.locator(".trail")).to_contain_text("claude / claude-haiku")
+    await expect(tab.page.locator(".trail")).to_contain_text("+2.8 s")
+    await expect(steps.filter(has_text=SAID)).to_contain_text("published")
+    await expect(steps.filter(has_text="confidence below 0.3")).to_contain_text("Dropped")
+    assert "message=talk-3" in tab.page.url
+    assert await tab.serious_findings() == []
+
+
+async def test_a_dry_run_is_asked_for_and_its_preview_shown(panel: Panel):
+    tab = await panel.signed_in(f"/operations/consolidation{OF_ALL}", admin="*")
+    await tab.page.get_by_role("button", name="Dry run").click()
+    await expect(tab.page.get_by_text("Nothing was found yet.")).to_be_visible()
+    (run,) = panel.api.runs.by_id.values()
+    assert (run.dry_run, run.namespaces) == (True, ())
+    await tab.page.get_by_role("button", name="Run", exact=True).press("Enter")
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Run").press("Enter")
+    await expect(tab.page.get_by_text("The run begins within seconds")).to_be_visible()
+    assert len(panel.api.runs.by_id) == 2
+
+
+async def test_a_generation_is_compared_side_by_side_cut_over_and_taken_back(panel: Panel):
+    await much_done(panel.api)
+    tab = await panel.signed_in(f"/operations/replay{OF_ALL}", admin="*")
+    await tab.page.get_by_role("button", name="Compare").click()
+    sides = tab.page.locator(".sides")
+    await expect(sides.locator("del")).to_have_text("User lives in Ghent.")
+    await expect(sides.locator("ins")).to_have_text(ATTACK)
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_role("button", name="Cut over").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Cut over").click()
+    await expect(tab.page.get_by_role("button", name="Take back")).to_be_visible()
+    await tab.page.get_by_role("button", name="Take back").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Take back").click()
+    await expect(tab.page.get_by_text("Taken back")).to_be_visible()
+
+
+async def test_a_key_is_made_shown_once_and_revoked(panel: Panel):
+    tab = await panel.signed_in(f"/operations/access{OF_ALL}", admin="*")
+    await tab.page.get_by_label("Name", exact=True).fill("reader")
+    await tab.page.get_by_label("Namespaces, * for any characters").fill("app/*")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".token")).to_have_text("EXAMPLE-2")
+    await tab.page.get_by_role("button", name="I have stored it").click()
+    assert "EXAMPLE-2" not in await tab.page.content()
+    row = tab.page.get_by_role("row").filter(has_text="reader")
+    await row.get_by_role("button", name="Revoke").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Revoke").click()
+    await expect(row).to_contain_text("Revoked")
+    assert [(key.name, key.revoked_at is None) for key in panel.api.keys.by_token.values()] == [
+        ("key 1", True),
+        ("reader", False),
+    ]
+
+
+async def test_a_policy_is_changed_in_a_form_checked_and_put(panel: Panel):
+    scope = Scope(conversation_id="c", app_id="kitchen", user_id="ada")
+    await panel.api.windows.project([a_state("c", scope=scope)])
+    tab = await panel.signed_in(f"/operations/policies{OF_ALL}", admin="*")
+    await tab.page.get_by_label("New, from").select_option("app-notes")
+    await tab.page.get_by_label("Name", exact=True).fill("kitchen")
+    form = tab.page.locator(".detail-card")
+    await form.get_by_label("app_id").fill("kitchen")
+    await form.get_by_label("max_memories").first.fill("0")
+    await form.get_by_label("max_memories").first.press("Tab")
+    await tab.page.get_by_role("button", name="Check").click()
+    await expect(form.get_by_role("alert")).to_contain_text("max_memories")
+    await form.get_by_label("max_memories").first.fill("25")
+    await form.get_by_label("max_memories").first.press("Tab")
+    await expect(form).to_contain_text("Each namespace has at most max_memories live memories")
+    await tab.page.get_by_role("button", name="Check").click()
+    await expect(form.get_by_role("status")).to_contain_text("1 from default to kitchen")
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_role("button", name="Put", exact=True).click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Put").click()
+    await expect(form).to_contain_text("key 1")
+    (put,) = [each for each in await panel.api.policy_book.applied() if each.policy.name == "kitchen"]
+    assert (put.policy.max_memories, put.policy.match.app_id, put.origin) == (25, "kitchen", "topic")
+
+
+async def test_a_key_that_may_only_read_is_offered_nothing_that_changes_something(panel: Panel):
+    await much_done(panel.api)
+    tab = await panel.signed_in(f"/operations/policies/app{OF_ALL}", read="*")
+    await expect(tab.page.get_by_label("max_memories").first).to_be_disabled()
+    await expect(tab.page.locator(".notice").first).to_contain_text("not in the topic")
+    acts = re.compile("^(Put|Remove|Run|Dry run|Sweep now|Cut over|Take back|Make|Revoke|Take up again)$")
+    for section in ("policies/app", "consolidation", "retention", "replay", "access"):
+        await tab.go(f"/operations/{section}", ns="app%2Fada")
+        await expect(tab.page.locator(".section-nav")).to_be_visible()
+        await expect(tab.page.get_by_role("button", name=acts)).to_have_count(0)
+    await expect(tab.page.get_by_text("Keys and the audit are for keys that may administer")).to_be_visible()
+    await expect(tab.page.get_by_role("link", name="Keys and audit")).to_have_count(0)
+
+
+SECTIONS = {
+    "consolidation": "the operator",
+    "retention": "7 older than 30 days would leave",
+    "replay": "0a1b2c3d",
+    "policies/app": "max_memories",
+    "access": "policy.put",
+}
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
+async def test_every_part_can_be_read_by_everybody_and_what_it_tells_is_text(panel: Panel, context: dict[str, object]):
+    await much_done(panel.api)
+    tab = await panel.signed_in(f"/operations{OF_ALL}", context=context, admin="*")
+    for section, said in SECTIONS.items():
+        await tab.go(f"/operations/{section}", ns="app%2Fada")
+        await expect(tab.page.locator(".operations")).to_contain_text(said)
+        assert (section, await tab.serious_findings()) == (section, [])
+        assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), section
+    assert await tab.page.evaluate("window.attacked") is None
+    assert await tab.page.locator("img").count() == 0
