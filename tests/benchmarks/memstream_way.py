@@ -91,7 +91,7 @@ class TimedAgent(WindowAgent):
 
     messages = nanoseconds = 0
 
-    def counted(self, heard: Iterable[Decoded]) -> list[int]:
+    def counted_messages(self, heard: Iterable[Decoded]) -> list[int]:
         begun = time.thread_time_ns()
         counts = super().counted_messages(heard)
         self.nanoseconds += time.thread_time_ns() - begun

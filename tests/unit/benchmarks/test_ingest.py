@@ -7,9 +7,12 @@ from collections.abc import Iterable
 
 import pytest
 
+from agents.windows.agent import WindowAgent
 from tests.benchmarks.machine import PINS
 from tests.benchmarks.measure import SETTLED_S, STRETCH_S, least_us
+from tests.benchmarks.memstream_way import TimedAgent
 from tests.benchmarks.signals import Tokenised
+from tests.fakes.chats import message
 
 TOKENISE_US = 10.0
 
@@ -44,3 +47,11 @@ subprocess.run([sys.executable, "-c", {child!r}], check=True)
 """
     ran = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["1", "1"]
+
+
+def test_the_time_of_counting_is_taken_where_the_window_agent_counts():
+    """A run waits for that figure: under a name that the agent does not call, it would wait for ever."""
+    assert "counted_messages" in vars(TimedAgent) and callable(WindowAgent.counted_messages)
+    agent = object.__new__(TimedAgent)
+    agent._count_tokens = len
+    assert agent.counted_messages([(None, message(1)), (None, message(2))]) and agent.messages == 2
