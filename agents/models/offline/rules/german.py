@@ -104,7 +104,7 @@ def third(verb: str) -> str:
 
 CHANGES = (
     templated(
-        r"ich bin (?P<w>.*?)von (?P<old>.+?) nach (?P<new>.+?) (?:um)?gezogen",
+        r"(?:ich bin|wir sind) (?P<w>.*?)von (?P<old>.+?) nach (?P<new>.+?) (?:um)?gezogen",
         WER + " ist von {old} nach {new} gezogen",
         "fact",
         0.75,
@@ -134,7 +134,11 @@ RULES = (
         rf"(?:bitte )?nenn mich (?:bitte )?{NAME}", WER + " möchte {x} genannt werden", "preference", 0.75, "name"
     ),
     templated(
-        r"ich bin (?P<w>.*?)nach (?P<new>.+?) (?:um)?gezogen", WER + " ist nach {new} gezogen", "fact", 0.75, "home"
+        r"(?:ich bin|wir sind) (?P<w>.*?)nach (?P<new>.+?) (?:um)?gezogen",
+        WER + " ist nach {new} gezogen",
+        "fact",
+        0.75,
+        "home",
     ),
     templated(
         r"wir haben (?:uns |heute |jetzt |nun |gestern )*(?P<x>(?:für|gegen) .+? entschieden)",

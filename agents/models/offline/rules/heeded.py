@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 TABLE: Final = Path(__file__).with_suffix(".json")
+MOST_WORDS: Final = 10  # of a wish without a word for always
 SHORTEST_WORDS: Final = 3
 FIRST_WORDS: Final = 8  # of a sentence without a subject, which begins with what it is about
 LONGEST_WORDS: Final = 24  # nobody tells a limit at such length: what is longer tells a story
@@ -58,6 +59,9 @@ class Classes(Struct, frozen=True, forbid_unknown_fields=True):
     style: str
     address: str
     polite: str
+    manner: str
+    pointing: str
+    shape: str
     told: str
 
 
@@ -85,6 +89,9 @@ class Language:
         self._style, self._henceforth = anywhere(classes.style), anywhere(classes.henceforth)
         self._when, self._self = starting(classes.when), starting(classes.mine)
         self._others, self._verb = starting(classes.others), starting(classes.asked)
+        self._manner, self._pointing = anywhere(classes.manner), anywhere(classes.pointing)
+        self._ends_politely = re.compile(rf"[ ,]+{alternatives(classes.polite)}$", re.IGNORECASE)
+        self._shape = starting(classes.shape)
         self._polite = re.compile(rf"\W*(?:{alternatives(classes.polite)}[ ,]+)+", re.IGNORECASE)
         things = (classes.barred, classes.intake, classes.states, classes.bars, classes.orders)
         self._they, self._thing = anywhere(classes.they), starting(" ".join(things))
@@ -135,7 +142,7 @@ class Language:
         said = polite.rstrip(" ,.!?")
         if sentence.rstrip().endswith("?") and polite == sentence:
             return False
-        if self._address.search(said):
+        if self._address.search(said) or self._asks_for_manner(said, is_polite=polite != sentence):
             return True
         condition, _, rest = said.partition(",")
         if self._when.match(condition) and self._mine.search(condition):
@@ -148,6 +155,16 @@ class Language:
         without = self._standing.sub(" ", said)
         is_asked = self._verb.match(without) or (self._style.search(without) and not self._self.match(said))
         return without != said and bool(is_asked)
+
+    def _asks_for_manner(self, said: str, *, is_polite: bool) -> bool:
+        """ "Be blunt", "British spelling please": how the assistant is to answer, where nothing at hand is pointed at."""
+        if len(said.split()) > MOST_WORDS or self._pointing.search(said) or not self._manner.search(said):
+            return False
+        if self._shape.match(said):
+            return True
+        is_polite = is_polite or said != (self._ends_politely.sub("", said))
+        starts = (self._self, self._others, self._verb)
+        return is_polite and not any(each.match(said) for each in starts)
 
     def unpolished(self, sentence: str) -> str:
         """Without the words of politeness at its beginning."""

@@ -39,6 +39,9 @@ async def test_a_limit_is_kept_in_the_users_own_words_where_no_rule_reads_its_fo
         ("your answers should be short", "User wants: your answers should be short."),
         ("from today on only vegetarian recipes please", "User wants: from today on only vegetarian recipes."),
         ("when I ask about food, give me the prices", "User wants: when I ask about food, give me the prices."),
+        ("be blunt with me", "User wants: be blunt with me."),
+        ("British spelling please", "User wants: British spelling."),
+        ("skip the disclaimers", "User wants the assistant to skip the disclaimers."),
         ("immer mit Preisen in Euro", "Wunsch des Nutzers: immer mit Preisen in Euro."),
         ("peux-tu toujours donner les prix ?", "Souhait de l'utilisateur : toujours donner les prix."),
         ("a partir de ahora respuestas cortas", "Deseo del usuario: a partir de ahora respuestas cortas."),
@@ -60,6 +63,8 @@ async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, te
         "Tom can't eat nuts",
         "no dairy for him, ever",
         "can you answer in English this time?",
+        "write a formal email to my boss",
+        "two examples please",
         "thanks, always a pleasure",
         "in the future they will fix it",
         "wenn wir fertig sind, zeige ich Ihnen ein paar Sachen",
@@ -67,3 +72,9 @@ async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, te
 )
 async def test_what_is_asked_is_anothers_or_holds_once_is_no_limit_and_no_wish(said: str) -> None:
     assert await kept(said) == ()
+
+
+async def test_a_move_of_several_people_is_a_move_of_the_user_in_german() -> None:
+    assert [each.text for each in await kept("Wir sind vor kurzem nach Kassel gezogen.")] == [
+        "Der Nutzer ist nach Kassel gezogen."
+    ]
