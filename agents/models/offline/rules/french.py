@@ -139,7 +139,8 @@ FRENCH = Tongue(
     reword=reword,
     third=third,
     lead_in=starting(
-        r"(?:(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais|aussi|sinon|bon|voilà"
+        r"(?:[\w' ]{2,30} ?:\s+(?=(?:je |j'|nous |on ))|"
+        r"(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais|aussi|sinon|bon|voilà"
         r"|pour info|moi|lol|ah|oh|cool|super|génial|wow|désolée?|bien|eh bien|ouais|haha|donc|parfois|normalement|hé|hey"
         r"|c'est \w+|ça va)(?:\s*[,:;!.–-]+\s*|\s+(?=(?:je |j'|nous |on |mon |ma |mes )))"
         r"|(?:souviens-toi|note|retiens|rappelle-toi)(?: bien)? (?:que |qu')\s*)"

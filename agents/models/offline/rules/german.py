@@ -225,7 +225,8 @@ GERMAN = Tongue(
     reword=reword,
     third=third,
     lead_in=starting(
-        r"(?:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh"
+        r"(?:[\w ]{2,30}:\s+(?=(?:ich|wir|mein|meine)\b)|"
+        r"(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh"
         r"|ach ja|naja|nun|gut"
         r"|super"
         r"|ach|und|aber|außerdem|zur info|korrektur|eigentlich|ehrlich gesagt|klar|sicher|tut mir leid|toll"

@@ -149,7 +149,8 @@ SPANISH = Tongue(
     reword=Replacing({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "mí": "sí"}),
     third=third,
     lead_in=starting(
-        r"(?:(?:hola|buenas|buenos días|buenas tardes|gracias|pues|bueno|sí|vale|por cierto|además|y"
+        rf"(?:[\w ]{{2,30}}:\s+(?={FIRST}\b)|"
+        r"(?:hola|buenas|buenos días|buenas tardes|gracias|pues|bueno|sí|vale|por cierto|además|y"
         rf"|pero|también|en realidad|ok|mira|claro)(?:\s*[,:;!.–-]+\s*|\s+(?={FIRST}\b))"
         r"|no\s*,\s*|(?:recuerda|ten en cuenta|anota) que\s+)"
     ),

@@ -78,3 +78,18 @@ async def test_a_move_of_several_people_is_a_move_of_the_user_in_german() -> Non
     assert [each.text for each in await kept("Wir sind vor kurzem nach Kassel gezogen.")] == [
         "Der Nutzer ist nach Kassel gezogen."
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (
+            "Kurzes Update: wir sind vor kurzem nach Kassel gezogen.",
+            "Der Nutzer ist nach Kassel gezogen.",
+        ),
+        ("Enfin du neuf : j'habite à Nantes.", "L'utilisateur habite à Nantes."),
+        ("Buena noticia: vivo en Vigo.", "El usuario vive en Vigo."),
+    ],
+)
+async def test_an_announcement_before_a_colon_hides_no_statement(said: str, text: str) -> None:
+    assert [each.text for each in await kept(said)] == [text]
