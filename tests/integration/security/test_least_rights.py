@@ -235,13 +235,13 @@ async def ask_the_api(parts: Parts) -> None:
         ("POST", "/v1/users/purge", {"user_id": "u", "app_id": "a"}),
     ]
     async with httpx.AsyncClient(base_url=await parts.api(), timeout=120) as client:
+        trail = (await client.get("/v1/conversations/c/trail", params={"message_id": "c-1"})).json()
+        assert trail["steps"][0]["kind"] == "published", trail
         for method, path, body in requests:
             answer = await client.request(method, path, json=body)
             assert answer.is_success, (path, answer.text)
         told = (await client.get("/v1/pipeline")).json()
         assert (told["missing"], [each["running"] for each in told["stages"]]) == ({}, [True] * len(STAGES))
-        trail = (await client.get("/v1/conversations/c/trail", params={"message_id": "c-1"})).json()
-        assert trail["steps"][0]["kind"] == "published", trail
         found = (await client.get("/v1/dead-letters")).json()["letters"]
         # The operator replays the one that came from commands.
         theirs = [each["letter"] for each in found if not each["source"]["topic"].endswith(topics.COMMANDS)]
