@@ -96,7 +96,10 @@ WITH found AS (
 ), places AS (
     SELECT DISTINCT conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
 ), hidden AS MATERIALIZED (
-    SELECT conversation_id, ordinal FROM hidden_passages WHERE conversation_id IN (SELECT conversation_id FROM found)
+    SELECT of_it.conversation_id, hidden_passages.ordinal
+    FROM (SELECT DISTINCT conversation_id FROM found) AS of_it JOIN LATERAL (
+        SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+    ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
 FROM places JOIN passages USING (conversation_id, ordinal)
@@ -106,8 +109,10 @@ WHERE (conversation_id, ordinal) NOT IN (SELECT conversation_id, ordinal FROM hi
 
 -- name: rows
 WITH hidden AS MATERIALIZED (
-    SELECT conversation_id, ordinal FROM hidden_passages
-    WHERE conversation_id IN (SELECT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[]))
+    SELECT of_it.conversation_id, hidden_passages.ordinal
+    FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
+        SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+    ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
 FROM passages
@@ -124,8 +129,10 @@ FROM unnest($1::text[]) AS space
 -- name: with_texts
 -- What a message does not say of whose it is, its conversation does.
 WITH hidden AS MATERIALIZED (
-    SELECT conversation_id, ordinal FROM hidden_passages
-    WHERE conversation_id IN (SELECT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[]))
+    SELECT of_it.conversation_id, hidden_passages.ordinal
+    FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
+        SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+    ) AS hidden_passages ON true
 )
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
        m.body->>'name' AS name, m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
