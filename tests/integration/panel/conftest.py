@@ -40,7 +40,9 @@ async def tabs(browser: Browser) -> AsyncIterator[Any]:
     opened: list[Opened] = []
 
     async def opening(address: str, **context: Any) -> Opened:
-        tab = Opened(await (await browser.new_context(locale="en-GB", **context)).new_page(), address)
+        # Without animations: axe would judge the colours of something that is still fading in.
+        page = await (await browser.new_context(locale="en-GB", reduced_motion="reduce", **context)).new_page()
+        tab = Opened(page, address)
         opened.append(tab)
         return tab
 
