@@ -60,7 +60,11 @@ async def test_a_worker_remembers_what_a_registry_describes(deployment: Deployme
 
     (event,) = await eventually(told, "a memory is published")
     assert "peanuts" in event["data"]["memory"]["text"]
-    assert await deployment.count("messages") == 1
+
+    async def archived() -> bool:
+        return await deployment.count("messages") == 1
+
+    await eventually(archived, "the archive, which asks the registry by itself, has the message")
 
     async def put_aside() -> list[Any]:
         return await deployment.records(topics.DEAD_LETTERS)
