@@ -99,6 +99,7 @@ WITH found AS (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM found) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+        OFFSET 0 -- else all of them are joined
     ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
@@ -112,6 +113,7 @@ WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+        OFFSET 0 -- else all of them are joined
     ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
@@ -132,6 +134,7 @@ WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
+        OFFSET 0 -- else all of them are joined
     ) AS hidden_passages ON true
 )
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
