@@ -63,6 +63,7 @@ def test_more_words_or_nearness_never_lower_a_score(candidate: Candidate, more: 
 
 @given(st.lists(candidates, max_size=8), fractions)
 def test_nothing_below_the_floor_is_found_and_an_answer_has_an_order(found: list[Candidate], floor: float) -> None:
+    found = [replace(each, memory=replace(each.memory, memory_id=f"{at}")) for at, each in enumerate(found)]
     hits = ranked(found, DEFAULT_RANKING, SCALE, floor=floor)
     assert all(hit.parts is not None and hit.parts.relevance >= floor for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
