@@ -1,5 +1,6 @@
 /** One conversation: its token window, what was said, and when messages left the context and why. */
 import { Tabs } from "@kobalte/core/tabs";
+import { A, useSearchParams } from "@solidjs/router";
 import { useInfiniteQuery, useQuery } from "@tanstack/solid-query";
 import ArrowLeft from "lucide-solid/icons/arrow-left";
 import { createMemo, For, Match, Show, Switch } from "solid-js";
@@ -72,13 +73,15 @@ function Messages(props: { id: string }) {
         <Show when={asked.hasNextPage}>
           <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
         </Show>
-        <ol class="messages"><For each={messages()}>{(message) => <Said message={message} />}</For></ol>
+        <ol class="messages"><For each={messages()}>{(message) => <Said conversation={props.id} message={message} />}</For></ol>
       </Match>
     </Switch>
   );
 }
 
-function Said(props: { message: Message }) {
+function Said(props: { conversation: string; message: Message }) {
+  const [search] = useSearchParams<{ ns?: string }>();
+  const trail = () => new URLSearchParams({ ns: search.ns ?? "", conversation: props.conversation, message: props.message.message_id });
   const pruned = () => props.message.in_context === false;
   return (
     <li class={`message ${props.message.role}`} classList={{ pruned: pruned() }}>
@@ -88,6 +91,7 @@ function Said(props: { message: Message }) {
         <span>{t("block.ofTokens", { tokens: number(props.message.tokens) })}</span>
         <Show when={props.message.in_context != null}><span class="badge">{t(pruned() ? "conversation.pruned" : "conversation.inContext")}</span></Show>
         <Show when={props.message.extracted != null}><span class="badge">{t(props.message.extracted ? "conversation.extracted" : "conversation.waiting")}</span></Show>
+        <A class="memory-link" href={`/follow?${trail()}`}>{t("conversation.follow")}</A>
       </p>
       <p class="content" dir="auto">{props.message.content || props.message.tool_calls?.map((call) => call.name).join(", ")}</p>
     </li>
