@@ -75,7 +75,7 @@ async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_
     await expect(tab.page.locator(".version")).to_contain_text("12 messages left")
     await expect(tab.page.get_by_role("button", name="Clear the context")).to_have_count(0)
     await tab.page.get_by_role("tab", name="Messages").click()
-    await tab.page.get_by_role("link", name="Follow to its memories").first.click()
+    await tab.page.get_by_role("link", name="Follow", exact=True).first.click()
     await expect(tab.page.get_by_label("Id of its conversation")).to_have_value("talk")
     await expect(tab.page.get_by_label("Id of the message")).not_to_have_value("")
 

@@ -100,7 +100,7 @@ export const de: Texts = {
   conversation: {
     shown: "Was ein Modell sieht",     window: "Tokenfenster", choose: "Wählen Sie ein Gespräch, um zu sehen, was in seinem Kontext ist.", id: "Kennung eines Gesprächs", find: "Gespräch nach Kennung öffnen", none: "Keine Erinnerung hier kommt aus einem Gespräch",
     noneHint: "Öffnen Sie eines nach seiner Kennung.", source: "1 Quellnachricht", sources: "{{count}} Quellnachrichten", phase: "Zustand", policy: "Richtlinie", feeds: "Speist", model: "Modell", messages: "Nachrichten", prunings: "Was den Kontext verließ", pruned: "Entfernt",
-    inContext: "Im Kontext", follow: "Zu den Erinnerungen verfolgen", extracted: "Ausgewertet", waiting: "Wartet", neverPruned: "Keine Nachricht hat den Kontext verlassen.", left: "{{count}} Nachrichten gingen", tokensFell: "{{before}} → {{after}} Tokens",
+    inContext: "Im Kontext", follow: "Verfolgen", extracted: "Ausgewertet", waiting: "Wartet", neverPruned: "Keine Nachricht hat den Kontext verlassen.", left: "{{count}} Nachrichten gingen", tokensFell: "{{before}} → {{after}} Tokens",
     used: "{{percent}} % des Kontexts belegt: {{tokens}} von {{most}} Tokens", inWindow: "{{count}} von {{of}} Nachrichten im Kontext", prunedCount: "{{count}} entfernt", rule: "Wie entschieden wird, was geht",
   },
   context: {

@@ -98,7 +98,7 @@ export const en = {
   conversation: {
     shown: "What a model sees",     window: "Token window", choose: "Choose a conversation to see what is in its context.", id: "Id of a conversation", find: "Open a conversation by its id", none: "No memory here comes from a conversation",
     noneHint: "Open one by its id.", source: "1 source message", sources: "{{count}} source messages", phase: "State", policy: "Policy", feeds: "Feeds", model: "Model", messages: "Messages", prunings: "What left the context", pruned: "Pruned",
-    inContext: "In context", follow: "Follow to its memories", extracted: "Extracted", waiting: "Waiting", neverPruned: "No message has left the context.", left: "{{count}} messages left", tokensFell: "{{before}} → {{after}} tokens",
+    inContext: "In context", follow: "Follow", extracted: "Extracted", waiting: "Waiting", neverPruned: "No message has left the context.", left: "{{count}} messages left", tokensFell: "{{before}} → {{after}} tokens",
     used: "{{percent}}% of the context used: {{tokens}} of {{most}} tokens", inWindow: "{{count}} of {{of}} messages in context", prunedCount: "{{count}} pruned", rule: "How it is decided what leaves",
   },
   context: {
