@@ -49,7 +49,7 @@ render(
         <Route path="/follow" component={FollowPage} />
         <Route path="/live" component={LivePage} />
         <Route path="/conversations/:id?" component={ConversationsPage} />
-        <Route path="*" component={() => <Navigate href="/memories" />} />
+        <Route path="*" component={() => <Navigate href={({ location }) => `/memories${location.search}`} />} />
       </HashRouter>
     </QueryClientProvider>
   ),

@@ -58,6 +58,13 @@ async def test_a_server_without_keys_asks_for_none(open_panel: Any):
         await expect(tab.page.get_by_role("button", name="Sign out")).to_have_count(0)
 
 
+async def test_an_address_without_a_view_leads_to_the_memories_of_its_namespace(panel: Panel):
+    panel.api.memories.put(a_memory("m1", namespace="app/ada"), a_memory("m2", namespace="app/bob"))
+    tab = await panel.signed_in("/?ns=app%2Fbob", read="app/*")
+    await expect(tab.rows).to_have_count(1)
+    assert tab.page.url.endswith("/#/memories?ns=app%2Fbob")
+
+
 async def test_scripts_and_styles_that_are_not_of_the_server_do_not_run(panel: Panel):
     tab = await panel.signed_in(LIST, read="app/*")
     added = """([tag, content]) => {

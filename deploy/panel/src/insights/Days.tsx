@@ -56,9 +56,9 @@ type Part = { name: string; look: string; of: (each: Day) => number };
 
 function Chart(props: { title: string; days: Day[]; parts: Part[] }) {
   const total = (each: Day) => props.parts.reduce((sum, part) => sum + part.of(each), 0);
-  const most = () => Math.max(1, ...props.days.map(total));
+  const most = () => Math.max(0, ...props.days.map(total));
   const sum = (part: Part) => props.days.reduce((all, each) => all + part.of(each), 0);
-  const height = (value: number) => (value / most()) * HEIGHT;
+  const height = (value: number) => (value / (most() || 1)) * HEIGHT;
   const below = (each: Day, upTo: number) => props.parts.slice(0, upTo).reduce((all, part) => all + part.of(each), 0);
   const said = () => `${props.title}: ${props.parts.map((part) => `${part.name} ${number(sum(part))}`).join(", ")}`;
   return (
