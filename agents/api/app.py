@@ -46,6 +46,7 @@ from agents.api.routes import (
     trails,
     transfer,
     users,
+    windows,
 )
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
@@ -54,7 +55,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     passages.router,
     kinds.router,
-    trails.router,  # before conversations: the address of one begins its own
+    *(trails.router, windows.router),  # before conversations: the address of one begins theirs
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, insights.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.api import Api
+from tests.unit.api.talks import ADA, known
 from tests.workshop import Workshop, furnished
 
 
@@ -14,3 +15,11 @@ def api() -> Api:
 @pytest.fixture
 def workshop() -> Workshop:
     return furnished()
+
+
+@pytest.fixture
+async def talk(api: Api) -> Api:
+    """Ada's conversation of six messages, two of which left its context."""
+    api.archive.say("talk", *[(role, f"Message of {role}.") for _ in range(3) for role in ("user", "assistant")], **ADA)
+    await api.windows.project([known()])
+    return api

@@ -1,45 +1,18 @@
 """Conversations over HTTP: what is in context and why, what was said, and acting by hand, for who may."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from agents.api.http import cursors
-from agents.conversations.lookup import Conversations
-from schemas.codec import decode
-from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
-from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
-from schemas.conversations.window_settings import Adjustable, WindowSettings
-from schemas.conversations.windows import Gap, LastPrune
-from schemas.errors import Retryable
-from schemas.kafka import topics
-from schemas.policies.policies import Policies, Policy
 from tests.api import Api
-from tests.fakes.archive import FakeArchive
-from tests.fakes.windows import AT_S, FakeWindows, a_pruning, a_state
+from tests.fakes.windows import a_pruning
+from tests.unit.api.talks import ADA, OURS, known
 
-ADA = {"app_id": "app", "user_id": "ada"}
-OURS = "/v1/conversations/talk"
 READS = ("", "/messages", "/context", "/prunings")
 ACTS = ("/flush", "/prune", "/clear", "/restore")
-
-
-@pytest.fixture
-async def talk(api: Api) -> Api:
-    """Ada's conversation of six messages, two of which left its context."""
-    api.archive.say("talk", *[(role, f"Message of {role}.") for _ in range(3) for role in ("user", "assistant")], **ADA)
-    await api.windows.project([known()])
-    return api
-
-
-def known(**fields: Any) -> Any:
-    state = a_state("talk", scope=Scope(conversation_id="talk", **ADA), gaps=(Gap(2, 3, 2, 6),), extracted_to=4)
-    figures = replace(state.statistics, last_prune=LastPrune(AT_S, "usage", 2), messages_in_context=4)
-    return replace(state, policy="app", statistics=figures, prunings=(a_pruning(1), a_pruning(2)), **fields)
 
 
 async def test_what_is_known_of_a_conversation_is_told_with_its_statistics(talk: Api):
@@ -158,69 +131,6 @@ async def test_prunings_come_in_pages(talk: Api):
         assert (await client.get(f"{OURS}/prunings", params={"cursor": cursor})).status_code == 422
 
 
-@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
-async def test_acting_by_hand_publishes_what_is_asked_to_the_conversations_own_partition(talk: Api, kind: str):
-    told = await talk.client(write="app/*").post(f"{OURS}/{kind}")
-    assert (told.status_code, told.json()) == (202, {"conversation_id": "talk", "kind": kind})
-    (record,) = talk.published.on(topics.WINDOW_CONTROL)
-    assert (record.key, record.partition) == (b"talk", 3)
-    assert decode(record.value, WindowControl) == WindowControl(conversation_id="talk", kind=kind, at=talk.now)
-
-
-async def test_a_clear_is_asked_about_first_where_the_policy_has_it_so():
-    policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=WindowSettings(confirm_clear=True))
-    windows = FakeWindows()
-    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((policy,))))
-    await windows.project([known()])
-    client = talk.client(write="app/*")
-    refused = await client.post(f"{OURS}/clear")
-    assert (refused.status_code, refused.json()["type"]) == (409, "urn:memstream:problem:confirmation-required")
-    asked = (await client.get(f"{OURS}/clear")).json()
-    assert asked["messages"] == 4 and asked["question"] in refused.json()["detail"]
-    assert talk.published.records == []
-    assert (await client.post(f"{OURS}/clear", params={"confirm": True})).status_code == 202
-    assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
-
-
-async def test_the_last_clear_is_undone_while_nothing_else_has_left(talk: Api):
-    client = talk.client(write="app/*")
-    assert (await client.post(f"{OURS}/restore")).status_code == 409, "there was none"
-    at = talk.now.timestamp()
-    clear = replace(a_pruning(3), cause="cleared")
-    await talk.windows.project([replace(known(cleared_at=at - 1), revision=2, prunings=(clear,))])
-    told = (await client.get(OURS)).json()
-    assert told["restorable_until"] > told["cleared_at"]
-    assert (await client.post(f"{OURS}/restore")).json() == {"conversation_id": "talk", "kind": "restore"}
-    await talk.windows.project([replace(known(cleared_at=at - 1), revision=3, prunings=(clear, a_pruning(4)))])
-    assert (await client.post(f"{OURS}/restore")).status_code == 409, "others left since"
-    await talk.windows.project([replace(known(cleared_at=at - 601), revision=4, prunings=(clear,))])
-    assert (await client.post(f"{OURS}/restore")).status_code == 409, "its time is over"
-
-
-async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: Api):
-    refused = await talk.client(read="app/*").post(f"{OURS}/clear")
-    assert (refused.status_code, refused.json()["type"]) == (403, "urn:memstream:problem:forbidden")
-    await talk.windows.project([known(phase="forgotten")])
-    refused = await talk.client(write="app/*").post(f"{OURS}/clear")
-    assert (refused.status_code, "nothing left to clear" in refused.json()["detail"]) == (409, True)
-    assert talk.published.records == []
-
-
-async def test_what_kafka_does_not_confirm_is_to_be_tried_again(talk: Api):
-    talk.published.failures.append(Retryable("no broker"))
-    refused = await talk.client(write="app/*").post(f"{OURS}/flush")
-    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
-
-
-async def test_kafka_that_does_not_answer_is_not_waited_for(talk: Api):
-    async def never(records: object) -> None:
-        await asyncio.Event().wait()
-
-    talk.published.publish = never  # type: ignore[assignment]
-    refused = await talk.client(write="app/*").post(f"{OURS}/clear")
-    assert (refused.status_code, "did not confirm clear within 0.1 s" in refused.json()["detail"]) == (503, True)
-
-
 @pytest.mark.parametrize(
     "rights",
     [{"read": "other/*"}, {"admin": "app"}, {"admin": "app/bob"}, {"admin": "conversation/talk"}, {"write": "app/ad"}],
@@ -274,96 +184,3 @@ async def test_without_the_archive_nothing_is_told_and_to_be_tried_again(talk: A
     talk.archive.down = True
     for read in READS:
         assert (await talk.client(read="app/*").get(OURS + read)).status_code == 503
-
-
-async def test_a_message_that_was_sent_is_marked(talk: Api):
-    client = talk.client(write="app/*")
-    asked = {"message_id": "talk-5", "importance": "pinned"}
-    answer = await client.post(f"{OURS}/mark", json=asked)
-    assert (answer.status_code, answer.json()) == (202, {"conversation_id": "talk", "kind": "mark"})
-    (record,) = talk.published.on(topics.WINDOW_CONTROL)
-    event = decode(record.value, WindowControl)
-    assert (event.kind, event.message_id, event.importance, record.partition) == ("mark", "talk-5", "pinned", 3)
-
-
-async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
-    client = talk.client(write="app/*")
-
-    async def refused(importance: str, message_id: str) -> tuple[int, str]:
-        answer = await client.post(f"{OURS}/mark", json={"message_id": message_id, "importance": importance})
-        return answer.status_code, answer.json()["detail"]
-
-    assert await refused("pinned", "nobody") == (404, "no message 'nobody' is known of this conversation")
-    assert await refused("pinned", "talk-2") == (
-        409,
-        "message 'talk-2' has left the context: a mark brings nothing back",
-    )
-    assert (await refused("holy", "talk-5"))[0] == 422
-    marks = {f"other-{number}": "important" for number in range(64)}
-    await talk.windows.project([replace(known(adjustments=Adjustments(marks=marks)), revision=2)])
-    status, detail = await refused("pinned", "talk-5")
-    assert (status, "64 messages are marked" in detail) == (409, True)
-    forbidden = await talk.client(read="app/*").post(
-        f"{OURS}/mark", json={"message_id": "talk-5", "importance": "normal"}
-    )
-    assert forbidden.status_code == 403
-
-
-async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
-    marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"}, ratings={"talk-6": 1})
-    await talk.windows.project([replace(known(adjustments=marks), revision=2)])
-    client = talk.client(read="app/*")
-    told = {each["message_id"]: each for each in (await client.get(f"{OURS}/messages")).json()["messages"]}
-    assert [(told[f"talk-{n}"].get("mark"), told[f"talk-{n}"]["importance"]) for n in (4, 5)] == [
-        ("pinned", 1.0),
-        ("expendable", 0.0),
-    ]
-    assert (told["talk-6"]["rating"], told["talk-6"]["importance"], "rating" in told["talk-5"]) == (1, 0.5, False)
-    shown = (await client.get(f"{OURS}/context")).json()["messages"]
-    assert {each["message_id"]: each.get("mark") for each in shown if "message_id" in each} == {
-        "talk-1": None,
-        "talk-4": "pinned",
-        "talk-5": "expendable",
-        "talk-6": None,
-    }
-
-
-ADJUSTABLE = Policy(
-    name="app",
-    namespaces=("{app_id}/{user_id}",),
-    window=WindowSettings(adjustable=Adjustable(strategy=("rolling_window",), max_messages=(20, 60))),
-)
-
-
-async def test_settings_are_chosen_for_a_conversation_within_what_its_policy_allows():
-    windows = FakeWindows()
-    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
-    await windows.project([known()])
-    client = talk.client(write="app/*")
-    assert (await client.put(f"{OURS}/settings", json={"max_messages": 30})).status_code == 202
-    (record,) = talk.published.on(topics.WINDOW_CONTROL)
-    event = decode(record.value, WindowControl)
-    assert (event.kind, event.settings) == ("settings", WindowChoice(max_messages=30))
-    for wrong, why in (
-        ({"max_messages": 61}, "max_messages is 61, and the policy lets 20 to 60 be chosen"),
-        ({"strategy": "hybrid"}, "strategy is hybrid, and the policy lets rolling_window be chosen"),
-        ({"max_tokens": 900}, "max_tokens is 900, and the policy lets no max_tokens be chosen"),
-    ):
-        refused = await client.put(f"{OURS}/settings", json=wrong)
-        assert (refused.status_code, refused.json()["detail"]) == (422, why)
-    assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
-    assert (await talk.client(read="app/*").put(f"{OURS}/settings", json={})).status_code == 403
-
-
-async def test_what_holds_for_a_conversation_is_told_beside_what_was_chosen():
-    windows = FakeWindows()
-    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
-    chosen = Adjustments(settings=WindowChoice(max_messages=30, min_recent=3))
-    await windows.project([known(adjustments=chosen)])
-    told = (await talk.client(read="app/*").get(f"{OURS}/settings")).json()
-    assert (told["settings"]["max_messages"], told["settings"]["min_recent"], told["settings"]["strategy"]) == (
-        *(30, 10),
-        "hybrid",
-    )
-    assert told["chosen"] == {"max_messages": 30, "min_recent": 3}
-    assert told["adjustable"] == {"strategy": ["rolling_window"], "max_messages": [20, 60]}
