@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding bench-embed bench-recall bench-curate bench-serve bench-import lock clean
+.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -37,8 +37,10 @@ MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
 CPUS ?= 1
-# Processes that tests are spread over, each with servers of its own.
-JOBS ?= 2
+# Processes that tests are spread over, each with servers of its own. Heavy tests wait for servers more than they work, so three
+# keep two cores busy.
+check: JOBS ?= 2
+test: JOBS ?= 3
 PYTEST := $(BIN)/python -m pytest
 UV_VERSION := 0.13.9
 
@@ -60,18 +62,20 @@ dev: environment $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, 
 check: lint ## what to run before each commit: lint, unit and contract tests
 	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=5 tests/contract tests/unit
 
-test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
-	$(PYTEST) -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
-	$(PYTEST) -m heavy -n $(JOBS) --dist loadfile --durations=20 tests/chaos tests/integration
+test: lint ## everything CI runs: lint, then all tests, the heavy ones last
+	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30
 
 lint: environment $(DEV) ## ruff, mypy, the layers of imports, generated schemas, the built panel
+	@deploy/panel/build.sh --check & panel=$$!; \
+		$(MAKE) --no-print-directory lint-python; found=$$?; wait $$panel && exit $$found
+
+lint-python:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m schemas.documents.generate --check
 	$(BIN)/python -m agents.api.generate --check
-	deploy/panel/build.sh --check
 
 schemas: environment $(RUNTIME) ## write schemas/generated anew
 	@$(BIN)/python -m schemas.documents.generate
@@ -107,8 +111,11 @@ bench-offline: environment $(DEV) ## what the rules keep of public conversations
 bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
 
-bench-understanding: environment $(DEV) ## what is known after 357 short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided, RESOLVE=1); the last line is JSON
+bench-understanding: environment $(DEV) ## what is known after short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided, RESOLVE=1); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.understanding.run --provider $(or $(PROVIDER),offline) $(if $(RESOLVE),--resolve)
+
+train-standing: environment $(DEV) ## trains the classifier of limits and standing wishes (MEMSTREAM_SHARED_DATA) and measures it on unseen topics; the last line is JSON
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.standing.train
 
 bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.embed
@@ -124,6 +131,9 @@ bench-import: environment $(DEV) ## memories a second through /v1/import, beside
 
 bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED) $(if $(CHECK),--check)
+
+bench-stages: environment $(DEV) ## resident memory of a worker of each stage and of the API, idle and under load; the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.stages
 
 lock: environment ## write the lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(EXTRAS_LOCK) $(DEV_LOCK)

@@ -1,1 +1,1 @@
-"""Who acts: the agents of each stage, the LLM stage, and the rules of curation."""
+"""The agents of each stage, the calls of models, the rules of curation, and the HTTP API."""

@@ -1,1 +1,1 @@
-"""How it runs: settings, the composition root, the command line, the embedded stack and the samples."""
+"""Running memstream: settings, the composition root, the command line, the embedded stack and the samples."""

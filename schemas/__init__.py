@@ -1,1 +1,1 @@
-"""What data is: the messages, requests, memories, policies and events that travel and rest, and nothing that moves them."""
+"""Data shapes that travel and rest: messages, requests, memories, policies and events. No code here moves them."""

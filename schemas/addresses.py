@@ -1,13 +1,13 @@
-"""What an address says of where it leads."""
+"""Classification of network addresses."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own; one that cannot be read is not.
+    """Whether the address is this machine's own; False for one that cannot be parsed.
 
-    Names other than localhost are not looked up: what they mean may change between the question and the call.
+    Resolves no names except localhost: their meaning may change between this check and the call.
     """
     try:
         host = urlsplit(url).hostname or ""

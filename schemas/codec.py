@@ -1,4 +1,4 @@
-"""JSON in and out: msgspec where a shape is known, orjson for any JSON. What fails says whether it was bytes or shape."""
+"""JSON decoding and encoding: msgspec for known shapes, orjson for any JSON. Errors tell wrong bytes from wrong shapes."""
 
 from typing import Any, TypeVar
 
@@ -9,13 +9,13 @@ from schemas.errors import Rejected
 
 T = TypeVar("T")
 
-# Levels that may come in; orjson reads 1,024 of them, and what is read is written again inside our own rows.
+# Levels of nesting accepted in input. orjson reads 1,024, and input is stored within JSON of our own.
 DEEPEST = 100
-ARRAY = ord("[")  # to look for bytes in bytes costs an exception inside
+ARRAY = ord("[")  # `int in bytes` is faster than `bytes in bytes`
 
 
 class Unreadable(bytes):
-    """A value as it came, of which is known already why it cannot be read: decoding it raises that."""
+    """A value that is known to be unreadable, with the reason: decoding it raises the reason."""
 
     def __new__(cls, value: bytes, rejected: Rejected) -> "Unreadable":
         return super().__new__(cls, value)
@@ -30,10 +30,13 @@ def encode(value: Any) -> bytes:
 
 
 def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
-    """What others wrote: `decode`, and Rejected `invalid` for what is nested so deeply that our own rows around it could fail."""
+    """`decode` for input from others. Raises Rejected `invalid` for nesting so deep that our own rows around the value could
+    fail."""
     if (
         data is not None
-        and (ARRAY in data or data.find(b"{", 1) > 0)  # to find that most have one level takes a sixth of counting
+        and (
+            ARRAY in data or data.find(b"{", 1) > 0
+        )  # most values have one level, and this check takes a sixth of the time of counting
         and data.count(b"[") + data.count(b"{") > DEEPEST
     ):
         parse(data)

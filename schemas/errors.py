@@ -1,10 +1,10 @@
-"""The exception tree, branched by what the caller should do.
+"""The exception tree, by what the caller should do.
 
 MemstreamError
-├── Retryable        something outside is down or busy: try again later, acknowledge nothing
-│   └── Overloaded   this process has as much to answer as it takes on: try again, here or elsewhere
-├── Deferred         this request must wait long: it is parked, acknowledged, and resumed at its time
-├── Rejected         this input will never be accepted: it goes to the dead letters with its reason
+├── Retryable        a dependency is down or busy: try again later, acknowledge nothing
+│   └── Overloaded   this process has as many requests as it accepts: try again, here or elsewhere
+├── Deferred         the request must wait for long: it is parked, acknowledged, and resumed at its time
+├── Rejected         the input will never be accepted: it becomes a dead letter with the reason
 └── Misconfigured    start-up stops: the message names the setting, the value and the remedy
 """
 
@@ -12,10 +12,10 @@ from datetime import datetime
 
 
 class MemstreamError(Exception):
-    """Root of everything memstream raises on purpose.
+    """Root of all exceptions that memstream raises on purpose.
 
-    `said` are a server's own words, which may quote what it was sent: they end the message, and `plain` is the message without
-    them, as logs tell it.
+    `said` is a server's own text, which may quote what it received: it ends the message, and `plain` is the message without
+    it, as logs have it.
     """
 
     def __init__(self, message: str = "", said: str = "") -> None:
@@ -24,18 +24,16 @@ class MemstreamError(Exception):
 
 
 class Retryable(MemstreamError):
-    """A dependency failed in a way that may pass; the work must be tried again, un-acknowledged."""
+    """A dependency failed temporarily; the work must be tried again, unacknowledged."""
 
 
 class Overloaded(Retryable):
-    """More is asked of this process at a time than it takes on; nothing is out of order."""
+    """The process has more concurrent requests than it accepts. No dependency failed."""
 
 
 class Deferred(MemstreamError):
-    """Work that has to wait for longer than a record should stay un-acknowledged: until `until`, for the `reason`.
-
-    `reason` is a short stable word (`budget`, `batch`, ...).
-    """
+    """Work that must wait longer than a record should stay unacknowledged: until `until`, for the `reason`, a short stable
+    word (`budget`, `batch`, ...)."""
 
     def __init__(self, until: datetime, reason: str) -> None:
         super().__init__(f"{reason}: waits until {until.isoformat(timespec='seconds')}")
@@ -44,16 +42,14 @@ class Deferred(MemstreamError):
 
 
 class Rejected(MemstreamError):
-    """Input that can never be processed.
-
-    `reason` is a short stable word that operators can filter on (`undecodable`, `invalid`, ...); the text says the rest.
-    """
+    """Input that can never be processed. `reason` is a short stable word for filters (`undecodable`, `invalid`, ...); the
+    text has the details."""
 
     def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(reason, detail)  # which says what was wrong with the input, and may quote it
+        super().__init__(reason, detail)  # the detail may quote the input
         self.reason = reason
         self.detail = detail
 
 
 class Misconfigured(MemstreamError):
-    """A setting or a dependency is wrong in a way that no retry mends."""
+    """A setting or a dependency is wrong, and retries do not help."""

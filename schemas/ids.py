@@ -1,4 +1,4 @@
-"""Derived identifiers: each is a UUIDv5 of what caused it, so whatever is redelivered finds the same id again."""
+"""Derived ids: each is a UUIDv5 of its cause, so a redelivery derives the same id again."""
 
 from hashlib import sha1
 from uuid import UUID
@@ -7,13 +7,13 @@ NAMESPACE = UUID("6f2c9a52-6a0e-5f0b-9d53-6b1f4a0d7c11")
 
 
 def derive(kind: str, *parts: object) -> str:
-    """A UUIDv5 of `kind` and the parts; parts are length-prefixed, so ("a", "bc") and ("ab", "c") differ."""
+    """A UUIDv5 of `kind` and the parts. Parts are length-prefixed, so ("a", "bc") and ("ab", "c") differ."""
     text = "".join([f"{len(said)}:{said}" for said in map(str, (kind, *parts))])
     return uuid5(text)
 
 
 def uuid5(name: str) -> str:
-    """RFC 9562's version 5 of a name in memstream's own space, as `str(uuid.uuid5(...))` writes it, in half the time."""
+    """RFC 9562's version 5 in memstream's own namespace, equal to `str(uuid.uuid5(...))`, in half the time."""
     digest = bytearray(sha1(NAMESPACE.bytes + name.encode(), usedforsecurity=False).digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80
@@ -22,7 +22,7 @@ def uuid5(name: str) -> str:
 
 
 def is_uuid(text: str) -> bool:
-    """Whether it is a UUID as we write them: lower case, with hyphens."""
+    """Whether it is a UUID in memstream's form: lower case, with hyphens."""
     try:
         return str(UUID(text)) == text
     except ValueError:
@@ -55,10 +55,10 @@ def event_id(namespace: str, sequence: int) -> str:
 
 
 def activity_id(kind: str, *parts: object) -> str:
-    """The id of an activity event: the same work told twice has the same id."""
+    """The id of an activity event, derived from the work, so a repetition has the same id."""
     return derive("activity", kind, *parts)
 
 
 def summary_id(text: str) -> str:
-    """Names a summary by what it says: whoever summarises further says which one that includes."""
+    """The id of a summary, derived from its text; a summary that includes another one names it by this id."""
     return derive("summary", text)

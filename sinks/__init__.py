@@ -1,1 +1,1 @@
-"""Where data rests: Postgres, which is the truth, and its projections in Qdrant and Kafka."""
+"""Storage: PostgreSQL, which is the truth, and its projections in Qdrant and Kafka."""

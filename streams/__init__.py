@@ -1,1 +1,1 @@
-"""How data moves: the Faust apps of each stage, their topics, fenced delivery, and the pure logic of token windows."""
+"""Data in motion: the Faust apps of each stage, their topics, fenced delivery, and the pure logic of token windows."""

@@ -1,4 +1,4 @@
-"""One Faust app a stage, so one consumer group a stage: a slow model holds up no window, and lag reads per stage."""
+"""One Faust app, and so one consumer group, per stage: a slow model delays no window, and lag reads per stage."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,22 +18,22 @@ from streams.kafka.security import Security
 from streams.kafka.topics import STAGES, WINDOWS_TABLE, TopicSettings
 
 # Records an event carries at most: cheap work in thousands, calls to models in a few. Of imports an event carries
-# several transactions: one is decided while the next is embedded.
+# several transactions: the next one is embedded while one is decided.
 BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 512}
 
 
 class CheckpointedTable(faust.Table):
     """Registers the changelog with Faust (assignment, co-partitioning). The checkpointer holds the rows.
 
-    Faust's own write path takes some 85 us a row and lets local state run ahead of the changelog. Agents use rows through
-    the checkpointer's ledgers, one a partition, while they apply a current batch.
+    Faust's own write path takes some 85 us a row and lets local state run ahead of the changelog. Agents read and write rows
+    through the checkpointer's ledgers, one per partition, while they apply a current batch.
     """
 
 
 def stage_app(
     stage: str, cluster: ClusterSettings, topics: TopicSettings, origins: Mapping[tuple[str, int], int]
 ) -> StageApp:
-    """A stage's app without its agent. The windows stage has its table and checkpointer."""
+    """The app of a stage without its agent. The windows stage has a table and a checkpointer."""
     partitioned_by_conversation = stage != "curation"
     partitions = topics.conversation_partitions if partitioned_by_conversation else topics.namespace_partitions
     app = StageApp(
@@ -79,7 +79,7 @@ def stage_app(
 
 
 def credentials(security: Security) -> CredentialsT | None:
-    """Faust's words for it. Raises Misconfigured when a file of certificates cannot be used."""
+    """Converts security settings to Faust's credentials. Raises Misconfigured when a certificate file cannot be used."""
     context = security.context() if security.encrypted else None
     if security.by_token:
         return OAuthCredentials(oauth_cb=security.tokens(), ssl_context=context)
@@ -91,16 +91,16 @@ def credentials(security: Security) -> CredentialsT | None:
 
 
 def input_channel(app: StageApp, stage: str, topics: TopicSettings) -> Any:
-    """What the stage's agent reads: `async for event in stream.noack().events()`, each `event.value` a Batch."""
+    """The channel of the stage's agent: `async for event in stream.noack().events()`, each `event.value` a Batch."""
     return app.topic(*(topics.physical(name) for name in STAGES[stage]), schema=BatchSchema(), partitions=None)
 
 
 def durable(directory: Path) -> Stores:
-    """A database a partition."""
+    """Opens one database per partition."""
     return lambda partition: RocksStore(directory / str(partition))
 
 
 def _made(directory: Path) -> Path:
-    """Faust makes its own directories, but not their parents."""
+    """Creates the directory and its parents; Faust creates only its own directories."""
     directory.mkdir(parents=True, exist_ok=True)
     return directory

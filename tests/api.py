@@ -1,4 +1,4 @@
-"""The API in this process, over fakes or over real ports: requests go straight into the app, without a socket.
+"""The API in this process, over fakes or real ports; requests go directly into the ASGI app, without a socket.
 
 async def test_x(api: Api):
     api.memories.put(a_memory(namespace="app/ada"))
@@ -12,43 +12,43 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
-from msgspec import to_builtins
 from msgspec.structs import replace
 from starlette.datastructures import State
 
 from agents.api.access.authentication import KeyAuthentication
 from agents.api.access.rate_limits import RateLimiter
 from agents.api.app import create_app
-from agents.api.budgets.consumption import Consumption
+from agents.api.budgets.usage_report import UsageReport
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import AccessCounter
+from agents.api.memories.retrieval_counter import RetrievalCounter
 from agents.api.pipeline.status import PipelineStatus
-from agents.api.policies.policy_book import PolicyBook
-from agents.api.policies.reach import PolicyReach
+from agents.api.policies.policy_preview import PolicyPreview
+from agents.api.policies.policy_service import PolicyService
 from agents.api.ports import Ports
 from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
-from agents.conversations.kept_counts import KeptCounts
+from agents.conversations.listing import ConversationList
 from agents.conversations.lookup import Conversations
-from agents.dead_letters.letters import Letters
+from agents.conversations.token_count_cache import TokenCountCache
+from agents.conversations.user_settings import UserSettingsService
+from agents.dead_letters.dead_letter_queue import DeadLetterQueue
 from agents.erasure.begin import ErasureService
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
+from agents.retrieval.passage_ranking import UNMEASURED
 from agents.retrieval.recall import Recall
-from agents.retrieval.said_ranking import UNMEASURED
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from agents.retrieval.tiers import Tiers
 from agents.windows.terms import WindowTerms
-from schemas.access.keys import Grant, Key
 from schemas.budgets.budgets import Budget
 from schemas.conversations.window_settings import WindowSettings
-from schemas.errors import Rejected, Retryable
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
-from sinks.access.audit import Audited, AuditEntry
 from sinks.embeddings.fake import FakeEmbedder
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.fakes.accesses import FakeAccesses
+from tests.fakes.access import FakeAudit, FakeKeys
+from tests.fakes.accesses import FakeAccesses, FakeRetrievalCounts
 from tests.fakes.archive import FakeArchive
 from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
@@ -57,18 +57,19 @@ from tests.fakes.exports import FakeExports, FakeInsights, FakeKinds, FakeNamesp
 from tests.fakes.letter_topic import FakeLetterTopic
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
+from tests.fakes.memory_index import FakeMemoryIndex
 from tests.fakes.owners import FakeOwners
+from tests.fakes.passage_search import FakePassageSearch
 from tests.fakes.pipeline import FakePipeline
 from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
-from tests.fakes.remembered import FakeRemembered
 from tests.fakes.replays import FakeReplays
 from tests.fakes.runs import FakeRuns, FakeSweeps
-from tests.fakes.said import FakeSaid
-from tests.fakes.searched import Searched
+from tests.fakes.search import FakeSearch
 from tests.fakes.sinks import FakeVectors
 from tests.fakes.trails import FakeTrails
 from tests.fakes.usage import FakeUsage
+from tests.fakes.user_settings import FakeUserSettings
 from tests.fakes.windows import FakeWindows
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -86,85 +87,6 @@ POLICIES = Policies(
 )
 
 
-class FakeKeys:
-    """Keys by their tokens."""
-
-    def __init__(self) -> None:
-        self.by_token: dict[str, Key] = {}
-        self.asked = 0
-
-    def add(self, **patterns: str) -> str:
-        """A token that may `read`, `write` or `admin` what the patterns cover."""
-        number = len(self.by_token) + 1
-        grants = tuple(Grant(right, pattern) for right, pattern in patterns.items())  # type: ignore[arg-type]
-        self.by_token[token := f"EXAMPLE-{number}"] = Key(
-            key_id=f"key{number}", name=f"key {number}", grants=grants, created_at=NOON
-        )
-        return token
-
-    async def find(self, token: str) -> Key | None:
-        self.asked += 1
-        return self.by_token.get(token)
-
-    async def all(self) -> tuple[Key, ...]:
-        return tuple(self.by_token.values())
-
-    async def create(
-        self, name: str, grants: tuple[Grant, ...], at: datetime, actor: str, expires_at: datetime | None = None
-    ) -> tuple[str, Key]:
-        if any(key.name == name and key.revoked_at is None for key in self.by_token.values()):
-            raise Rejected("taken", f"there is a key {name!r} already: choose another name, or revoke it first")
-        token = f"EXAMPLE-{len(self.by_token) + 1}"
-        made = Key(
-            key_id=f"key{len(self.by_token) + 1}", name=name, grants=grants, created_at=at, expires_at=expires_at
-        )
-        self.by_token[token] = made
-        return token, made
-
-    async def revoke(self, named: str, at: datetime, actor: str) -> Key:
-        for token, key in self.by_token.items():
-            if named in (key.key_id, key.name) and key.revoked_at is None:
-                self.by_token[token] = replace(key, revoked_at=at)
-                return self.by_token[token]
-        raise Rejected("unknown", f"no key {named!r} holds")
-
-
-class FakeAudit:
-    """What was told; `down` raises Retryable."""
-
-    def __init__(self) -> None:
-        self.rows: list[Audited] = []
-        self.down = False
-
-    async def record(self, done: Audited) -> None:
-        if self.down:
-            raise Retryable("Postgres failed while writing the audit: it is down")
-        self.rows.append(done)
-
-    async def page(
-        self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
-    ) -> tuple[AuditEntry, ...]:
-        entries = [
-            AuditEntry(
-                id=number,
-                at=row.at,
-                actor=row.actor,
-                action=row.action,
-                subject=row.subject,
-                details=to_builtins(row.details),
-            )
-            for number, row in enumerate(self.rows, 1)
-        ]
-        found = [
-            each
-            for each in reversed(entries)
-            if (before is None or each.id < before)
-            and action in (None, each.action)
-            and subject in (None, each.subject)
-        ]
-        return tuple(found[:limit])
-
-
 class Api:
     """An app over fakes; `ports` replaces some of them. `now` and `seconds` are its clocks."""
 
@@ -175,13 +97,15 @@ class Api:
         self.memories = FakeMemories()
         self.live = FakeLive(self.memories)
         self.vectors = FakeVectors()
-        self.remembered = FakeRemembered()  # the memories that are searched
-        self.said = FakeSaid()  # the passages
+        self.remembered = FakeMemoryIndex()  # searched memories
+        self.said = FakePassageSearch()  # the passages
         self.accesses = FakeAccesses()
+        self.counted = FakeRetrievalCounts()
+        self.retrieval_counts = RetrievalCounter(self.counted, lambda: self.now)
         self.event_history = FakeEventHistory()
         self.change_notifier = ChangeNotifier()
-        self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
-        self.published = FakePublisher()
+        self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), FakeSearch()
+        self.published, self.user_settings = FakePublisher(), FakeUserSettings()
         self.authentication = KeyAuthentication(self.keys, lambda: self.now, lambda: self.seconds)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
@@ -192,15 +116,15 @@ class Api:
         self.statistics = FakeStatistics(self.memories)
         self.insights = FakeInsights(self.memories)
         self.usage = FakeUsage()
-        self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
+        self.consumption = UsageReport(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
         self.policy_records = FakePolicyRecords()
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
         self.replays = FakeReplays()
         self.letter_topic, self.pipeline = FakeLetterTopic(), FakePipeline()
         self.trails = FakeTrails()
-        self.letters = Letters(self.letter_topic, self.letter_topic, "", lambda: self.now)
+        self.letters = DeadLetterQueue(self.letter_topic, self.letter_topic, "", lambda: self.now)
         presets = {"app-notes": Policy(name="app-notes")}
-        self.policy_book = PolicyBook(
+        self.policy_service = PolicyService(
             self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
         )
         self.ports = Ports(**(self._fakes() | ports))
@@ -213,13 +137,14 @@ class Api:
             "memories": self.memories,
             "stored": self.memories,
             "retrieval": Tiers(
-                Retrieval(FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now),
+                MemorySearch(FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now),
                 self.said,
                 lambda: self.now,
                 UNMEASURED,
             ),
             "passages": self.said,
             "accesses": AccessCounter(self.accesses, lambda: self.now),
+            "retrieval_counts": self.retrieval_counts,
             "event_history": self.event_history,
             "change_notifier": self.change_notifier,
             "commands": self.curation,
@@ -228,18 +153,19 @@ class Api:
             "owners": self.owners,
             "erasures": ErasureService(self.erasures, self.message_ends, lambda: self.now),
             "erasure_wait_s": 0.0,
+            "window_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
             "insights": self.insights,
             "namespaces": FakeNamespaces(self.memories),
             "kinds": self.kinds,
             "usage": self.consumption,
-            "policy_book": self.policy_book,
+            "policy_service": self.policy_service,
             "runs": self.runs,
             "sweeps": self.sweeps,
             "dead_letters": self.letters,
             "keys": self.keys,
-            "reach": PolicyReach(self.windows),
+            "policy_preview": PolicyPreview(self.windows),
             "trails": MessageTrails(self.trails, self.letter_topic, self.letters, ""),
             "pipeline": PipelineStatus(
                 self.pipeline, self.pipeline, self.consumption, self.letters, lambda: self.now, lambda: self.seconds
@@ -251,16 +177,19 @@ class Api:
         }
 
     def _conversations(self) -> dict[str, Any]:
-        """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
+        """Conversations under POLICIES, with a model of 1,000 tokens; one word is one token."""
         terms = WindowTerms(POLICIES, ModelLimits(1_000, {}))
         profiles = Profiles(self.live, words, lambda: self.now)
+        control = WindowControlSender(self.published, lambda: self.now, wait_s=0.1)
         return {
             "policies": POLICIES,
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now, profiles),
             "profiles": profiles,
             "conversations": Conversations(self.windows, self.archive, POLICIES),
-            "contexts": Contexts(self.archive, terms, KeptCounts(words), lambda: self.now),
-            "window_control": WindowControlSender(self.published, lambda: self.now, wait_s=0.1),
+            "conversation_list": ConversationList(self.windows, self.archive, POLICIES),
+            "contexts": Contexts(self.archive, terms, TokenCountCache(words), lambda: self.now),
+            "window_control": control,
+            "user_settings": UserSettingsService(self.user_settings, self.windows, control, lambda: self.now),
         }
 
     async def message_ends(self) -> dict[int, int]:
@@ -270,17 +199,17 @@ class Api:
         await self.memories.get("")
 
     def client(self, **patterns: str) -> httpx.AsyncClient:
-        """A client with a key of these rights (`read="app/*"`); without any, one that has no key."""
+        """A client with a key that has these rights (`read="app/*"`), or without a key."""
         headers = {"Authorization": f"Bearer {self.keys.add(**patterns)}"} if patterns else {}
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         return httpx.AsyncClient(transport=transport, base_url="http://api", headers=headers)
 
 
 def app_over(ports: Ports) -> FastAPI:
-    """As `create_app` makes it, but for its routes, which all share: each is built by the first request that passes it."""
+    """An app as `create_app` makes it, except that all apps share their routes: FastAPI builds each with its first request."""
     app = copy(first_app())
     app.state = State({**app.state._state, "ports": ports})
-    app.middleware_stack = None  # as before the first request: it would lead to the other app
+    app.middleware_stack = None  # resets the middleware, which otherwise refers to the other app
     return app
 
 

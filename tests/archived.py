@@ -1,4 +1,4 @@
-"""A message as the archive keeps it, with what a test does not care about filled in."""
+"""Builds an archived message with defaults for everything that a test does not set."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def archived_message(
     conversation: str, position: int, *, partition: int = 3, feeds: tuple[str, ...] = (), **fields: Any
 ) -> ArchivedMessage:
-    """A user's hello at noon, its id made of conversation and position; `fields` of the message have the last word."""
+    """A user's message at noon, with an id made of conversation and position; `fields` override the message's fields."""
     named = {"conversation_id": conversation, "message_id": f"{conversation}-{position}"}
     message = Message(**(named | {"role": "user", "timestamp": NOON, "content": "hello"} | fields))
     return ArchivedMessage(message=message, partition=partition, position=position, feeds=feeds)

@@ -1,4 +1,4 @@
-"""An authority of a test's own, and certificates that it signed, as PEM files: what a broker and its clients show each other."""
+"""A certificate authority for one test, and certificates of brokers and clients, as PEM files."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -20,7 +20,7 @@ from deploy.embedded.ports import LOOPBACK
 
 
 class Authority:
-    """Signs for a day; `file` is its certificate."""
+    """Issues certificates that are valid for a day; `file` is its own certificate."""
 
     def __init__(self, directory: Path, name: str = "authority") -> None:
         self._directory = directory
@@ -31,7 +31,7 @@ class Authority:
         self.file = self._written(f"{name}.pem", self._certificate.public_bytes(Encoding.PEM))
 
     def issue(self, name: str, password: str | None = None) -> tuple[Path, Path]:
-        """Files of a certificate for 127.0.0.1 and of its key, which `password` encrypts."""
+        """Writes a certificate for 127.0.0.1 and its key, which `password` encrypts; returns both files."""
         key = ec.generate_private_key(ec.SECP256R1())
         signed = certificate(named(name), self._name, key.public_key()).sign(self._key, hashes.SHA256())
         how: KeySerializationEncryption = BestAvailableEncryption(password.encode()) if password else NoEncryption()

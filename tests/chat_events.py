@@ -1,4 +1,4 @@
-"""What a chat service publishes, as tests say it: messages with stated fields, and ends of conversations."""
+"""Builders of chat events: messages and ends of conversations."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ AT = "2026-11-01T10:00:00Z"
 
 
 def message(conversation: str, number: int, text: str, *, at: datetime | str = AT, **fields: Any) -> Event:
-    """By a user, unless `role` says otherwise; its id is that of the conversation with its number."""
+    """A message of a user, unless `role` is given. Its id is made of the conversation and the number."""
     named = {"conversation_id": conversation, "message_id": f"{conversation}-{number}", "timestamp": said_at(at)}
     return Event(topics.MESSAGES, conversation, named | {"role": "user", "content": text} | fields)
 

@@ -1,4 +1,4 @@
-"""How well pairs of statements are told apart: by cosine alone, by letters alone, and as the curator decides."""
+"""Measures how well pairs of statements are classified: by cosine alone, by edit distance alone, and by the curator."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from rapidfuzz.distance import Levenshtein
 
-from agents.curation.rules.decide import Decision, Merge, Reinforce, decide
-from agents.curation.rules.ending import ended_memories
+from agents.curation.rules.contradictions import contradicted_memories
+from agents.curation.rules.decide import Decision, Merge, Reinforce, decide, same_attribute_value
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
@@ -23,7 +23,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 Word: TypeAlias = Literal["repeats", "refines", "contradicts"] | None
 
-# What a model that is never wrong would say.
+# The verdicts of a perfect model.
 RIGHT_WORD: dict[str, Word] = {
     "duplicate": "repeats",
     "refinement": "refines",
@@ -34,7 +34,7 @@ RIGHT_WORD: dict[str, Word] = {
 
 
 class Case(Struct, frozen=True):
-    """A pair with what a way may know of it. `letters` is the Levenshtein ratio of the normalised texts."""
+    """A pair with its measures. `letters` is the Levenshtein ratio of the normalised texts."""
 
     pair: Pair
     cosine: float
@@ -42,7 +42,8 @@ class Case(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """How many pairs were folded, and rightly; of `duplicates` and, with refinements, of `mergeable` ones there are."""
+    """The number of merged pairs, and of rightly merged ones; the number of `duplicates`, and of `mergeable` ones,
+    refinements included."""
 
     folded: int
     rightly: int
@@ -53,12 +54,12 @@ class Measured(Struct, frozen=True, kw_only=True):
 
     @property
     def precision(self) -> float:
-        """Of what was folded, the share that says the same or refines it; 1 when nothing was."""
+        """The share of merged pairs that are duplicates or refinements; 1 if none was merged."""
         return self.rightly / self.folded if self.folded else 1.0
 
     @property
     def recall(self) -> float:
-        """Of the duplicates, the share that was folded."""
+        """The share of duplicates that were merged."""
         return self.folded_duplicates / self.duplicates if self.duplicates else 1.0
 
 
@@ -84,7 +85,7 @@ def by_letters(case: Case, threshold: float) -> bool:
 
 
 def as_curated(case: Case, threshold: float) -> bool:
-    """Whether the curator folds the candidate into the memory without a model's word; letters are compared in any case."""
+    """Whether the curator merges the pair without a verdict of a model."""
     return is_folded(decision(case, Thresholds(related=0.0, merge=threshold)))
 
 
@@ -96,13 +97,15 @@ WAYS: dict[str, Callable[[Case, float], bool]] = {
 
 
 def decision(case: Case, limits: Thresholds, word: Word = None) -> Decision:
-    """What the curator decides about the pair when the namespace holds nothing else and the model says `word`."""
+    """The curator's decision about the pair, if the namespace has no other memory and the model's verdict is `word`."""
     memory = known(case.pair.memory)
     exact = memory if normalise(case.pair.memory) == normalise(case.pair.candidate) else None
-    near = [Scored(memory, case.cosine)] if case.cosine >= limits.related else []
-    akin = [Scored(memory, case.cosine)] if case.cosine >= limits.akin else []
+    nearest = [Scored(memory, case.cosine)]
+    near = (
+        nearest if case.cosine >= limits.related or same_attribute_value(case.pair.candidate, case.pair.memory) else []
+    )
     candidate, named = said(case.pair.candidate, word), [memory] if word == "contradicts" else []
-    ended, objected = ended_memories(candidate, named, {"m": case.cosine}, akin, limits.akin)
+    ended, objected = contradicted_memories(candidate, named, {"m": case.cosine}, nearest, limits.comparable)
     return decide(candidate, exact, near, DEFAULT_POLICY, limits, ended, objected)
 
 

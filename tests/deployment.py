@@ -1,12 +1,13 @@
-"""A deployment of its own on a shared stack: topics under a prefix, a database, a Qdrant collection, its workers."""
+"""A deployment for one test on a shared stack: topics under a prefix, a database, a Qdrant collection, workers."""
 
 import asyncio
 import json
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
@@ -25,7 +26,7 @@ T = TypeVar("T")
 
 
 async def eventually(condition: Callable[[], Awaitable[T]], what: str, within_s: float = 60.0) -> T:
-    """The condition's first true value. Fails at the deadline, saying what did not happen."""
+    """Waits until the condition returns a true value, and returns it. Fails after `within_s` seconds with `what`."""
     deadline = time.monotonic() + within_s
     while not (value := await condition()):
         assert time.monotonic() < deadline, f"not within {within_s:g} s: {what}"
@@ -33,8 +34,15 @@ async def eventually(condition: Callable[[], Awaitable[T]], what: str, within_s:
     return value
 
 
+def each_alone(directory: Path) -> Path:
+    """A policy file under which no slice waits to share a call, for tests of single calls."""
+    path = directory / "each-alone.json"
+    path.write_text(json.dumps([{"name": "each-alone", "share_wait_s": 0.0}]))
+    return path
+
+
 class Event(NamedTuple):
-    """What a chat service publishes: a dict is sent as JSON, bytes as they are, None as a tombstone."""
+    """A record of a chat service: a dict is sent as JSON, bytes unchanged, None as a tombstone."""
 
     topic: str
     key: str
@@ -49,28 +57,35 @@ class Event(NamedTuple):
 
 
 class Deployment(Stores):
-    """One deployment by its settings; workers write their logs and data into `directory`."""
+    """A deployment with its settings. Workers write logs and data into `directory`."""
 
     def __init__(self, settings: Settings, directory: Path) -> None:
         super().__init__(settings)
         self.directory = directory
         self._workers: list[WorkerProcess] = []
 
-    async def worker(self, name: str = "worker", *, stages: Iterable[str] = (), **settings: Any) -> WorkerProcess:
-        """A started worker that is ready. It is stopped with the deployment, if not before."""
-        worker = self.starting(name, stages=stages, **settings)
+    async def worker(self, name: str = "worker", **given: Any) -> WorkerProcess:
+        """Starts a worker and waits until it is ready. It is stopped with the deployment at the latest."""
+        worker = self.starting(name, **given)
         await worker.wait_ready()
         return worker
 
-    def starting(self, name: str = "worker", *, stages: Iterable[str] = (), **settings: Any) -> WorkerProcess:
-        """A worker that has just been started."""
-        worker = WorkerProcess(name, self.settings.model_copy(update=settings), self.directory, stages)
+    def starting(
+        self,
+        name: str = "worker",
+        *,
+        stages: Iterable[str] = (),
+        paces: Mapping[str, float] = MappingProxyType({}),
+        **settings: Any,
+    ) -> WorkerProcess:
+        """Starts a worker. `paces` are those of tests.chaos.preloaded.ForkedCommand."""
+        worker = WorkerProcess(name, self.settings.model_copy(update=settings), self.directory, stages, paces)
         worker.start()
         self._workers.append(worker)
         return worker
 
     async def api(self, name: str = "api") -> str:
-        """The address of an HTTP API without keys, which is stopped with the deployment."""
+        """Starts an HTTP API without keys, which stops with the deployment; returns its address."""
         process = ApiProcess(name, self.settings, self.directory)
         process.start()
         self._workers.append(process)
@@ -78,18 +93,18 @@ class Deployment(Stores):
         return process.said_when_ready
 
     def forget(self, worker: WorkerProcess) -> None:
-        """That it ended by itself was meant."""
+        """Accepts that the process ended by itself."""
         self._workers.remove(worker)
 
     async def stop_workers(self) -> None:
         await asyncio.gather(*(worker.stop() for worker in self._workers if worker.running))
 
     def logs(self) -> str:
-        """What all workers have logged."""
+        """The logs of all workers."""
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.directory.glob("*.log")))
 
     async def publish(self, *events: Event) -> None:
-        """As a chat service does, with a plain producer; in order."""
+        """Publishes events in order, with a plain producer as chat services use."""
         producer = AIOKafkaProducer(**self.settings.cluster().client())
         await producer.start()
         try:
@@ -102,7 +117,7 @@ class Deployment(Stores):
             await producer.stop()
 
     async def settled(self, within_s: float = 120.0) -> None:
-        """Waits until everything published is processed: lags are zero, windows rest, the outbox is empty."""
+        """Waits until everything published is processed: no lag, no waiting windows, an empty outbox."""
         deadline, behind = time.monotonic() + within_s, await self._behind()
         while behind:
             crashed = [worker.name for worker in self._workers if worker.exit_code not in (None, 0, -signal.SIGKILL)]
@@ -118,13 +133,14 @@ class Deployment(Stores):
             return f"windows {waiting}"
         if left := await self.count("outbox"):
             return f"{left} rows in the outbox"
-        if parked := await self.fetch("SELECT request_id FROM parked WHERE NOT batched AND not_before <= now()"):
-            return f"{len(parked)} parked requests whose time has come"
-        # Looked at again: what was on its way between the looks shows up as lag.
+        soon = "not_before <= now() OR reason = 'shared'"
+        if parked := await self.fetch(f"SELECT request_id FROM parked WHERE NOT batched AND ({soon})"):
+            return f"{len(parked)} parked requests whose time has come, or that wait to share a call"
+        # Checked again: records in flight between the checks show up as lag.
         return f"lags {lags}" if any((lags := await self.lags()).values()) else ""
 
     async def remove(self) -> None:
-        """Stops the workers and takes the topics, the database and the collection away again."""
+        """Stops the workers, and deletes the topics, the database and the collection."""
         await self.stop_workers()
         admin = AIOKafkaAdminClient(**self.settings.cluster().client())
         await admin.start()
@@ -142,7 +158,7 @@ class Deployment(Stores):
 
 @asynccontextmanager
 async def deployed(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> AsyncIterator[Deployment]:
-    """A deployment under a name that nobody else has; removed in the end. Fails when a log has told the password."""
+    """A deployment under a unique name, removed at the end. Fails if a log contains the password."""
     unique = f"{name}-{uuid4().hex[:8]}"
     deployment = Deployment(await prepared(stack, unique, directory, **chosen), directory)
     try:

@@ -1,4 +1,4 @@
-"""Models that run in this process, for tests and benchmarks."""
+"""Embedding models in this process, for tests and benchmarks."""
 
 import os
 from pathlib import Path
@@ -10,6 +10,6 @@ from sinks.embeddings.onnx import OnnxEmbedder
 CACHE_DIR = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
 
 
-def shipped(name: str = MEMORY_DEFAULT.name) -> OnnxEmbedder:
-    """The default model of memories unless another is named; to be closed. The first use downloads it."""
+def packaged_embedder(name: str = MEMORY_DEFAULT.name) -> OnnxEmbedder:
+    """The named model, by default that of memories; the caller closes it. The first use downloads it."""
     return opened_model(name, CACHE_DIR)

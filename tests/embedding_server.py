@@ -1,5 +1,5 @@
-"""A local server of embeddings, for tests: Ollama's `/api/embed` and OpenAI's `/v1/embeddings`, with their checks, limits and
-faults. Its vectors are those of sinks.embeddings.fake. It listens on loopback only."""
+"""A local embedding server: Ollama's `/api/embed` and OpenAI's `/v1/embeddings`, with their checks, limits and faults. Its
+vectors are those of sinks.embeddings.fake."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from tests.scripted_server import ScriptedServer
 
 MODEL = "embed-test"
 KEY = "EXAMPLE-embedding-key"
-# Status, headers and body, as a server words them.
+# Status, headers and body of real servers.
 FAULTS: dict[str, tuple[int, dict[str, str], object]] = {
     "limited": (429, {"Retry-After": "3"}, {"error": {"message": "Rate limit reached", "type": "tokens"}}),
     "limited_long": (429, {"Retry-After": "300"}, {"error": {"message": "You exceeded your current quota"}}),
@@ -20,16 +20,16 @@ FAULTS: dict[str, tuple[int, dict[str, str], object]] = {
     "forbidden": (403, {}, {"error": {"message": f"not with {KEY}"}}),
     "strange": (400, {}, {"detail": "input contains a forbidden token"}),
 }
-# What becomes of an answer's first vector, or of the answer.
+# Changes of the first vector of a response, or of the response.
 SPOILT = frozenset({"zero", "nan", "null", "short", "fewer", "wrong_index"})
 
 
 class EmbeddingServer(ScriptedServer):
     """A step of the script is a name in FAULTS or SPOILT, or one of ScriptedServer.between.
 
-    More than `most_texts` in a request are refused as Text Embeddings Inference refuses them, a text of more than `most_chars`
-    as the protocol's server does: Ollama only when `cuts` is off, as since 0.13.5. With a `key` none other is let in. Items of
-    OpenAI's protocol come in reverse order, which their index allows.
+    Requests with more than `most_texts` texts are refused as by Text Embeddings Inference, texts of more than `most_chars`
+    as by the protocol's server; Ollama truncates them if `cuts` is on, as before 0.13.5. With a `key`, other keys are
+    refused. OpenAI's items come in reverse order, which their index allows.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class EmbeddingServer(ScriptedServer):
         return None
 
     async def _early(self, request: web.Request, body: dict[str, Any]) -> tuple[str, web.Response | None]:
-        """The step, and its answer if it is none of vectors."""
+        """The step of the script, and its response if that has no vectors."""
         self.seen.append(body)
         step = self.step(body)
         if step in FAULTS:

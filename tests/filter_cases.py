@@ -1,4 +1,5 @@
-"""Memories, filters, and which memories these accept: held against whatever filters (the rule, Qdrant, PostgreSQL)."""
+"""Memories, filters, and the memories that each filter accepts, for every implementation of filters (the rule, Qdrant,
+PostgreSQL)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Conversations of several people: a window, its slices, the offline provider and the records, without a server."""
+"""Conversations of several people through a window, the offline provider and the records, without a server."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, req
 PERSONAL = Policy(name="personal", namespaces=("{app_id}/{user_id}",))
 TEAM = Policy(name="team", namespaces=("{app_id}/{user_id}", "{app_id}"))
 
-# Each person says a word that nobody else says, so that every text tells whose it is.
+# Each person uses a word of their own, which identifies the source of every text.
 PEOPLE = {
     f"{first}{last}".lower(): f"{first}{place}"
     for first in ("Ber", "Lis", "Por", "Ant", "Gra", "Tur", "Mal", "Kar")
@@ -31,16 +31,16 @@ FACTS = (
     "Ich wohne in {place}.",
     "I moved to {place}.",
 )
-# What everybody says in the same words, about themselves, and what says nothing.
+# Statements that all people make in the same words, and messages without content.
 COMMON = ("I work as a nurse.", "I have two kids.", "I don't eat meat.")
 ASIDES = ("Hello!", "Really?", "Where do you live?", "Thanks, that helps a lot.", "What about you?")
 
 
 def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[Message]:
-    """A conversation of two to four people and an assistant; the first may go on without an id, some have names."""
+    """A conversation of two to four people and an assistant. The first person may lose the id, and some have names."""
     present = seed.sample(sorted(PEOPLE), seed.randint(2, 4))
     silent, named = seed.random() < 0.3, seed.random() < 0.5
-    said = [says(0, present[0], "Hello!", conversation_id=conversation_id)]
+    said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id)]
     for number in range(1, seed.randint(4, 16)):
         who = seed.choice(present)
         told, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
@@ -49,19 +49,20 @@ def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[
             told, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
         elif named:
             fields = {"name": who.title()}
-        said.append(says(number, user_id, told, conversation_id=conversation_id, **fields))
+        said.append(group_message(number, user_id, told, conversation_id=conversation_id, **fields))
     return said
 
 
-def sayers(said: Sequence[Message]) -> dict[str, str]:
-    """Who says each message."""
+def speakers(said: Sequence[Message]) -> dict[str, str]:
+    """The speaker of each message."""
     return {each.message_id: each.user_id or said[0].user_id or "" for each in said if each.role == "user"}
 
 
 def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Mapping[str, str], unnamed: bool) -> bool:
-    """Whether a memory is another person's, tells another's fact, or does not say whose it is where others have theirs.
+    """Whether a memory is stored for another person, tells another person's fact, or does not name its person where other
+    people have spoken.
 
-    `unnamed`: nobody else has spoken yet, so that it need not.
+    `unnamed`: only one person has spoken so far, so that the memory need not name them.
     """
     people = {said_by[message_id] for message_id in source_ids}
     owner = namespace.split("/")[1] if "/" in namespace else None
@@ -72,13 +73,13 @@ def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Map
     return any(place in text for who, place in PEOPLE.items() if who not in people)
 
 
-def says(number: int, user_id: str | None, content: str, **fields: object) -> Message:
-    """In the app `kitchen`."""
+def group_message(number: int, user_id: str | None, content: str, **fields: object) -> Message:
+    """A message in the app `kitchen`."""
     return message(number, content, user_id=user_id, app_id="kitchen", **fields)
 
 
 def slices_of(messages: Sequence[Message], policy: Policy) -> list[ExtractionRequest]:
-    """What the window of the conversation asks for; each answer makes room for the next request."""
+    """The requests of the conversation's window; each is answered at once."""
     window, known, now = Window.opened(CONVERSATION, 0), terms(policy), BEGAN.timestamp()
     told = [each for at, said in enumerate(messages) for each in window.add(said, at, 10, always(known), now)]
     told += window.control(control("flush"), len(messages), known, now)
@@ -86,6 +87,6 @@ def slices_of(messages: Sequence[Message], policy: Policy) -> list[ExtractionReq
 
 
 async def batches_of(request: ExtractionRequest, policy: Policy, *related: Memory) -> list[CandidateBatch]:
-    """What the offline provider finds, as it goes to curators."""
+    """The candidate batches of the offline provider for curators."""
     answer = await OfflineProvider().extract(request, Context(policy=policy, related=related))
     return candidate_batches(request, answer, BEGAN)

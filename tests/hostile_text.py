@@ -1,4 +1,4 @@
-"""Texts that nobody types and anybody can send, and a measure of growth that neither a slow nor a busy machine fails."""
+"""Hostile texts for parsers, and a check that processing time grows linearly, which works on slow and busy machines."""
 
 import math
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-# Repeated, each of these has made some pattern read the rest of a text from every place in it.
+# Repeated, each of these once made a pattern scan the rest of the text from every position.
 UNITS = (
     *(
         "\n",
@@ -70,13 +70,13 @@ UNITS = (
         "\ud800",
     ),
 )
-# A start that opens a pattern whose repetition follows.
+# Beginnings of patterns, followed by repetitions.
 OPENINGS = ("password is", "key is", "auth:", "pin", "system", "log:", "(said: ", "eyJaaaaaa.eyJ")
 # At the last length, work of 0.4 ns for each pair of characters takes longer than MOST_GROWTH times FLOOR_S.
 CHARS = (100, 1_000, 10_000)
 # Ten times the text: linear work takes ten times as long, quadratic a hundred times.
 MOST_GROWTH = 40
-# Shorter times are noise; work that takes less than MOST_GROWTH times as long is not worth an alarm.
+# Shorter times are noise; growth below MOST_GROWTH times is accepted.
 FLOOR_S = 0.001
 MOST_TRIES = 3
 
@@ -97,11 +97,11 @@ def of_chars(unit: str, chars: int, opening: str = "") -> str:
 
 
 def assert_grows_linearly(work: Callable[[str], object], unit: str, opening: str = "") -> None:
-    """Compares the processor time for a text with that for one of ten times its length; begins small, so that it ends."""
+    """Compares the CPU time for a text and for one ten times as long; begins with short texts, so that it ends."""
     before_s = cpu_s(work, of_chars(unit, CHARS[0], opening))
     for chars in CHARS[1:]:
         text, allowed_s = of_chars(unit, chars, opening), MOST_GROWTH * max(FLOOR_S, before_s)
-        # Again if it took long, as the collector may have run; another text each time, as answers may be remembered.
+        # Repeated if it took long, as the garbage collector may have run; with another text each time, as results may be cached.
         tries = (cpu_s(work, text + "." * number) for number in range(MOST_TRIES))
         before_s = next((taken_s for taken_s in tries if taken_s <= allowed_s), math.inf)
         assert before_s <= allowed_s, f"{chars:,} characters of {opening + unit!r} take more than {allowed_s:.2f} s"
@@ -113,7 +113,7 @@ def cpu_s(work: Callable[[str], object], text: str) -> float:
     return time.process_time() - started
 
 
-# For a database: NUL, which PostgreSQL does not take, escapes, quotes, marks that join or turn.
+# For a database: NUL, which PostgreSQL rejects, escapes, quotes, joiners and direction marks.
 HARD_TO_STORE = (
     "a\x00b",
     "\x00",

@@ -1,4 +1,4 @@
-"""Checks a JSON value against one of the generated schemas: the keywords that these use, and no others."""
+"""Checks JSON values against the generated schemas, with the keywords that these use."""
 
 import json
 from datetime import datetime
@@ -18,8 +18,8 @@ TYPES = {
 PASSED_OVER = {"$schema", "$id", "$defs", "title", "description", "default"}
 
 
-def complaints(value: Any, name: str) -> list[str]:
-    """What the value breaks of the schema schemas/generated/NAME.schema.json, each with its place."""
+def violations(value: Any, name: str) -> list[str]:
+    """The violations of schemas/generated/NAME.schema.json by the value, each with its place."""
     schema = json.loads((GENERATED / f"{name}.schema.json").read_text())
     return _complaints(value, schema, schema, "$")
 

@@ -1,8 +1,8 @@
-"""A day that lasts: budgets that are counted by the real clock, in tests that midnight must not change."""
+"""Moves the start of the day of budgets, so that midnight cannot change a test with the real clock."""
 
 from datetime import UTC, datetime, timedelta
 
-from agents.budgets.energy import OVERALL
+from agents.budgets.budget_guard import OVERALL
 from schemas.budgets.budgets import Amount
 from sinks.budgets.ledger import Ledger
 from sinks.postgres.connection import connect
@@ -13,8 +13,8 @@ def tomorrow() -> datetime:
 
 
 async def begin_tomorrow(dsn: str) -> None:
-    """What all spend together from now on counts as tomorrow's, as if some worker's clock were ahead: today's midnight clears
-    nothing. PostgreSQL's clock cannot be set."""
+    """Counts later usage as tomorrow's, as if a worker's clock were ahead, so that midnight resets nothing. PostgreSQL's
+    clock cannot be set."""
     pool = await connect(dsn)
     try:
         await Ledger(pool, tomorrow).settle("none", [], {OVERALL: Amount()})

@@ -1,4 +1,4 @@
-"""A memory, with what a test does not care about filled in."""
+"""Builds a memory with defaults for everything that a test does not set."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def a_memory(text: str = "User has a dog.", at: datetime = NOON, **fields: Any) -> Memory:
-    """A fact of namespace `n`, live and in its first version, made at `at`; `fields` have the last word."""
+    """A live fact of namespace `n` in its first version, created at `at`; `fields` override."""
     defaults: dict[str, Any] = {
         "memory_id": f"id of {text}",
         "namespace": "n",

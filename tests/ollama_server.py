@@ -1,5 +1,5 @@
-"""A local Ollama server, for tests: it checks requests as Ollama does, answers them by rules, shortens what does not fit its
-window as its versions do, reads its prompt cache, and has its faults on demand. It listens on loopback only."""
+"""A local Ollama server: it validates requests as Ollama does, answers by rules, truncates prompts as its versions do,
+reports prompt caching, and has faults on demand."""
 
 import json
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.rule_answers import answered
+from tests.rule_answers import answer_for
 from tests.scripted_server import ScriptedServer
 
 MODEL = "llama-test:latest"
 EMBEDDER = "embed-test:latest"
 DEFAULT_WINDOW = 4_096
 MOMENT = "2026-03-02T09:00:00.000000Z"
-# Status and message as Ollama words them; the oldest wording of a missing model is that of its scheduler.
+# Ollama's statuses and messages; the oldest message for a missing model is that of its scheduler.
 FAULTS = {
     "bad_request": (400, 'option "num_ctx" must be of type integer'),
     "overlong": (400, "the input length exceeds the context length"),
@@ -32,13 +32,12 @@ FAULTS = {
 
 
 class OllamaServer(ScriptedServer):
-    """`async with OllamaServer() as server:`; ask for `MODEL` at `server.url`.
+    """`async with OllamaServer() as server:`; use `MODEL` at `server.url`.
 
-    A step of the script is a name in FAULTS, one of ScriptedServer.between, `truncated`, `shortened` (the reply to half of the
-    prompt, told by its count only), `uncounted` (as old versions told of a cached prompt), or `text:` and the text to answer.
-    What is not scripted is answered by the offline rules, or summarised by them.
-    `refuses` is whether `truncate` and `shift` are honoured, as since 0.12.6. `trained` is the model's own window in tokens.
-    `seen` keeps the bodies of the chats.
+    A step of the script is a name in FAULTS, one of ScriptedServer.between, `truncated`, `shortened` (an answer to half of
+    the prompt, visible by its token count only), `uncounted` (no count for a cached prompt, as old versions), or `text:` and
+    the answer. Other requests are answered or summarised by the offline rules. `refuses`: `truncate` and `shift` are
+    honoured, as since 0.12.6. `trained` is the model's own context in tokens. `seen` has the bodies of the chat requests.
     """
 
     def __init__(self, refuses: bool = True, trained: int = 131_072, chars_per_token: int = 4) -> None:
@@ -104,14 +103,14 @@ class OllamaServer(ScriptedServer):
         return web.json_response(answer)
 
     def _shortened(self, window: int) -> int:
-        """Tokens left of a prompt that does not fit: all that the window holds, or since it can refuse about half of it."""
+        """The tokens left of a prompt that does not fit: the whole window, or about half of it in versions that can refuse."""
         return window // 2 + 2 if self._refuses else window
 
     def _said(self, body: dict[str, Any], step: str, most: int) -> tuple[str, str]:
         text = (
             step.removeprefix("text:")
             if step.startswith("text:")
-            else json.dumps(answered(asked(body), body["format"]))
+            else json.dumps(answer_for(asked(body), body["format"]))
         )
         if step == "truncated":
             return text[: len(text) // 2], "length"
@@ -120,7 +119,7 @@ class OllamaServer(ScriptedServer):
         return text, "stop"
 
     def _read_from_cache(self, prompt: str) -> int:
-        """Tokens of the beginning that this prompt shares with the one before."""
+        """The number of leading tokens that this prompt shares with the previous one."""
         same = takewhile(lambda pair: pair[0] == pair[1], zip(self._cached, prompt, strict=False))
         shared = sum(1 for _ in same)
         self._cached = prompt
@@ -135,7 +134,7 @@ def fault(status: int, text: str) -> web.Response:
 
 
 def overlong(sent: int, window: int) -> str:
-    """llama-server's refusal, which Ollama hands on as a string."""
+    """The error of llama-server, which Ollama passes on as a string."""
     refusal = {
         "code": 400,
         "message": f"request ({sent} tokens) exceeds the available context size ({window} tokens), try increasing it",
@@ -165,7 +164,7 @@ def listed(name: str) -> dict[str, Any]:
 
 
 def wrong_body(body: dict[str, Any]) -> tuple[int, str] | None:
-    """Ollama's checks on the parts of a request that memstream uses, in its order. Options it does not know it passes over."""
+    """Ollama's validation of the parts of a request that memstream uses, in Ollama's order. Unknown options are ignored."""
     wanted = body.get("format")
     if not body.get("model"):
         return 400, "model is required"
@@ -184,7 +183,7 @@ def wrong_body(body: dict[str, Any]) -> tuple[int, str] | None:
 
 
 def rendered(messages: list[dict[str, str]]) -> str:
-    """A chat template: what marks the turns is read as well."""
+    """The prompt by a chat template; the marks of turns count too."""
     turns = [f"<|{message['role']}|>\n{message['content']}<|end|>\n" for message in messages]
     return "".join([*turns, "<|assistant|>\n"])
 
@@ -195,6 +194,6 @@ def most_tokens(options: dict[str, Any], room: int) -> int:
 
 
 def asked(body: dict[str, Any]) -> str:
-    """The text of the first user's message."""
+    """The text of the first user message."""
     text: str = next(message["content"] for message in body["messages"] if message["role"] == "user")
     return text

@@ -1,4 +1,4 @@
-"""An OpenID provider on loopback: a token endpoint that takes client credentials, and the keys of its tokens."""
+"""An OpenID provider on loopback: a token endpoint for client credentials, and the keys of its tokens."""
 
 import base64
 import json
@@ -18,7 +18,8 @@ AUDIENCE = "kafka"
 
 
 class OpenIdServer(ScriptedServer):
-    """`clients` are secrets by the client's id. Tokens live `lives_s`; `issued` counts them, `asked` keeps their forms."""
+    """`clients` has secrets by client id. Tokens are valid for `lives_s` seconds; `issued` counts them, and `asked` has
+    their request forms."""
 
     def __init__(self, clients: dict[str, str], lives_s: int = 300) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a deployment of its own needs on a shared stack: settings under a name, a database, and topics."""
+"""Prepares a deployment on a shared stack: settings under a name, a database, and topics."""
 
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ from deploy.settings import Settings, load
 from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
 
-# The embedded PostgreSQL trusts everybody; whoever prints or logs the dsn is found out by this.
+# The embedded PostgreSQL needs no password; this one detects code that prints or logs the dsn.
 PASSWORD = "EXAMPLE-pa55word"
 
 
 async def prepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> Settings:
-    """Settings of a deployment of its own on a shared stack, migrated and with its topics."""
+    """Settings of a deployment with a migrated database and its topics."""
     settings = unprepared(stack, name, directory, **chosen)
     await make_database(stack.dsn, name)
     await create(settings.cluster().client(), specs(settings.topics()), 1)
@@ -25,7 +25,7 @@ async def prepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: A
 
 
 def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> Settings:
-    """The same settings, with nothing behind them yet."""
+    """The same settings without database and topics."""
     own = {
         "bootstrap_servers": stack.bootstrap_servers,
         "postgres_dsn": SecretStr(dsn_of(stack, name)),
@@ -41,13 +41,14 @@ def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) 
 
 
 def dsn_of(stack: EmbeddedStack, database: str) -> str:
-    """With a password in it."""
+    """The dsn with a password in it."""
     parts = urlsplit(stack.dsn)
     return parts._replace(netloc=parts.netloc.replace("@", f":{PASSWORD}@"), path=f"/{database}").geturl()
 
 
 async def make_database(dsn: str, name: str) -> str:
-    """The address of a migrated database on the server at `dsn`; migrated once a server, and copied from then on."""
+    """Creates a migrated database on the server at `dsn` and returns its dsn. The first one per server is migrated, the
+    others are copies of it."""
     if not await _exists(dsn, "migrated"):
         await administer(dsn, "CREATE DATABASE migrating")
         await migrate(of_database(dsn, "migrating"))

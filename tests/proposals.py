@@ -1,4 +1,4 @@
-"""Candidates and commands as they stand in Kafka, and waiting until the curation stage is done with them."""
+"""Builders of candidate batches and commands, and a wait for the curation stage."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,13 +9,13 @@ from tests.deployment import Deployment, Event, eventually
 
 
 def command(kind: str, namespace: str, **fields: Any) -> Event:
-    """Sent now; what is sent before an erasure is rejected after it."""
+    """A command of now: commands from before an erasure are rejected."""
     said = {"command_id": uuid4().hex, "kind": kind, "namespace": namespace, "at": datetime.now(UTC).isoformat()}
     return Event(topics.COMMANDS, namespace, said | fields)
 
 
 def candidates(namespace: str, *texts: str, **fields: Any) -> Event:
-    """A request of one part, with a candidate a text from a message of its own; `fields` are those of the candidates."""
+    """A request of one part with a candidate per text, each from its own message; `fields` are those of the candidates."""
     at = datetime.now(UTC).isoformat()
     source = {"conversation_id": "c", "message_id": uuid4().hex, "timestamp": at}
     common = {"kind": "fact", "confidence": 0.9, "sources": [source]} | fields
@@ -29,7 +29,7 @@ def candidates(namespace: str, *texts: str, **fields: Any) -> Event:
 
 
 async def curated(deployment: Deployment, within_s: float = 60.0) -> None:
-    """Everything is decided, and told to Qdrant and Kafka; no other stage need be served."""
+    """Waits until everything is decided and projected to Qdrant and Kafka."""
 
     async def done() -> bool:
         return not (await deployment.lags())["curation"] and not await deployment.count("outbox")

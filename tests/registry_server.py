@@ -1,4 +1,4 @@
-"""A schema registry on loopback, with the routes and error codes of Confluent's that clients use here."""
+"""A schema registry on loopback with the routes and error codes of Confluent's."""
 
 import base64
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from tests.scripted_server import ScriptedServer
 
 
 class RegistryServer(ScriptedServer):
-    """`asked` counts requests for a schema by number. With a `login` (name, password) nobody else is let in. Where `taken` is
+    """`asked` counts requests per schema number. With a `login` (name, password), other clients are refused. If `taken` is
     False, every new schema is incompatible."""
 
     def __init__(self, login: tuple[str, str] | None = None) -> None:

@@ -1,6 +1,7 @@
-"""A local server that reranks, for tests: as Text Embeddings Inference, Cohere, Jina and Voyage do, with their faults.
+"""A local reranker with the APIs of Text Embeddings Inference, Cohere, Jina and Voyage, and their faults.
 
-Scores are the share of the question's words that a text has. It listens on loopback only."""
+A score is the share of the question's words that a text has.
+"""
 
 import json
 import re
@@ -14,19 +15,20 @@ from tests.scripted_server import ScriptedServer
 MODEL = "rerank-test"
 KEY = "EXAMPLE-rerank-key"
 TEI_BATCH = 32
-# Status and body, as a server words them.
+# Status and body of real servers.
 FAULTS: dict[str, tuple[int, object]] = {
     "limited": (429, {"message": "You are using a Trial key, which is limited to 10 API calls / minute."}),
     "overloaded": (503, {"error": "Model is overloaded", "error_type": "Overloaded"}),
     "forbidden": (401, {"message": f"invalid api token {KEY}"}),
     "strange": (400, {"detail": "query must not be empty"}),
 }
-# What becomes of an answer's rows.
+# Changes of the rows of a response.
 SPOILT = frozenset({"fewer", "wrong_index", "nan", "words"})
 
 
 class RerankServer(ScriptedServer):
-    """A step of the script is a name in FAULTS or SPOILT, or one of ScriptedServer.between. `keys` are those of the requests."""
+    """A step of the script is a name in FAULTS or SPOILT, or one of ScriptedServer.between. `keys` are those of the
+    requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +53,7 @@ class RerankServer(ScriptedServer):
         return await self._named(request, "results")
 
     async def _jina_or_voyage(self, request: web.Request) -> web.Response:
-        """Jina is known by a parameter that Voyage is not sent."""
+        """Recognises Jina by a parameter that Voyage does not get."""
         body = await request.json()
         return await self._named(request, "results" if "return_documents" in body else "data")
 

@@ -1,5 +1,4 @@
-"""What the model behind a local server says: the offline rules' findings, read from the prompt as a model reads it, in the
-shape of the JSON Schema that was asked for."""
+"""Answers of local model servers: the findings of the offline rules, parsed from the prompt, in the requested JSON Schema."""
 
 import json
 import re
@@ -9,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agents.models.offline.excerpt import most_telling, tellings
+from agents.models.offline.excerpt import best_sentences, scored_sentences
 from agents.models.offline.provider import findings
+from agents.models.offline.rules.compaction import decide
 from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.keeping import decide
 from agents.models.offline.rules.rating import rated
-from agents.models.offline.rules.reading import Finding
 from agents.models.offline.rules.relations import relate
+from agents.models.offline.rules.rule_engine import Finding
 from agents.models.port import Subject
 from schemas.extraction.requests import SliceMessage
 from schemas.memories.memories import Memory
@@ -30,11 +29,11 @@ def tokens(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
-def answered(prompt: str, schema: dict[str, Any]) -> Any:
-    """What the schema asks for, of the purposes that memstream has, else the least that the schema allows."""
+def answer_for(prompt: str, schema: dict[str, Any]) -> Any:
+    """The answer for a schema that memstream uses; for others, the smallest value that the schema allows."""
     wanted = schema.get("properties", {})
     if "summary" in wanted and "<transcript>" in prompt:
-        return {"summary": summed_up(prompt)}
+        return {"summary": summary_text(prompt)}
     if "memories" in wanted and "<transcript>" in prompt:
         return {"memories": by_rules(prompt)}
     if "absorbs" in wanted and "<memories>" in prompt:
@@ -49,7 +48,7 @@ def answered(prompt: str, schema: dict[str, Any]) -> Any:
 
 
 def least(schema: dict[str, Any]) -> Any:
-    """The least value of a schema: required fields only, lists without items, the first of several."""
+    """The smallest value of a schema: required fields only, empty lists, the first alternative."""
     for keyword in ("const", "enum", "anyOf"):
         if keyword in schema:
             first = schema[keyword] if keyword == "const" else schema[keyword][0]
@@ -61,18 +60,18 @@ def least(schema: dict[str, Any]) -> Any:
     return {"array": [], "string": "", "integer": 0, "number": 0, "boolean": False, "null": None}[kind]
 
 
-def summed_up(prompt: str) -> str:
-    """What was said before, and what the offline provider would tell of the transcript."""
-    said = tuple(spoken(prompt))
+def summary_text(prompt: str) -> str:
+    """The earlier summary, with the offline provider's summary of the transcript."""
+    said = tuple(transcript_messages(prompt))
     (earlier,) = fenced(prompt, "earlier")
-    latest = " ".join(most_telling(list(tellings(said)), SUMMARY_TOKENS, tokens))
+    latest = " ".join(best_sentences(list(scored_sentences(said)), SUMMARY_TOKENS, tokens))
     return f"{earlier} {latest}".strip()
 
 
 def by_rules(prompt: str) -> list[dict[str, Any]]:
-    """What the offline rules find in the prompt's transcript, in the shape that the prompt asks for."""
+    """The findings of the offline rules in the prompt's transcript, in the requested form."""
     known = [known_memory(line) for line in inside(prompt, "memories")]
-    said = spoken(prompt)
+    said = transcript_messages(prompt)
     return [
         {
             "kind": finding.kind,
@@ -83,14 +82,14 @@ def by_rules(prompt: str) -> list[dict[str, Any]]:
             "tags": list(finding.tags),
             "language": language,
         }
-        | applying(finding, known)
+        | applicable_fields(finding, known)
         for number, message in enumerate(said, 1)
         for language, finding in findings(message)
     ]
 
 
-def applying(finding: Finding, known: list[Memory]) -> dict[str, Any]:
-    """The fields that a model leaves out where they do not apply."""
+def applicable_fields(finding: Finding, known: list[Memory]) -> dict[str, Any]:
+    """Leaves out fields that a model omits if they do not apply."""
     relation = relate(finding, known)
     fields = {
         **{
@@ -112,20 +111,20 @@ def inside(prompt: str, name: str) -> list[str]:
     if f"<{name}>\n" not in prompt:
         return []
     between = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
-    return [line for line in between.split("\n") if line]  # a JSON string may hold other line breaks
+    return [line for line in between.split("\n") if line]  # a JSON string may contain other line breaks
 
 
 def known_memory(line: str) -> Memory:
-    """Of a line `1 "text"`, in a group `1 user2 "text"`."""
+    """Parses a line `1 "text"`, in a group `1 user2 "text"`."""
     head, _, text = line.partition(' "')
     return remembered({"id": head.split()[0], "kind": "fact", "text": json.loads(f'"{text}')})
 
 
-def spoken(prompt: str) -> list[SliceMessage]:
-    """The messages of the prompt's transcript, read from its lines."""
-    inside = prompt.split("<transcript>\n")[1].split("</transcript>")[0]
+def transcript_messages(prompt: str) -> list[SliceMessage]:
+    """The messages of the transcripts in the prompt, by conversation."""
+    transcripts = (each.split("</transcript>")[0] for each in prompt.split("<transcript>\n")[1:])
     day, time, found = "", "00:00", list[SliceMessage]()
-    for line in inside.split("\n"):
+    for line in "".join(transcripts).split("\n"):
         if line.startswith("day "):
             day = line
         elif line:

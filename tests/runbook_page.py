@@ -1,6 +1,6 @@
-"""A page of the runbook as it is tried: its console blocks are run one after the other, and by wish written anew with what came.
+"""Tests a page of the runbook: runs its console blocks in order, and compares or rewrites the output.
 
-`RUNBOOK_WRITE=1 python -m pytest tests/integration/runbook` puts the transcripts into the pages.
+`RUNBOOK_WRITE=1 python -m pytest tests/integration/runbook` writes the output into the pages.
 """
 
 import os
@@ -26,21 +26,21 @@ CODE = re.compile(r"\(exit code (\d+)\)")
 ELLIPSIS = "..."
 VARYING = re.compile(
     r"[0-9a-f.,:+TZ-]*\d[0-9a-f.,:+TZ-]*"  # a number, a time, or an id
-    r"|(?<!\S)-(?!\S)"  # in place of a number that is not there yet
-    r"|─+|-{2,}"  # as wide as what stands in the column
+    r"|(?<!\S)-(?!\S)"  # in place of a missing number
+    r"|─+|-{2,}"  # as wide as the column's content
 )
-SHAPE_CHARACTERS = 60  # of a line: what is behind may be cut, or be of a width that varies
+SHAPE_CHARACTERS = 60  # compared part of a line; the rest may be truncated or vary in width
 
 
 @dataclass
 class Step:
-    """A command of a page, and what the page says of it."""
+    """A command of a page with its documented output."""
 
     command: str
     told: list[str]
 
     def check(self, output: str, code: int) -> None:
-        """That it ended as the page says (0 where it says nothing), and printed what the page shows, up to numbers and ids."""
+        """Checks the exit code (0 unless documented) and the output, up to numbers and ids."""
         codes = [int(found[1]) for line in self.told if (found := CODE.fullmatch(line))]
         assert code == (codes[0] if codes else 0), f"{self.command!r} ended with {code}:\n{output}"
         if os.environ.get("RUNBOOK_WRITE"):
@@ -54,9 +54,9 @@ class Step:
 
 
 class Page:
-    """`run` takes the next block, command by command, and returns what they said; `done` holds that none is left.
+    """`run` runs the next block, command by command, and returns the output; `done` checks that no block is left.
 
-    A command that ends otherwise, or prints something else, than its page says fails the test.
+    A command with another exit code or output than documented fails the test.
     """
 
     def __init__(self, name: str, deployment: Deployment, directory: Path, environment: dict[str, str]) -> None:
@@ -69,7 +69,7 @@ class Page:
         self.environment = environment
 
     def run(self) -> str:
-        """Everything that the next block's commands printed. Blocking: to be called in a thread."""
+        """Runs the next block and returns its output. Blocking: call it in a thread."""
         said = [(step.command, self._held(step)) for step in steps(self._blocks[self._next])]
         self._next += 1
         self._written.append("".join(f"{PROMPT}{command}\n{shown(output)}" for command, output in said))
@@ -87,7 +87,7 @@ class Page:
         return with_code(output, code)
 
     def _said(self, command: str) -> tuple[str, int]:
-        """What it printed, and its exit code."""
+        """The output and exit code of a command."""
         words = shlex.split(command)
         if words[0] == "export":
             given = (Template(word).substitute(self.environment).split("=", 1) for word in words[1:])
@@ -108,7 +108,7 @@ class Page:
         return done.stdout, done.returncode
 
     def _memstream(self, *words: str) -> tuple[str, int]:
-        """In this process: what the command loads takes seconds, and here only once."""
+        """Runs a memstream command in this process, where imports are loaded once."""
         changed = {
             name.removeprefix(PREFIX).lower(): value
             for name, value in self.environment.items()
@@ -119,7 +119,7 @@ class Page:
 
 
 def steps(block: str) -> list[Step]:
-    """A command stands behind a prompt and goes on where its line ends with a backslash; what it printed follows."""
+    """The commands of a block with their output. A command follows a prompt and continues after a trailing backslash."""
     found: list[Step] = []
     for line in block.replace("\\\n", "\\\0").splitlines():
         if line.startswith(PROMPT):
@@ -130,7 +130,7 @@ def steps(block: str) -> list[Step]:
 
 
 def shape(line: str) -> str:
-    """What of it is the same the next time."""
+    """The part of the output that is the same in every run."""
     return " ".join(VARYING.sub("#", line).split())[:SHAPE_CHARACTERS]
 
 
@@ -139,7 +139,7 @@ def with_code(output: str, code: int) -> str:
 
 
 def shown(output: str) -> str:
-    """As much of it as a page takes."""
+    """The beginning of the output, as long as pages show it."""
     lines = [line.rstrip() for line in output.splitlines() if line.strip()]
     kept = lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], ELLIPSIS]
     return "".join(f"{line}\n" for line in kept)

@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that answers by a script: what the local servers of models have in common."""
+"""An HTTP server on loopback that answers by a script; the base of the local model servers."""
 
 import asyncio
 import threading
@@ -10,17 +10,16 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-# Bytes of a request's body, as the Messages API allows them.
+# The Messages API's limit of a request body, in bytes.
 LARGEST = 32 * 1024 * 1024
 UNSCRIPTED = "rules"
 
 
 class ScriptedServer:
-    """`async with ... as server:`; it listens at `server.url`, on a port of its own if none is given.
+    """`async with ... as server:`; it listens at `server.url`, by default on a free port.
 
-    `script` queues what the next requests get, one each. With nothing queued `choose`, if a test sets it, says by the body of
-    the request what it gets, else it is answered by the rules.
-    `seen` keeps the bodies of the requests that ask the model.
+    `script` queues one step per request. With an empty queue, `choose` (if set) selects a step by the request's body;
+    otherwise the rules answer. `seen` has the bodies of the model requests.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -29,6 +28,7 @@ class ScriptedServer:
         self._script: deque[str] = deque()
         self._port = port
         self._closing = asyncio.Event()
+        self._let_go = asyncio.Event()
         self._runner: web.AppRunner | None = None
 
     @property
@@ -42,24 +42,30 @@ class ScriptedServer:
         raise NotImplementedError
 
     def step(self, body: dict[str, Any]) -> str:
-        """What this request gets: of a script its next step."""
+        """The step for this request."""
         if self._script:
             return self._script.popleft()
         return self.choose(body) if self.choose else UNSCRIPTED
 
     async def between(self, step: str) -> web.Response | None:
-        """What a client may get from any server, or from what stands before it: `status:` and a bare status, `page` (HTML),
-        `slow` (nothing until the server stops), `late:` and the seconds until the answer. None to go on and answer.
-        """
+        """Responses of any server or proxy: `status:` and a bare status, `page` (HTML), `slow` (nothing until the server
+        stops), `held` (the answer once the test calls `let_go`), `late:` and the seconds until the answer. None: answer
+        normally."""
         if step.startswith("status:"):
             return web.Response(status=int(step.removeprefix("status:")))
         if step == "page":
             return web.Response(text="<html>Welcome to the router</html>", content_type="text/html")
         if step == "slow":
             await self.closing()
+        if step == "held":
+            await self._let_go.wait()
         if step.startswith("late:"):
             await asyncio.sleep(float(step.removeprefix("late:")))
         return None
+
+    def let_go(self) -> None:
+        """Releases held answers, on the server's loop."""
+        self._let_go.set()
 
     async def closing(self) -> None:
         """Waits until the server is stopped."""
@@ -93,7 +99,7 @@ Server = TypeVar("Server", bound=ScriptedServer)
 
 @contextmanager
 def in_a_thread(server: Server) -> Iterator[Server]:
-    """The server, on an event loop of its own: it serves worker processes over many tests."""
+    """The server on its own event loop, for worker processes in several tests."""
     ready, stop = threading.Event(), threading.Event()
 
     async def serve() -> None:
@@ -112,7 +118,7 @@ def in_a_thread(server: Server) -> Iterator[Server]:
 
 
 async def cut_off(request: web.Request, answer: web.Response) -> web.StreamResponse:
-    """Half of the answer, then a connection that is reset."""
+    """Sends half of the answer, then resets the connection."""
     body = await begun(request, answer)
     transport = request.transport
     assert transport is not None, "the client left before its answer could be cut off"
@@ -121,7 +127,7 @@ async def cut_off(request: web.Request, answer: web.Response) -> web.StreamRespo
 
 
 async def begun(request: web.Request, answer: web.Response) -> web.StreamResponse:
-    """The headers and half of the body, sent."""
+    """Sends the headers and half of the body."""
     assert isinstance(answer.body, bytes)
     headers = {**answer.headers, "Content-Length": str(len(answer.body))}
     body = web.StreamResponse(status=answer.status, headers=headers)

@@ -1,4 +1,4 @@
-"""An ASGI app on a port of this machine, for what only a real connection shows."""
+"""Serves an ASGI app on a local port, for tests that need a real connection."""
 
 import asyncio
 import socket
@@ -9,18 +9,20 @@ from typing import Any
 import uvicorn
 
 
-class Quiet(uvicorn.Server):
-    """Leaves the signals of the process to the tests."""
+class SignallessServer(uvicorn.Server):
+    """Leaves the signals of the process alone."""
 
     def capture_signals(self) -> Any:
         return nullcontext()
 
 
 @asynccontextmanager
-async def served(app: Any, on_stop: Callable[[], object] = lambda: None, within_s: float = 10.0) -> AsyncIterator[str]:
-    """The app's address. `on_stop` is called before the server is told to stop, which then has to end in time."""
+async def serve_app(
+    app: Any, on_stop: Callable[[], object] = lambda: None, within_s: float = 10.0
+) -> AsyncIterator[str]:
+    """The app's address. `on_stop` is called before the server is stopped, which must then end in time."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Quiet(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=None))
+    server = SignallessServer(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=None))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Builders of slices, contexts and memories for tests: a Monday morning in Berlin unless told otherwise."""
+"""Builders of slices, contexts and memories; by default on a Monday morning in Berlin."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ def said(
 
 
 def slice_of(*messages: SliceMessage | str) -> ExtractionRequest:
-    """One request; plain texts are said by the user, numbered from 1 as m1, m2 and so on."""
+    """A request; plain texts are the user's messages m1, m2 and so on."""
     built = tuple(
         said(message, number) if isinstance(message, str) else message for number, message in enumerate(messages, 1)
     )
@@ -53,7 +53,7 @@ def slice_of(*messages: SliceMessage | str) -> ExtractionRequest:
 
 
 def known(text: str, kind: str = "fact", memory_id: str | None = None) -> Memory:
-    """A live memory; its id is its text unless told otherwise."""
+    """A live memory; its id is its text by default."""
     return a_memory(text, MONDAY, memory_id=memory_id or text, namespace="app/user", kind=kind, confidence=0.8)
 
 

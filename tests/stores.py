@@ -1,8 +1,9 @@
-"""Looking into what a deployment has stored: Kafka's records, PostgreSQL's rows, Qdrant's points.
+"""Reads the data of a deployment: Kafka's records, PostgreSQL's rows, Qdrant's points.
 
-All of it goes through aiokafka, asyncpg and qdrant-client as they are, never through memstream's readers.
+It uses aiokafka, asyncpg and qdrant-client directly, never memstream's own readers.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,7 +30,7 @@ TABLES = (
 
 
 class Snapshot(Struct):
-    """Everything that stands in Kafka (by logical topic), Postgres (by table) and Qdrant (id, payload, vector)."""
+    """All data in Kafka (by logical topic), PostgreSQL (by table) and Qdrant (id, payload, vector)."""
 
     records: dict[str, list[ConsumerRecord]]
     rows: dict[str, list[dict[str, Any]]]
@@ -37,7 +38,7 @@ class Snapshot(Struct):
     lags: dict[str, int]
 
     def values(self, topic: str) -> list[Any]:
-        """The JSON values of a topic's records."""
+        """The decoded records of a topic."""
         return [json.loads(record.value) for record in self.records[topic] if record.value is not None]
 
     def memories(self, namespace: str) -> list[dict[str, Any]]:
@@ -45,7 +46,7 @@ class Snapshot(Struct):
 
 
 class Stores:
-    """The stores that a deployment's settings lead to."""
+    """The stores of a deployment's settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -55,14 +56,14 @@ class Stores:
         return self.settings.postgres_dsn.get_secret_value()
 
     def topic(self, name: str) -> str:
-        """The physical name."""
+        """The physical name of a topic."""
         return self.settings.topics().physical(name)
 
     def group(self, stage: str) -> str:
         return self.settings.topics().group(stage)
 
     async def records(self, topic: str) -> list[ConsumerRecord]:
-        """Every committed record of a topic (logical name), each partition in order."""
+        """All committed records of a topic (logical name), each partition in order."""
         async with self._consumer() as consumer:
             tps = self._partitions(self.topic(topic))
             consumer.assign(tps)
@@ -83,7 +84,7 @@ class Stores:
             isolation_level="read_committed",
             auto_offset_reset="earliest",
             enable_auto_commit=False,
-            retry_backoff_ms=10,  # asked for a topic it has not met, it sleeps so long before it looks at the answer
+            retry_backoff_ms=10,  # the consumer sleeps this long after requesting an unknown topic
         )
         await consumer.start()
         try:
@@ -131,31 +132,37 @@ class Stores:
         return found
 
     async def lags(self) -> dict[str, int]:
-        """Records that each stage's group has not committed; a partition without a commit counts from its origin."""
+        """The number of uncommitted records of each stage's group; a partition without a commit counts from its start
+        offset."""
         admin = AIOKafkaAdminClient(**self.settings.cluster().client())
         await admin.start()
         try:
             async with self._consumer() as consumer:
-                return {stage: await self._lag(stage, admin, consumer) for stage in STAGES}
+                origins = await self.fetch("SELECT * FROM origins")
+                counted = await asyncio.gather(*(self._lag(stage, origins, admin, consumer) for stage in STAGES))
+                return dict(zip(STAGES, counted, strict=True))
         finally:
             await admin.close()
 
-    async def _lag(self, stage: str, admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer) -> int:
-        tps = self._partitions(*map(self.topic, STAGES[stage]))
+    async def _lag(
+        self, stage: str, origins: list[dict[str, Any]], admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer
+    ) -> int:
+        tps, group = self._partitions(*map(self.topic, STAGES[stage])), self.group(stage)
         done = {
             TopicPartition(row["topic"], row["partition"]): row["origin_offset"]
-            for row in await self.fetch("SELECT * FROM origins WHERE consumer_group = $1", self.group(stage))
+            for row in origins
+            if row["consumer_group"] == group
         }
         done |= {
             tp: committed.offset
-            for tp, committed in (await admin.list_consumer_group_offsets(self.group(stage))).items()
+            for tp, committed in (await admin.list_consumer_group_offsets(group)).items()
             if committed.offset >= 0
         }
         ends = await consumer.end_offsets(tps)
         return sum(ends[tp] - done.get(tp, 0) for tp in tps)
 
     async def waiting_windows(self) -> list[str]:
-        """Conversations with messages that wait to be extracted, for an answer or for stragglers, read from the changelog."""
+        """Conversations whose windows wait for extraction, an answer or missing messages, read from the changelog."""
         names = self.settings.topics()
         heads = {}
         for record in await self.records(names.changelog.removeprefix(names.prefix)):

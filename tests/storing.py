@@ -1,4 +1,4 @@
-"""Memories into PostgreSQL as the curator writes them, without a curator."""
+"""Stores memories in PostgreSQL as the curator does, without a curator."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ BY_TEST = Cause(actor="test")
 
 
 async def store(pool: Pool, memories: Sequence[Memory], embedder: Embedder | None = None) -> None:
-    """Each becomes what is given here; with an embedder they have their vectors."""
+    """Stores the memories; with an embedder, their vectors too."""
     vectors = [None] * len(memories) if embedder is None else await embedder.embed([each.text for each in memories])
     for memory, vector in zip(memories, vectors, strict=True):
         await store_one(pool, memory, vector, "" if embedder is None else embedder.model)
 
 
 async def remember(pool: Pool, memories: Sequence[Memory], embedder: Embedder, index: VectorIndex) -> None:
-    """The same, and projected to the vector index."""
+    """Stores the memories and projects them to the vector index."""
     await store(pool, memories, embedder)
     memory_ids = [memory.memory_id for memory in memories]
     points = await Memories(pool).points(memory_ids, embedder.model)

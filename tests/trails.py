@@ -63,7 +63,7 @@ def a_trail(
     parked: tuple[ParkedTrace, ...] = (),
     changes: tuple[ChangeTrace, ...] | None = None,
 ) -> MessageTraces:
-    """At position 3 of partition 0."""
+    """The traces of a message at position 3 of partition 0."""
     kept = RulingTrace(candidate_id="c1", result="created", memory_id="m1")
     dropped = RulingTrace(candidate_id="c2", result="dropped", reason="confidence below 0.3")
     part = PartTrace(

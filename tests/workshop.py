@@ -1,4 +1,4 @@
-"""Agent tools over memories in a dictionary."""
+"""Tools for models over memories in a dictionary."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -6,13 +6,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from agents.api.tools.access import ToolAccess
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.tools import ToolAccess, Tools
+from agents.api.tools.tools import Tools
 from agents.conversations.lookup import Conversations
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
+from agents.retrieval.passage_ranking import UNMEASURED
 from agents.retrieval.recall import Recall
-from agents.retrieval.said_ranking import UNMEASURED
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from agents.retrieval.tiers import Tiers
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
@@ -21,8 +22,8 @@ from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
-from tests.fakes.remembered import FakeRemembered
-from tests.fakes.said import FakeSaid
+from tests.fakes.memory_index import FakeMemoryIndex
+from tests.fakes.passage_search import FakePassageSearch
 from tests.fakes.sinks import FakeVectors
 from tests.fakes.windows import FakeWindows
 from tests.memories import a_memory
@@ -33,17 +34,17 @@ MINE, SHARED, THEIRS = "kitchen/ada", "kitchen", "kitchen/tom"
 
 
 class Workshop(Struct):
-    """The tools of a wiring and what they reach."""
+    """The tools, and the fakes behind them."""
 
-    remembered: FakeRemembered
+    remembered: FakeMemoryIndex
     commands: FakeCommands
-    retrieval: Retrieval
+    retrieval: MemorySearch
     archive: FakeArchive
-    said: FakeSaid
-    noted: list[str] = []  # texts that were read
+    said: FakePassageSearch
+    noted: list[str] = []  # texts of read passages
 
     def tools(self, *namespaces: str, **reach: Any) -> Tools:
-        """Over these namespaces, all of them writable unless `reach` says otherwise."""
+        """Tools for these namespaces, all writable unless `reach` restricts them."""
         namespaces = namespaces or (MINE,)
         wired = ToolAccess(**({"namespaces": namespaces, "writable": namespaces} | reach))
         ports = ToolPorts(
@@ -64,7 +65,7 @@ class Workshop(Struct):
         self.noted += [memory.text for memory in memories]
 
     def blocks(self) -> Blocks:
-        """Words count as tokens."""
+        """Context blocks; one word is one token."""
         stored = FakeMemories(*self.remembered.known.values())
         profiles = Profiles(FakeLive(stored), words, lambda: NOON)
         recall = Recall(self.tiers(), self.archive, POLICIES, words, lambda: NOON, profiles)
@@ -76,7 +77,7 @@ def words(text: str) -> int:
 
 
 def spoken(workshop: Workshop) -> None:
-    """What ada and tom said some days ago, and what was shared."""
+    """Messages of ada and tom some days ago, and shared ones."""
     workshop.said.say("We took the night train to Porto.", at=NOON, namespace=MINE, conversation_id="trip")
     workshop.said.say("The night train is my enemy.", at=NOON, namespace=THEIRS, speaker="tom")
     workshop.said.say("The night train again?", at=NOON, namespace=SHARED, owners=(THEIRS,), speaker="tom")
@@ -87,15 +88,15 @@ def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
 
 
 def furnished() -> Workshop:
-    """With four memories in three namespaces, and what ada and tom just said."""
-    remembered = FakeRemembered(
+    """A workshop with four memories in three namespaces, and recent messages of ada and tom."""
+    remembered = FakeMemoryIndex(
         memory("User is allergic to peanuts.", importance=0.9, tags=("food",), full_text="User carries an injector."),
         memory("User prefers short recipes.", kind="preference"),
         memory("The kitchen has no oven.", SHARED),
         memory("Tom is allergic to milk.", THEIRS),
     )
-    retrieval = Retrieval(FakeEmbedder(), FakeVectors(), remembered, remembered, clock=lambda: NOON)
+    retrieval = MemorySearch(FakeEmbedder(), FakeVectors(), remembered, remembered, clock=lambda: NOON)
     archive = FakeArchive()
     archive.say("of-ada", ("user", "I keep bees."), app_id="kitchen", user_id="ada")
     archive.say("of-tom", ("user", "I keep wolves."), app_id="kitchen", user_id="tom")
-    return Workshop(remembered, FakeCommands(remembered), retrieval, archive, FakeSaid())
+    return Workshop(remembered, FakeCommands(remembered), retrieval, archive, FakePassageSearch())

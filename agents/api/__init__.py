@@ -1,1 +1,1 @@
-"""What answers over HTTP: thin routes over ports, problems as RFC 9457 has them, keys with rights by namespace."""
+"""The HTTP API: thin routes over ports, errors as RFC 9457 problem documents, API keys with rights per namespace."""

@@ -1,4 +1,4 @@
-"""The FastAPI app: routes, authentication, error handlers. It reads no settings and opens nothing."""
+"""The FastAPI app: routes, authentication, error handlers. It reads no settings and opens no connections."""
 
 from functools import cache
 from typing import Any, Final
@@ -45,71 +45,83 @@ from agents.api.routes import (
     tools,
     trails,
     transfer,
+    user_settings,
     users,
     windows,
+    wishes,
 )
 
-OPEN: Final = (health.router,)  # no key: what they tell is nobody's
-KEYED: Final = (
+PUBLIC_ROUTERS: Final = (health.router,)  # no key required
+AUTHENTICATED_ROUTERS: Final = (
     me.router,
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
-    passages.router,
-    kinds.router,
-    *(trails.router, windows.router),  # before conversations: the address of one begins theirs
+    *(wishes.router, passages.router, kinds.router),
+    *(trails.router, windows.router),  # before conversations, whose path parameter matches these paths too
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
-    *(transfer.router, statistics.router, insights.router, policies.router, users.router, erasures.router),
+    *(
+        transfer.router,
+        statistics.router,
+        insights.router,
+        policies.router,
+        users.router,
+        user_settings.router,
+        erasures.router,
+    ),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
     *(pipeline.router, dead_letters.router, access.router),
 )
 
-DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
-WITHIN_S: Final = 20.0
+DESCRIPTION = "Long-term memory for chat systems on Kafka: read, search and change memories."
+TIMEOUT_S: Final = 20.0
 
 
-def create_app(ports: Ports, *, within_s: float = WITHIN_S, local: bool = False) -> FastAPI:
-    """An ASGI app over the ports. What has no answer `within_s` is answered with 503.
+def create_app(ports: Ports, *, timeout_s: float = TIMEOUT_S, local: bool = False) -> FastAPI:
+    """Returns an ASGI app over the ports. A request without a response after `timeout_s` seconds gets a 503.
 
-    A `local` app answers to this machine's names alone.
+    With `local`, the app only accepts the host names of loopback.
     """
     app = app_with_routes()
     app.state.ports = ports
     app.state.document = cache(document)
     app.state.methods = methods
     problems.install_error_handlers(app)
-    app.add_middleware(DeadlineMiddleware, within_s=within_s)
+    app.add_middleware(DeadlineMiddleware, timeout_s=timeout_s)
     if local:
         app.add_middleware(AllowedHosts)
     app.add_middleware(RequestIdMiddleware)
-    app.add_middleware(TracingMiddleware)  # the outermost
+    app.add_middleware(TracingMiddleware)  # outermost
     return app
 
 
 def app_with_routes() -> FastAPI:
-    """With its routes, and nothing behind them yet."""
+    """Returns the app with its routes, without ports or middleware."""
     app = FastAPI(
         title="memstream",
         description=DESCRIPTION,
         version=openapi.VERSION,
         openapi_url=None,
         redirect_slashes=False,  # `DELETE /v1/memories/` with an empty id must not become another request
-        generate_unique_id_function=lambda route: route.name,  # names of operations are those of functions
+        generate_unique_id_function=lambda route: route.name,  # operation ids are function names
     )
-    for router in OPEN:
+    for router in PUBLIC_ROUTERS:
         app.include_router(router)
-    for router in KEYED:
+    for router in AUTHENTICATED_ROUTERS:
         app.include_router(router, dependencies=[Depends(authenticate)])
     app.include_router(panel.router)
     return app
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI document of all routes."""
-    return openapi.document(app_with_routes(), (*OPEN, *KEYED))
+    """Returns the OpenAPI document of all routes."""
+    return openapi.document(app_with_routes(), (*PUBLIC_ROUTERS, *AUTHENTICATED_ROUTERS))
 
 
 def methods(path: str) -> set[str]:
-    """That some route of the path takes."""
+    """Returns the HTTP methods that the routes of the path accept together."""
     routes = (
-        route for router in (*OPEN, *KEYED, panel.router) for route in router.routes if isinstance(route, APIRoute)
+        route
+        for router in (*PUBLIC_ROUTERS, *AUTHENTICATED_ROUTERS, panel.router)
+        for route in router.routes
+        if isinstance(route, APIRoute)
     )
     return {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}

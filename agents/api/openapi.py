@@ -1,4 +1,5 @@
-"""The OpenAPI 3.1 document: paths and parameters from FastAPI, shapes of bodies from msgspec's Structs, problems everywhere."""
+"""Builds the OpenAPI 3.1 document: paths and parameters from FastAPI, body schemas from msgspec, and a problem response for
+every operation."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,16 +13,16 @@ from agents.api.http.json_bodies import DocumentedBodies
 from agents.api.http.problems import MEDIA_TYPE, ProblemDetails
 from schemas.documents.generate import dedented
 
-VERSION = "1.0.0"  # of the API: minor for what is added, major for what old clients do not understand
+VERSION = "1.0.0"  # of the API: minor for additions, major for incompatible changes
 ANY_JSON: dict[str, Any] = {"application/json": {"schema": {}}}
 PROBLEM = {
-    "description": "A problem (RFC 9457): its `type` names the kind, its `detail` says what to do.",
+    "description": "A problem document (RFC 9457): `type` identifies the problem, `detail` says what to do.",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
 }
 
 
 def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
-    """Of the app, whose routes are those of the routers."""
+    """Returns the document of the app. `routers` are its routers, which carry the body schemas."""
     whole: dict[str, Any] = get_openapi(
         title="memstream", version=VERSION, description=app.description, routes=app.routes
     )
@@ -34,7 +35,7 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
 
 
 def documented_responses(responses: dict[str, Any]) -> dict[str, Any]:
-    """Without what FastAPI supposes of a route that says nothing, and with the problems that any may answer."""
+    """Removes FastAPI's default responses and adds the problem response."""
     kept = {
         status: response
         for status, response in responses.items()

@@ -1,12 +1,12 @@
-"""Ports of what operators and administrators do; agents/api/ports.py has those of memories, and all of them together."""
+"""Ports for operations and administration. `agents/api/ports.py` has the others and the `Ports` value of all."""
 
 from collections.abc import AsyncIterator, Collection
 from datetime import datetime
 from typing import Any, Protocol
 
 from agents.api.pipeline.status import Pipeline
-from agents.dead_letters.letters import EVERY, LetterStatus
-from agents.dead_letters.reader import How, Letter, LetterFilter
+from agents.dead_letters.dead_letter_queue import ALL_DEAD_LETTERS, DeadLetterStatus
+from agents.dead_letters.reader import DeadLetter, DeadLetterFilter, Outcome
 from agents.replay.comparison import Difference
 from agents.replay.cutover import CutoverResult
 from schemas.access.keys import Grant, Key
@@ -19,105 +19,108 @@ from sinks.consolidation.runs import RunFilter
 
 
 class AuditLog(Protocol):
-    """Records administrators' actions (sinks.access.audit.Audit)."""
+    """The audit log of administrators' actions (sinks.access.audit.Audit)."""
 
     async def record(self, done: Audited) -> None:
-        """Await this before the action that it records. Raises Retryable."""
+        """Records an action. Await this before the action itself. Raises Retryable."""
 
     async def page(
         self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
     ) -> tuple[AuditEntry, ...]:
-        """The latest first. Raises Retryable."""
+        """Returns entries, latest first. Raises Retryable."""
 
 
 class KeyAdministration(Protocol):
-    """Makes and revokes keys, and tells the audit of it (sinks.access.keys.Keys). Every method raises Retryable."""
+    """Creates and revokes API keys, and records both in the audit log (sinks.access.keys.Keys). Every method raises
+    Retryable."""
 
     async def all(self) -> tuple[Key, ...]:
-        """Revoked and expired ones too, oldest first."""
+        """Returns all keys, oldest first, including revoked and expired ones."""
 
     async def create(
         self, name: str, grants: tuple[Grant, ...], at: datetime, actor: str, expires_at: datetime | None = None
     ) -> tuple[str, Key]:
-        """The token and the key. Raises Rejected `taken`."""
+        """Returns the token and the key. Raises Rejected `taken` if an active key has the name."""
 
     async def revoke(self, named: str, at: datetime, actor: str) -> Key:
-        """Raises Rejected `unknown`."""
+        """Revokes a key by id or name. Raises Rejected `unknown`."""
 
 
 class ConsolidationRuns(Protocol):
     """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
     async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
-        """Stores a run, which begins within seconds, with its audit entry. Returns False and stores neither if the same caller
-        already has `most_pending` pending runs."""
+        """Stores a run with its audit entry; a scheduler starts it within seconds. Returns False and stores neither if the
+        same caller already has `most_pending` pending runs."""
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
-        """The current state of a run."""
+        """Returns the current state of a run; None if there is no such run."""
 
-    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
-        """Runs, the newest first."""
+    async def page(self, run_filter: RunFilter) -> tuple[ConsolidationRun, ...]:
+        """Returns runs, newest first."""
+
+    async def last_scheduled(self, policies: Collection[str]) -> dict[str, ConsolidationRun]: ...
 
     async def schedules(self) -> tuple[Scheduled, ...]:
-        """When each policy with a schedule has its next run."""
+        """Returns the time of the next run of each policy with a schedule."""
 
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
     ) -> tuple[Finding, ...]:
-        """The findings of a dry run after a number."""
+        """Returns the findings of a dry run with numbers above `after`."""
 
 
 class RetentionSweeps(Protocol):
-    """Sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
+    """Retention sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
 
     async def add(self, sweep: Sweep) -> None:
-        """Stores a sweep, which begins within seconds."""
+        """Stores a sweep, which starts within seconds."""
 
     async def of(self, sweep_id: str) -> Sweep | None:
-        """The current state of a sweep."""
+        """Returns the current state of a sweep; None if there is no such sweep."""
 
     async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
-        """Sweeps, the newest first."""
+        """Returns sweeps, newest first."""
 
 
 class ReplayService(Protocol):
-    """agents.replay.replays.ReplayGenerations. Every method raises Retryable; the last two also Misconfigured, for a generation
-    in another state."""
+    """Generations of replays (agents.replay.replays.ReplayGenerations). Every method raises Retryable; `cut_over` and `undo`
+    also raise Misconfigured if the generation is in another state."""
 
     async def latest(self, limit: int) -> tuple[Generation, ...]:
-        """The youngest first."""
+        """Returns generations, newest first."""
 
     async def get(self, generation_id: str) -> Generation | None:
-        """One of them."""
+        """Returns a generation; None if there is no such generation."""
 
     async def progress(self, generation_id: str) -> Progress:
-        """How far the replay is."""
+        """Returns the progress of the replay."""
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
-        """What the generation would change in a namespace now."""
+        """Compares a namespace of the generation with the live namespace."""
 
     async def cut_over(self, generation_id: str) -> CutoverResult:
-        """Replaces live memories by the generation's."""
+        """Replaces live memories by the generation's memories."""
 
     async def undo(self, generation_id: str) -> CutoverResult:
-        """Undoes the cutover."""
+        """Reverts the cutover."""
 
 
 class DeadLetters(Protocol):
-    """agents.dead_letters.letters.Letters. Every method raises Retryable."""
+    """The dead-letter queue (agents.dead_letters.dead_letter_queue.DeadLetterQueue). Every method raises Retryable."""
 
-    async def statuses(self, wanted: LetterFilter = EVERY) -> list[LetterStatus]:
-        """Those that are meant, oldest first."""
+    async def statuses(self, selection: DeadLetterFilter = ALL_DEAD_LETTERS) -> list[DeadLetterStatus]:
+        """Returns the selected dead letters with their status, oldest first."""
 
-    def contents(self, letters: Collection[Letter]) -> AsyncIterator[tuple[Letter, Any]]:
-        """Each that is still there, with its record."""
+    def contents(self, letters: Collection[DeadLetter]) -> AsyncIterator[tuple[DeadLetter, Any]]:
+        """Yields each dead letter that the topic still has, with its record."""
 
-    async def settle(self, letter: Letter, record: Any, how: How) -> None:
-        """Replays or discards one. Raises Rejected when there is no way back."""
+    async def settle(self, letter: DeadLetter, record: Any, how: Outcome) -> None:
+        """Replays or discards a dead letter. Raises Rejected if it cannot be replayed."""
 
 
 class PipelineReader(Protocol):
-    """agents.api.pipeline.status.PipelineStatus."""
+    """The state of the pipeline (agents.api.pipeline.status.PipelineStatus)."""
 
     async def read(self) -> Pipeline:
-        """As it is now, some seconds old at most."""
+        """Returns the state, at most some seconds old."""

@@ -1,4 +1,4 @@
-"""Ports: everything that routes need besides HTTP. The composition root or a test supplies them."""
+"""Ports: the dependencies of the routes. The composition root or a test supplies them."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
@@ -10,11 +10,12 @@ from msgspec import Struct
 from agents.api.access.callers import Caller
 from agents.api.access.erasure import OwnerStore
 from agents.api.access.rate_limits import RateLimiter
-from agents.api.budgets.consumption import Consumption
+from agents.api.budgets.usage_report import UsageReport
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import EventSource
 from agents.api.memories.access_counter import AccessCounter
-from agents.api.memories.exports import Pages
+from agents.api.memories.exports import MemoryPages
+from agents.api.memories.retrieval_counter import RetrievalCounter
 from agents.api.operator_ports import (
     AuditLog,
     ConsolidationRuns,
@@ -24,15 +25,17 @@ from agents.api.operator_ports import (
     ReplayService,
     RetentionSweeps,
 )
-from agents.api.policies.policy_book import PolicyBook
-from agents.api.policies.reach import PolicyReach
+from agents.api.policies.policy_preview import PolicyPreview
+from agents.api.policies.policy_service import PolicyService
 from agents.api.trails.trail import MessageTrails
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
+from agents.conversations.listing import ConversationList
 from agents.conversations.lookup import Conversations
-from agents.curation.rules.outcome import Outcome
+from agents.conversations.user_settings import UserSettingsService
+from agents.curation.rules.outcomes import Outcome
 from agents.erasure.begin import ErasureService
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
 from agents.retrieval.recall import Recall
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
@@ -49,113 +52,115 @@ from sinks.vectors.port import Point, VectorIndex
 
 
 class Authentication(Protocol):
-    """Decides who may send requests."""
+    """Authenticates tokens."""
 
     async def authenticate(self, token: str | None) -> Caller | None:
-        """The caller of the token; None for an invalid one. Raises Retryable."""
+        """Returns the caller of the token; None for an invalid token. Raises Retryable."""
 
 
 class MemoryReader(Protocol):
-    """Reads memories, up to a second old. Every method raises Retryable."""
+    """Reads memories, at most one second old. Every method raises Retryable."""
 
     async def get(self, memory_id: str) -> Memory | None:
-        """The memory, of any status and namespace."""
+        """Returns the memory, of any status and namespace; None if there is no such memory."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        """Those that exist, of any status and namespace."""
+        """Returns the existing memories by id, of any status and namespace."""
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
-        """A page of a namespace's memories."""
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
+        """Returns a page of a namespace's memories."""
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
-        """Versions above one, oldest first."""
+        """Returns up to `limit` versions after `version`, oldest first."""
 
 
 class StoredMemories(MemoryReader, Protocol):
-    """Reads current memories (sinks.memories.reader.Memories), for decisions and right after a change."""
+    """Reads memories in their current state (sinks.memories.reader.Memories), for decisions and right after a change."""
 
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None
     ) -> tuple[Memory, ...]:
-        """Memories of a namespace with links to any of these: all, or the first by id."""
+        """Returns memories of a namespace that link to any of these: all, or the first `limit` by id."""
 
     async def from_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
     ) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Ids of live memories by the (conversation, message) that they come from."""
+        """Returns ids of live memories by source message, given as (conversation id, message id)."""
 
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
-        """What the vector index should hold of these memories."""
+        """Returns the vector points of these memories."""
 
 
 class CommandSender(Protocol):
     """Sends commands to the curator (agents.api.memories.commands.Commands)."""
 
     async def send_and_wait(self, command: Command) -> Outcome | None:
-        """The outcome; None if it is not known in time: the curator still applies the command. Raises Retryable, Rejected."""
+        """Returns the outcome; None if it is unknown after the time limit. The curator applies the command in either case.
+        Raises Retryable and Rejected."""
 
     async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
-        """The outcomes in order, all within one time limit. Raises Retryable, Rejected."""
+        """Returns the outcomes in order, within one time limit for all. Raises Retryable and Rejected."""
 
     async def send(self, commands: Sequence[Command]) -> None:
-        """Returns once Kafka has confirmed the commands; does not wait for outcomes. Raises Retryable, Rejected."""
+        """Returns once Kafka has confirmed the commands. Does not wait for outcomes. Raises Retryable and Rejected."""
 
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
-        """The outcome of an earlier command; None while it is pending. Raises Retryable."""
+        """Returns the outcome of an earlier command; None while it is pending. Raises Retryable."""
 
     async def settled(self, namespace: str, command_ids: Sequence[str]) -> Collection[str]:
-        """Those of a namespace's commands whose outcome is known. Raises Retryable."""
+        """Returns those of a namespace's command ids that have an outcome. Raises Retryable."""
 
 
 class SearchService(Protocol):
-    """Search (agents.retrieval.tiers.Tiers)."""
+    """Searches memories and passages (agents.retrieval.tiers.Tiers)."""
 
-    async def search(self, asked: Query) -> Found:
-        """The best first. Raises Retryable."""
+    async def search(self, query: Query) -> Found:
+        """Returns hits, best first. Raises Retryable."""
 
 
-class ReadingPassages(Protocol):
-    """Passages of what was said (agents.passages.reading.PassageReader). Every method raises Retryable."""
+class PassageReader(Protocol):
+    """Reads passages of archived messages (agents.passages.passage_reader.PassageReader). Every method raises Retryable."""
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
-        """Those that exist, of any namespace."""
+        """Returns the existing passages by id, of any namespace."""
 
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
     ) -> list[ReadPassage]:
-        """The passages of these (conversation, message), in the order they were said."""
+        """Returns the passages of messages, given as (conversation id, message id), in the order they were said."""
 
 
 class NamespaceStatistics(Protocol):
-    """Counts of a namespace's contents (sinks.memories.statistics.NamespaceStatistics)."""
+    """Counts the contents of a namespace (sinks.memories.statistics.NamespaceStatistics)."""
 
     async def of(self, namespace: str) -> Statistics:
-        """Raises Retryable."""
+        """Returns the counts of a namespace. Raises Retryable."""
 
     async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
-        """Of a memory of this namespace. Raises Retryable."""
+        """Returns the cost of a memory of this namespace. Raises Retryable."""
 
 
 class NamespaceInsights(Protocol):
-    """Days and costs of a namespace (sinks.memories.insights.Insights). Every method raises Retryable."""
+    """Daily activity and costs of a namespace (sinks.memories.insights.Insights). Every method raises Retryable."""
 
     async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
-        """The earliest first, without those on which nothing happened."""
+        """Returns the days with activity, earliest first."""
 
     async def costliest(self, namespace: str, limit: int) -> tuple[MemoryCost, ...]:
-        """The costliest memories first."""
+        """Returns the most expensive memories, most expensive first."""
 
 
 class Ports(Struct, frozen=True, kw_only=True):
-    """One value a process. A new port is a new field here, in `deploy/wiring/api.py` and in `tests/api.py`."""
+    """One value per process. A new port is a new field here, in `deploy/wiring/api.py` and in `tests/api.py`."""
 
     authentication: Authentication
     rate_limiter: RateLimiter
     memories: MemoryReader
     stored: StoredMemories
     retrieval: SearchService
-    passages: ReadingPassages
+    passages: PassageReader
     accesses: AccessCounter
+    retrieval_counts: RetrievalCounter
     event_history: EventSource
     change_notifier: ChangeNotifier
     commands: CommandSender
@@ -165,32 +170,36 @@ class Ports(Struct, frozen=True, kw_only=True):
     recall: Recall
     profiles: Profiles
     conversations: Conversations
+    conversation_list: ConversationList
     contexts: Contexts
     window_control: WindowControlSender
+    user_settings: UserSettingsService
     owners: OwnerStore
     erasures: ErasureService
-    erasure_wait_s: float  # how long the answer to an erasure waits for its end
-    exports: Pages
+    erasure_wait_s: float  # time limit of the response to an erasure
+    window_wait_s: float  # time limit for the first projection of a window that a request changes
+    exports: MemoryPages
     statistics: NamespaceStatistics
     insights: NamespaceInsights
     namespaces: NamespaceDirectory
     kinds: KindDirectory
-    usage: Consumption
-    policy_book: PolicyBook
+    usage: UsageReport
+    policy_service: PolicyService
     replays: ReplayService
     runs: ConsolidationRuns
     sweeps: RetentionSweeps
     dead_letters: DeadLetters
     pipeline: PipelineReader
     keys: KeyAdministration
-    reach: PolicyReach
+    policy_preview: PolicyPreview
     trails: MessageTrails
     clock: Callable[[], datetime]
-    ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
+    ready: Callable[[], Awaitable[None]]  # raises Retryable while the process cannot serve requests
 
 
 async def ports_of(request: Request) -> Ports:
-    """Not a plain function: those are called on a thread, which takes longer than most answers."""
+    """Returns the ports. It is async because FastAPI runs plain functions on a thread, which would take longer than most
+    requests."""
     ports: Ports = request.app.state.ports
     return ports
 

@@ -38,7 +38,7 @@ class ArchiveAgent:
         batch.ack()
 
     async def _store_singly(self, decoded: Iterable[tuple[Any, ArchivedMessage]]) -> None:
-        """One message of a batch is not storable: the others are, and that one goes to the dead letters."""
+        """Stores messages one by one: one that cannot be stored becomes a dead letter."""
         for record, message in decoded:
             try:
                 await self._archive.store([message])

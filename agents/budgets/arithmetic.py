@@ -9,13 +9,13 @@ from msgspec import Struct
 from schemas.budgets.budgets import MICROS, Amount, Budget, Level
 from schemas.extraction.requests import Lane
 
-# What calls under way have reserved is more than most of them take: as soon as they have ended there is room again.
+# Running calls have reserved more than most of them cost: there is room again soon after they end.
 AGAIN_S = 30.0
 LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")  # in the order of `limits`
 
 
 class Limit(NamedTuple):
-    """One limit beside what of it is spent and reserved, in its own unit; what is spent is forgotten at `ends`."""
+    """A limit with the amounts spent and reserved, in its own unit; `ends` is when the spent amount resets."""
 
     limit: int
     spent: int
@@ -27,10 +27,11 @@ class Limit(NamedTuple):
 
 
 def waits_until(budget: Budget, level: Level, lane: Lane, now: datetime) -> datetime | None:
-    """None if a call may begin: less is spent and reserved than each limit, and in the background lane the reserve is whole.
+    """None if a call may begin: spent and reserved amounts are below each limit, and in the background lane the reserve is
+    untouched.
 
-    Whoever is let in reserves more than any call takes, so of all calls together only the last one let in goes beyond a
-    limit. Else when it is worth asking again: when the hour or the day ends, or soon if only calls under way are in the way.
+    Each call reserves more than it can cost, so only the last admitted call may exceed a limit. Otherwise the time of the
+    next attempt: the end of the hour or day, or soon if only running calls are in the way.
     """
     reserve = budget.background_reserve if lane == "background" else 0.0
     full = [limit for limit in limits(budget, level, now) if not limit.has_room(limit.spent + limit.reserved, reserve)]
@@ -56,7 +57,7 @@ def limits(budget: Budget, level: Level, now: datetime) -> Iterator[Limit]:
 
 
 class LimitStatus(Struct, frozen=True, kw_only=True):
-    """One limit of a budget and what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
+    """A limit of a budget and its usage, in tokens or dollars; `remains` may be negative by one call."""
 
     limit: str
     of: float
@@ -66,19 +67,19 @@ class LimitStatus(Struct, frozen=True, kw_only=True):
 
 
 def limit_statuses(budget: Budget, level: Level, now: datetime) -> Iterator[LimitStatus]:
-    """Each limit that the budget states."""
+    """The status of each limit of the budget."""
     stated = [name for name in LIMITS if getattr(budget, name) is not None]
     for name, limit in zip(stated, limits(budget, level, now), strict=True):
         unit = 1 if name.startswith("tokens") else MICROS
-        gone = limit.spent + limit.reserved
-        parts = {"of": limit.limit, "spent": limit.spent, "reserved": limit.reserved, "remains": limit.limit - gone}
+        used = limit.spent + limit.reserved
+        parts = {"of": limit.limit, "spent": limit.spent, "reserved": limit.reserved, "remains": limit.limit - used}
         yield LimitStatus(
             limit=name, **{part: amount if unit == 1 else amount / unit for part, amount in parts.items()}
         )
 
 
 def memory_budget(stated: Budget, chat: Budget, share: float) -> Budget:
-    """Memory's own budget: what is stated for it, and at most its share of what the whole chat system may spend."""
+    """The memory's budget: the configured one, limited to its share of the chat system's budget."""
     hourly = _least(stated.tokens_per_hour, chat.tokens_per_hour, share)
     daily = _least(stated.tokens_per_day, chat.tokens_per_day, share)
     return Budget(
@@ -108,5 +109,5 @@ def day_of(moment: datetime) -> datetime:
 
 
 def charges(namespaces: tuple[str, ...], amount: Amount) -> dict[str, Amount]:
-    """What each namespace is charged of one call: an even share."""
+    """The even share of a call's cost by namespace."""
     return dict(zip(namespaces, amount.split(len(namespaces)), strict=True)) if namespaces else {}

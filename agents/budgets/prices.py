@@ -1,4 +1,4 @@
-"""What model calls cost: a table from data, dated, and the arithmetic."""
+"""Prices of model calls: a dated table, and the arithmetic."""
 
 import re
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from agents.models.port import Usage
 from schemas import codec
 from schemas.errors import Misconfigured, Rejected
 
-PRICES_FILE: Final = Path(__file__).with_name("prices.json")  # read by whoever composes the application
+PRICES_FILE: Final = Path(__file__).with_name("prices.json")  # read by deploy/wiring
 
-# `claude-haiku-4-5-20251001` is a dated state of `claude-haiku-4-5`, at its price.
+# `claude-haiku-4-5-20251001` is a snapshot of `claude-haiku-4-5`, at the same price.
 DATED: Final = re.compile(r"-20\d{6}$")
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens, which is millionths of a dollar for one. Of a call whose prompt, cached parts included,
-    has more than `above_prompt_tokens` tokens. Raises ValueError for what is no price."""
+    """US dollars per million tokens (so millionths of a dollar per token), for calls whose prompt, cached parts included,
+    exceeds `above_prompt_tokens`. Raises ValueError for an invalid price."""
 
     model: str
     input: Decimal
@@ -45,8 +45,8 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Prices as of a day, by the model's exact name without a date at its end. What `free_providers` run costs nothing
-    unless it is listed."""
+    """Prices as of a day, by exact model name without a trailing date. Models of `free_providers` cost nothing unless
+    listed."""
 
     as_of: date
     source: str
@@ -58,9 +58,9 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         _require(self.batch_factor)
 
     def cost(self, provider: str, models: Sequence[str], usage: Usage) -> int | None:
-        """Millionths of a US dollar of one call, rounded up to whole ones; None if the price is not known.
+        """The cost of a call in millionths of a US dollar, rounded up; None if the price is unknown.
 
-        `models` are names of the model, by preference: what the reply names, then what was asked for.
+        `models` are names by preference: the reply's, then the requested one.
         """
         price = next((found for model in models if (found := self._price(model, usage))), None)
         if price is None:
@@ -72,7 +72,7 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.cost(provider, (model,), Usage()) is not None
 
     def overridden(self, own: "Prices") -> "Prices":
-        """An operator's table over this one: of a model that it lists, its prices alone count."""
+        """This table with an operator's over it: for a listed model only the operator's prices count."""
         listed = {price.model for price in own.models}
         kept = tuple(price for price in self.models if price.model not in listed)
         return structs.replace(own, models=own.models + kept, free_providers=own.free_providers or self.free_providers)
@@ -90,12 +90,12 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def _require(price: Decimal) -> None:
     if not price.is_finite() or price < 0:
-        raise ValueError(f"{price} is no price: give 0 or more")
+        raise ValueError(f"{price} is not a price: give 0 or more")
 
 
 def decoded(table: bytes, name: str = PRICES_FILE.name) -> Prices:
-    """The table in JSON. Raises Misconfigured when it does not read as one."""
+    """Decodes the JSON table. Raises Misconfigured if it is invalid."""
     try:
         return codec.decode(table, Prices)
     except Rejected as exc:
-        raise Misconfigured(f"{name} is no table of prices: {exc}") from exc
+        raise Misconfigured(f"{name} is not a table of prices: {exc}") from exc

@@ -1,1 +1,1 @@
-"""Consolidation: what waits is asked for together at night or by hand, and what came of it is counted."""
+"""Consolidation: extracts waiting messages by schedule or by hand, and counts the results."""

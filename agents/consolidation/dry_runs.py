@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agents.consolidation.slices import for_dry_run, requests
 from agents.curation.forecast import Forecast, ForecastResult
-from agents.extraction.erased import fences_on, without_erased
+from agents.extraction.erasure_filter import fences_on, without_erased
 from agents.extraction.extractor import LEASE_S
 from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
@@ -40,7 +40,7 @@ class WindowPolicies(Protocol):
 
 
 class ExtractionServices(Struct, frozen=True, kw_only=True):
-    """Whom dry runs ask, as the extractor does."""
+    """The services that dry runs share with the extractor."""
 
     provider: Provider
     related: RelatedMemories
@@ -51,7 +51,7 @@ class ExtractionServices(Struct, frozen=True, kw_only=True):
 
 
 class Tally(NamedTuple):
-    """What one conversation came to."""
+    """The results of one conversation."""
 
     findings: list[Finding]
     counts: Counts
@@ -59,23 +59,23 @@ class Tally(NamedTuple):
 
 
 class DryRunAgent:
-    """Carries out one dry run at a time. `worker` names this process; `forecast` begins a snapshot; `monotonic_s` is this
-    process' clock, against which a lease that could not be renewed runs out.
+    """Processes one dry run at a time. `worker` names this process; `forecast` opens a snapshot; `monotonic_s` is this
+    process's clock for leases that cannot be renewed.
 
-    A worker that dies loses its lease, and another one goes on behind the last conversation that was stored.
+    When a worker dies, another one continues behind the last stored conversation.
     """
 
     def __init__(
         self,
         runs: DryRuns,
-        asked: ExtractionServices,
+        services: ExtractionServices,
         forecast: Callable[[], Forecast],
         worker: str,
         clock: Callable[[], datetime],
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._runs = runs
-        self._asked = asked
+        self._services = services
         self._forecast = forecast
         self._worker = worker
         self._clock = clock
@@ -83,7 +83,7 @@ class DryRunAgent:
         self._running: asyncio.Task[None] | None = None
 
     async def tick(self) -> None:
-        """Takes one on if there is one and none is under way, and returns without waiting for its end. Raises Retryable."""
+        """Starts a dry run if there is one and none is running here; does not wait for its end. Raises Retryable."""
         if self._running is not None and not self._running.done():
             return
         if self._running is not None:
@@ -91,15 +91,15 @@ class DryRunAgent:
             running.result()
         owner, claimed_at = f"{self._worker}/dry/{uuid4().hex}", self._monotonic_s()
         if (run := await self._runs.claim(owner, LEASE_S)) is not None:
-            self._running = asyncio.create_task(self._carry_out(run, owner, claimed_at))
+            self._running = asyncio.create_task(self._process(run, owner, claimed_at))
 
     async def close(self) -> None:
-        """Ends what is still running; another worker goes on at once."""
+        """Cancels the running one; another worker continues at once."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
-    async def _carry_out(self, run: ConsolidationRun, owner: str, claimed_at: float) -> None:
+    async def _process(self, run: ConsolidationRun, owner: str, claimed_at: float) -> None:
         what = f"dry run {run.run_id}"
 
         def renew() -> Awaitable[bool]:
@@ -109,13 +109,13 @@ class DryRunAgent:
             async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 await self._conversations(run, still_held)
         except Retryable as exc:
-            log.warning("%s goes on when its lease has run out: %s", what, exc)
+            log.warning("%s stopped, and continues once its lease has expired: %s", what, exc)
         except MemstreamError as exc:
-            # A detail may quote what no erasure would find here.
-            told = exc.reason if isinstance(exc, Rejected) else exc
-            await self._runs.fail(run.run_id, self._clock(), f"stopped after what is found so far: {told}")
-        except Exception as exc:  # this run would fail on every worker, and must not stop them all
-            log.exception("%s fails for a reason nobody foresaw", what)
+            # The detail may quote a conversation, and erasures do not search this table.
+            failure = exc.reason if isinstance(exc, Rejected) else exc
+            await self._runs.fail(run.run_id, self._clock(), f"stopped with the findings so far: {failure}")
+        except Exception as exc:  # the run would fail on every worker and stop all of them
+            log.exception("%s failed unexpectedly", what)
             await self._runs.fail(run.run_id, self._clock(), f"unforeseen: {type(exc).__name__}")
         except asyncio.CancelledError:
             async with ignore_retryable(what):
@@ -124,78 +124,83 @@ class DryRunAgent:
 
     async def _conversations(self, run: ConsolidationRun, still_held: StillHeld) -> None:
         forecast = self._forecast()
-        while (stretch := await self._runs.next(run.run_id)) is not None:
-            tally = await self._conversation(run, stretch, forecast)
+        while (message_range := await self._runs.next(run.run_id)) is not None:
+            tally = await self._conversation(run, message_range, forecast)
             if not still_held():
                 return
-            await self._runs.store(run.run_id, stretch, *tally, self._clock())
+            await self._runs.store(run.run_id, message_range, *tally, self._clock())
         await self._runs.finish(run.run_id, self._clock())
 
-    async def _conversation(self, run: ConsolidationRun, stretch: ConversationRange, forecast: Forecast) -> Tally:
-        findings, results, told = list[Finding](), Counter[str](), set[tuple[str, str]]()
+    async def _conversation(self, run: ConsolidationRun, message_range: ConversationRange, forecast: Forecast) -> Tally:
+        findings, results, seen = list[Finding](), Counter[str](), set[tuple[str, str]]()
         failed, request_ids = 0, list[str]()
-        async for request in self._requests(run, stretch):
+        async for request in self._requests(run, message_range):
             request_ids.append(request.request_id)
             try:
                 answer = await self._answer(request)
             except Rejected as rejected:
-                log.info("in dry run %s a slice gets no answer: %s", run.run_id, rejected)
+                log.info("dry run %s: the model did not answer for one slice: %s", run.run_id, rejected)
                 failed += 1
                 continue
-            told.add((answer.provider, answer.model))
+            seen.add((answer.provider, answer.model))
             for batch in batches(request, answer, self._clock()):
-                foreseen = await forecast.decide(batch, self._policy(stretch.scope))
+                foreseen = await forecast.decide(batch, self._policy(message_range.scope))
                 findings += findings_of(batch, foreseen)
         results.update(finding.result for finding in findings)
         counts = Counts(
             requests=len(request_ids),
             failed_requests=failed,
-            providers=tuple(sorted({provider for provider, _ in told})),
-            models=tuple(sorted({model for _, model in told})),
+            providers=tuple(sorted({provider for provider, _ in seen})),
+            models=tuple(sorted({model for _, model in seen})),
             **results,
         )
         return Tally(findings, counts, request_ids)
 
-    async def _requests(self, run: ConsolidationRun, stretch: ConversationRange) -> AsyncIterator[ExtractionRequest]:
-        policy = self._policy(stretch.scope)
-        async for request in self._slices(stretch, policy):
+    async def _requests(
+        self, run: ConsolidationRun, message_range: ConversationRange
+    ) -> AsyncIterator[ExtractionRequest]:
+        policy = self._policy(message_range.scope)
+        async for request in self._slices(message_range, policy):
             if run.namespace is not None and run.namespace not in request.namespaces:
-                continue  # nobody who speaks in it feeds that one
-            fenced = await fences_on(self._asked.extractions, request, request.namespaces)
+                continue  # no speaker of the slice feeds the namespace
+            fenced = await fences_on(self._services.extractions, request, request.namespaces)
             if (spared := without_erased(request, fenced)).messages:
                 yield for_dry_run(spared, run.run_id, run.namespace)
 
-    async def _slices(self, stretch: ConversationRange, policy: Policy) -> AsyncIterator[ExtractionRequest]:
-        """Of what is read together at a time. The last slice of that may reach further: it is cut again with what follows."""
-        while waiting := await self._runs.waiting(stretch):
-            before = await self._before(stretch, waiting[0].position, policy)
-            made = requests(stretch.scope, before, waiting, policy, self._asked.count_tokens, self._clock())
-            if len(made) > 1 and waiting[-1].position < stretch.last:
+    async def _slices(self, message_range: ConversationRange, policy: Policy) -> AsyncIterator[ExtractionRequest]:
+        """Cuts each portion of messages into slices. The last slice of a portion may be incomplete and is cut again with the
+        next portion."""
+        while waiting := await self._runs.waiting(message_range):
+            before = await self._before(message_range, waiting[0].position, policy)
+            made = requests(message_range.scope, before, waiting, policy, self._services.count_tokens, self._clock())
+            if len(made) > 1 and waiting[-1].position < message_range.last:
                 made.pop()
             for request in made:
                 yield request
-            stretch = stretch._replace(first=made[-1].last + 1)
+            message_range = message_range._replace(first=made[-1].last + 1)
 
-    async def _before(self, stretch: ConversationRange, position: int, policy: Policy) -> Sequence[ArchivedMessage]:
+    async def _before(
+        self, message_range: ConversationRange, position: int, policy: Policy
+    ) -> Sequence[ArchivedMessage]:
         if not policy.overlap_messages:
             return ()
-        place, limit = (stretch.partition, position), policy.overlap_messages
-        earlier = await self._asked.archive.page(
-            stretch.scope.conversation_id, beyond=place, limit=limit, backwards=True
+        place, limit = (message_range.partition, position), policy.overlap_messages
+        earlier = await self._services.archive.page(
+            message_range.scope.conversation_id, beyond=place, limit=limit, backwards=True
         )
-        return [each for each in reversed(earlier) if each.partition == stretch.partition]
+        return [each for each in reversed(earlier) if each.partition == message_range.partition]
 
     def _policy(self, scope: Scope) -> Policy:
-        return self._asked.terms.policy(scope)
+        return self._services.terms.policy(scope)
 
     async def _answer(self, request: ExtractionRequest) -> Answer:
         policy = self._policy(request.scope)
-        context = Context(policy=policy, related=await self._asked.related.of(request, policy))
-        return await self._asked.provider.extract(request, context)
+        context = Context(policy=policy, related=await self._services.related.of(request, policy))
+        return await self._services.provider.extract(request, context)
 
 
 def batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
-    """One a namespace, as the extractor makes them."""
+    """One candidate batch per namespace, as the extractor makes them."""
     return [
         candidate_batch(request, answer, namespace, part, at)
         for part, namespace in enumerate(request.namespaces, start=1)
@@ -203,7 +208,7 @@ def batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Ca
 
 
 def findings_of(batch: CandidateBatch, foreseen: ForecastResult) -> list[Finding]:
-    """What would become of each candidate of a batch."""
+    """The foreseen result of each candidate of a batch."""
     findings = []
     for candidate, ruling in zip(batch.candidates, foreseen.rulings, strict=True):
         entries = [each for each in foreseen.entries if each.cause.candidate_id == candidate.candidate_id]

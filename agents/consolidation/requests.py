@@ -10,32 +10,32 @@ from schemas.kafka.records import Outgoing
 from sinks.consolidation.run_progress import ConversationToExtract
 
 
-def manual_run(wanted: RunRequest, namespaces: tuple[str, ...], asked_by: str, now: datetime) -> ConsolidationRun:
-    """`namespaces` are those whose readers may see it. The same wish at the same moment is the same run."""
-    scope = (wanted.policy, wanted.namespace, wanted.conversation_id, wanted.dry_run)
+def manual_run(requested: RunRequest, namespaces: tuple[str, ...], asked_by: str, now: datetime) -> ConsolidationRun:
+    """A manual run; `namespaces` are those whose readers may see it. Equal requests at the same moment are the same run."""
+    scope = (requested.policy, requested.namespace, requested.conversation_id, requested.dry_run)
     return ConsolidationRun(
         run_id=ids.derive("consolidation by hand", *scope, asked_by, now.isoformat()),
         trigger="hand",
         status="pending",
         asked_by=asked_by,
-        dry_run=wanted.dry_run,
-        lane=wanted.lane,
-        policy=wanted.policy,
-        namespace=wanted.namespace,
-        conversation_id=wanted.conversation_id,
+        dry_run=requested.dry_run,
+        lane=requested.lane,
+        policy=requested.policy,
+        namespace=requested.namespace,
+        conversation_id=requested.conversation_id,
         namespaces=namespaces,
-        most=wanted.most,
+        most=requested.most,
         due_at=now,
         created_at=now,
     )
 
 
-def flush_record(asking: ConversationToExtract, at: datetime) -> Outgoing:
-    """To the partition of the conversation's messages. Said twice it changes nothing: what was asked for waits no more."""
-    event = WindowControl(conversation_id=asking.conversation_id, kind="flush", at=at, lane=asking.lane)
+def flush_record(conversation: ConversationToExtract, at: datetime) -> Outgoing:
+    """The control event, on the partition of the conversation's messages. A repeated one changes nothing."""
+    event = WindowControl(conversation_id=conversation.conversation_id, kind="flush", at=at, lane=conversation.lane)
     return Outgoing(
         topic=topics.WINDOW_CONTROL,
-        key=asking.conversation_id.encode(),
+        key=conversation.conversation_id.encode(),
         value=codec.encode(event),
-        partition=asking.partition,
+        partition=conversation.partition,
     )

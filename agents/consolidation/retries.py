@@ -1,28 +1,28 @@
-"""Retries of runs that cannot begin, and when to give up. In memory: a new leader starts over."""
+"""Retries of runs that fail to begin, and when to give up. In memory: a new leader starts over."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-TRIED_AGAIN_AFTER: Final = timedelta(minutes=1)
-TRIED_FOR: Final = timedelta(hours=1)
-# Between two failures that go on from each other: others are tried in between, of which four may take half a minute each. After
-# longer nobody tried, as while PostgreSQL was away, or the clock was set.
-MOST_BETWEEN: Final = timedelta(minutes=15)
+RETRY_AFTER: Final = timedelta(minutes=1)
+GIVE_UP_AFTER: Final = timedelta(hours=1)
+# Longest time between two failures in a row: in between, four other runs may take 30 s each. A longer gap means that no
+# attempt was made, as while PostgreSQL was unavailable, or that the clock was set.
+MAX_INTERVAL: Final = timedelta(minutes=15)
 
 
 class FailedRun(NamedTuple):
-    """When a run first could not begin of as often as it was tried, and when it last could not."""
+    """The times of the first and the last failure of a run."""
 
     first: datetime
     last: datetime
 
     def keeps_failing(self, now: datetime) -> bool:
-        return timedelta() <= now - self.last <= MOST_BETWEEN
+        return timedelta() <= now - self.last <= MAX_INTERVAL
 
 
 class FailedRuns:
-    """By the ids of runs."""
+    """The failed runs by id."""
 
     def __init__(self) -> None:
         self._tried: dict[str, FailedRun] = {}
@@ -31,17 +31,17 @@ class FailedRuns:
         return len(self._tried)
 
     def is_resting(self, run_id: str, now: datetime) -> bool:
-        """Whether it failed a moment ago, so that others have their turn."""
+        """Whether the run failed recently, so that other runs come first."""
         tried = self._tried.get(run_id)
-        return tried is not None and timedelta() <= now - tried.last < TRIED_AGAIN_AFTER
+        return tried is not None and timedelta() <= now - tried.last < RETRY_AFTER
 
     def record_failure(self, run_id: str, now: datetime) -> bool:
-        """It could not begin; whether that is so for so long, at every try, that it never will."""
+        """Records a failure; True if the run has failed for so long that it should be given up."""
         before = self._tried.get(run_id)
         first = before.first if before is not None and before.keeps_failing(now) else now
         self._tried[run_id] = FailedRun(first, now)
-        return now >= first + TRIED_FOR
+        return now >= first + GIVE_UP_AFTER
 
     def keep(self, pending: Collection[str]) -> None:
-        """Forgets all others: they have begun, or are over."""
+        """Forgets runs that are not pending any more."""
         self._tried = {run_id: tried for run_id, tried in self._tried.items() if run_id in pending}

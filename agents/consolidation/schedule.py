@@ -5,47 +5,47 @@ from typing import NamedTuple
 
 from schemas import ids
 from schemas.consolidation.runs import ConsolidationRun
-from schemas.policies.policies import Schedule
+from schemas.policies.triggers import Schedule
 from streams.windows.extraction.triggers import next_run
 
-SCHEDULER = "schedule"  # who asks for the runs of schedules
+SCHEDULER = "schedule"  # the requester of scheduled runs
 
 
 class DueRun(NamedTuple):
-    """The latest moment that has come, how many before it had passed unnoticed, and the next one."""
+    """The latest due time, the number of missed times before it, and the next one."""
 
     at: datetime
     missed: int
     next_due: datetime
 
 
-def next_moment(schedule: Schedule, after: datetime) -> datetime:
-    """The schedule's first moment after another."""
+def next_time(schedule: Schedule, after: datetime) -> datetime:
+    """The schedule's first time after `after`."""
     return datetime.fromtimestamp(next_run(schedule, after.timestamp()), UTC)
 
 
 def due(schedule: Schedule, next_due: datetime, now: datetime) -> DueRun | None:
-    """What is due by `now` of a schedule whose next moment was noted; None if that has not come.
+    """The due run at `now` of a schedule with the stored next time; None if that has not come.
 
-    However many moments have passed, one run makes them good: it is about all that waits.
+    One run makes up for all missed times, as it covers all waiting messages.
     """
     if now < next_due:
         return None
     at, missed = next_due, 0
-    while (after := next_moment(schedule, at)) <= now:
+    while (after := next_time(schedule, at)) <= now:
         at, missed = after, missed + 1
     return DueRun(at, missed, after)
 
 
-def run_of(policy: str, came: DueRun, now: datetime) -> ConsolidationRun:
-    """The run of a moment: whoever finds that it is due makes the same one."""
+def scheduled_run(policy: str, due_run: DueRun, now: datetime) -> ConsolidationRun:
+    """The run of a due time; its id is derived, so every process makes the same one."""
     return ConsolidationRun(
-        run_id=ids.derive("consolidation", policy, came.at.isoformat()),
+        run_id=ids.derive("consolidation", policy, due_run.at.isoformat()),
         trigger="schedule",
         status="pending",
         asked_by=SCHEDULER,
         policy=policy,
-        due_at=came.at,
-        missed=came.missed,
+        due_at=due_run.at,
+        missed=due_run.missed,
         created_at=now,
     )

@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from agents.consolidation.requests import flush_record
-from agents.consolidation.retries import TRIED_FOR, FailedRuns
-from agents.consolidation.schedule import due, next_moment, run_of
+from agents.consolidation.retries import GIVE_UP_AFTER, FailedRuns
+from agents.consolidation.schedule import due, next_time, scheduled_run
 from agents.stage.leases import ignore_retryable
 from schemas.consolidation.runs import ConsolidationRun
 from schemas.conversations.messages import Scope
@@ -23,14 +23,14 @@ from sinks.postgres.connection import Connection
 
 log = logging.getLogger(__name__)
 
-PAGE: Final = 1_000  # windows, or conversations of runs, that are looked at together
-BEGUN_AT_ONCE: Final = 4  # runs
-ASKED_AT_ONCE: Final = 500  # conversations
-ASK_AGAIN: Final = timedelta(minutes=5)
-LOOK_AGAIN: Final = timedelta(minutes=1)  # which to ask again
-GIVEN_UP_AFTER: Final = timedelta(days=3)  # batches take a day, and budgets end at midnight
+PAGE: Final = 1_000  # windows, or conversations of runs, per query
+MAX_BEGUN: Final = 4  # runs per tick
+MAX_REQUESTED: Final = 500  # conversations
+REQUEST_AGAIN_AFTER: Final = timedelta(minutes=5)
+RECHECK_AFTER: Final = timedelta(minutes=1)  # interval of searches for unanswered requests
+GIVEN_UP_AFTER: Final = timedelta(days=3)  # batches take up to a day, and daily budgets reset at midnight
 DETAILS_KEPT: Final = timedelta(days=30)
-NOBODY_ELSE: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
+NO_SPEAKERS: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
 FINDINGS_KEPT: Final = timedelta(days=7)
 
 
@@ -50,7 +50,7 @@ class PolicySource(Protocol):
 
 
 class Scheduler:
-    """Every worker has one; only the leader's acts. All state is in PostgreSQL, so another worker can continue."""
+    """Runs in every worker; only the leader acts. All state is in PostgreSQL, so another worker can continue."""
 
     def __init__(
         self, leading: LeaderElection, policies: PolicySource, publisher: Publisher, clock: Callable[[], datetime]
@@ -64,17 +64,17 @@ class Scheduler:
         self._look_again_at: datetime | None = None
 
     async def tick(self) -> None:
-        """Does what there is to do now. Raises Retryable; what was not done then is done at the next tick."""
+        """Does the due work. Raises Retryable; the next tick continues."""
         async with self._leading.term() as connection:
             if connection is None:
                 return
             progress, now = RunProgress(connection), self._clock()
             await self._schedule(progress, now)
-            most = BEGUN_AT_ONCE + len(self._failing)
+            most = MAX_BEGUN + len(self._failing)
             pending = await progress.pending(most)
-        if len(pending) < most:  # none is left out
+        if len(pending) < most:  # the list has all pending runs
             self._failing.keep([run.run_id for run in pending])
-        for run in [run for run in pending if not self._failing.is_resting(run.run_id, now)][:BEGUN_AT_ONCE]:
+        for run in [run for run in pending if not self._failing.is_resting(run.run_id, now)][:MAX_BEGUN]:
             await self._begin_in_transaction(run)
         async with self._leading.term() as connection:
             if connection is None:
@@ -83,43 +83,43 @@ class Scheduler:
             self._settled_to = await progress.settle(now, self._settled_to, PAGE)
             for run in await progress.finish(now, now - GIVEN_UP_AFTER):
                 log.info("consolidation of %s %s: %s", run.scope, run.status, run_summary(run))
-        await self._ask()
+        await self._request_extraction()
 
     async def close(self) -> None:
-        """Lets another worker lead at once."""
+        """Gives up the leadership at once."""
         async with ignore_retryable("the scheduler's role"):
             await self._leading.stand_down()
 
     async def _schedule(self, progress: RunProgress, now: datetime) -> None:
-        """The next moment of each schedule is noted before it comes, so that it is not missed while nobody leads."""
-        wanted = {
+        """Creates due runs. The next time of each schedule is stored in advance, so none is missed while no process leads."""
+        schedules = {
             policy.name: policy.triggers.schedule
             for policy in self._policies.now.listed
             if policy.extract and policy.triggers.schedule is not None
         }
         known = await progress.schedules()
-        if known.keys() - wanted.keys():
-            await progress.keep_schedules(wanted)
-        for name, schedule in wanted.items():
-            standing = known.get(name)
-            came = None if standing is None else due(standing.schedule, standing.next_due, now)
-            if came is not None:  # also of a schedule that was changed since: its moment had come
-                await progress.add(run_of(name, came, now))
-            if standing is None or standing.schedule != schedule:
-                await progress.set_schedule(name, schedule, next_moment(schedule, now))
-            elif came is not None:
-                await progress.set_schedule(name, schedule, came.next_due)
+        if known.keys() - schedules.keys():
+            await progress.keep_schedules(schedules)
+        for name, schedule in schedules.items():
+            scheduled = known.get(name)
+            due_run = None if scheduled is None else due(scheduled.schedule, scheduled.next_due, now)
+            if due_run is not None:  # a run that was due stays due if the schedule changed since
+                await progress.add(scheduled_run(name, due_run, now))
+            if scheduled is None or scheduled.schedule != schedule:
+                await progress.set_schedule(name, schedule, next_time(schedule, now))
+            elif due_run is not None:
+                await progress.set_schedule(name, schedule, due_run.next_due)
 
     async def _begin_in_transaction(self, run: ConsolidationRun) -> None:
-        """In a transaction of its own: one that cannot begin must hold up neither schedules nor other runs."""
+        """Begins a run in its own transaction, so that a failing one delays neither schedules nor other runs."""
         try:
             async with self._leading.term() as connection:
                 if connection is not None and await RunProgress(connection).is_pending(run.run_id):
                     await self._begin(RunProgress(connection), run)
         except Retryable as exc:
-            log.warning("consolidation of %s cannot begin now: %s", run.scope, exc)
+            log.warning("consolidation of %s cannot start now, trying again: %s", run.scope, exc)
             if self._failing.record_failure(run.run_id, self._clock()):
-                await self._give_up(run, f"it could not begin for {TRIED_FOR}, and is given up: {exc.plain}")
+                await self._give_up(run, f"it could not begin within {GIVE_UP_AFTER} and is cancelled: {exc.plain}")
 
     async def _give_up(self, run: ConsolidationRun, error: str) -> None:
         async with self._leading.term() as connection:
@@ -129,11 +129,11 @@ class Scheduler:
     async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
         policies, behind, left = self._policies.now, None, run.most
         if run.policy is not None and policies.by_name(run.policy).name != run.policy:
-            await progress.fail(run.run_id, self._clock(), f"no policy is called {run.policy!r}")
+            await progress.fail(run.run_id, self._clock(), f"there is no policy {run.policy!r}")
             return
         while page := await progress.windows(run.conversation_id, behind, PAGE):
             speakers = await progress.speakers(page) if run.namespace is not None else {}
-            about = [window for window in page if concerns(run, window.scope, policies, speakers)]
+            about = [window for window in page if covers(run, window.scope, policies, speakers)]
             if about:
                 added = await progress.add_conversations(run, about, left)
                 left = None if left is None else left - added
@@ -142,26 +142,26 @@ class Scheduler:
                 break
         await progress.begin(run, self._clock())
 
-    async def _ask(self) -> None:
-        """In a transaction of its own: Kafka being away must not hold up what is due."""
+    async def _request_extraction(self) -> None:
+        """Asks windows in its own transaction, so that an outage of Kafka does not delay due runs."""
         async with self._leading.term() as connection:
             if connection is None:
                 return
             progress, now = RunProgress(connection), self._clock()
-            asking = await progress.unasked(now, ASKED_AT_ONCE)
+            conversations = await progress.unasked(now, MAX_REQUESTED)
             if self._look_again_at is None or now >= self._look_again_at:
-                asking += await progress.unanswered(now, now - ASK_AGAIN, ASKED_AT_ONCE)
+                conversations += await progress.unanswered(now, now - REQUEST_AGAIN_AFTER, MAX_REQUESTED)
                 await progress.forget(now - DETAILS_KEPT, now - FINDINGS_KEPT)
-                self._look_again_at = now + LOOK_AGAIN
-            if asking:
-                await self._publisher.publish([flush_record(each, now) for each in asking])
+                self._look_again_at = now + RECHECK_AFTER
+            if conversations:
+                await self._publisher.publish([flush_record(each, now) for each in conversations])
 
 
-def concerns(
-    run: ConsolidationRun, scope: Scope, policies: Policies, speakers: Mapping[str, Collection[str]] = NOBODY_ELSE
+def covers(
+    run: ConsolidationRun, scope: Scope, policies: Policies, speakers: Mapping[str, Collection[str]] = NO_SPEAKERS
 ) -> bool:
-    """Whether a run is about a conversation, under the policies as they are now. `speakers` are the users who said something, by
-    conversation, besides the one of the scope."""
+    """Whether a run covers a conversation under the current policies. `speakers` are users who spoke besides the one of the
+    scope, by conversation."""
     policy = policies.match(scope)
     if not policy.extract or (run.policy is not None and policy.name != run.policy):
         return False
@@ -170,7 +170,7 @@ def concerns(
 
 
 def run_summary(run: ConsolidationRun) -> str:
-    """What came of a run, for a log."""
+    """The results of a run, for the log."""
     counts = (
         f"{run.created} created, {run.reinforced + run.merged} reinforced, {run.superseded} superseded of "
         f"{run.processed} of {run.conversations} conversations"

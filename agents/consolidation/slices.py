@@ -10,7 +10,7 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from sinks.archive.messages import ArchivedMessage
-from streams.windows.arrival import arrived
+from streams.windows.arrival import make_entry
 from streams.windows.detectors.detect import detect_in
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
@@ -24,7 +24,7 @@ def window_entries(archived: Sequence[ArchivedMessage], policy: Policy, count: T
     entries, stands = [], Segmentation()
     for each in archived:
         said, gap_s = each.message, policy.window.task_gap_s
-        entry, _, stands = arrived(said, detect_in(said), each.position, message_tokens(said, count), stands, gap_s)
+        entry, _, stands = make_entry(said, detect_in(said), each.position, message_tokens(said, count), stands, gap_s)
         entries.append(entry)
     return entries
 
@@ -37,8 +37,8 @@ def requests(
     count: TokenCount,
     now: datetime,
 ) -> list[ExtractionRequest]:
-    """The requests for what is `waiting`, in the background; `before` are the messages in front of it."""
-    overlap: Sequence[SliceMessage] = [entry.said for entry in window_entries(before, policy, count)]
+    """The background requests for the `waiting` messages; `before` are the messages preceding them."""
+    overlap: Sequence[SliceMessage] = [entry.message for entry in window_entries(before, policy, count)]
     in_group = any(each.message.user_id not in (None, scope.user_id) for each in (*before, *waiting))
     made = []
     for run in slices.cut(window_entries(waiting, policy, count), policy):
@@ -59,7 +59,7 @@ def requests(
 
 
 def for_dry_run(request: ExtractionRequest, run_id: str, namespace: str | None) -> ExtractionRequest:
-    """The request under an id of its own, so that what it consumes is not taken for what the real one does, and for one of its
-    namespaces alone, if one is meant."""
+    """The request with its own id, so that its usage is not mistaken for the real request's, and restricted to one namespace
+    if one is given."""
     namespaces = request.namespaces if namespace is None else (namespace,)
     return replace(request, request_id=ids.derive("dry run", run_id, request.request_id), namespaces=namespaces)

@@ -1,1 +1,1 @@
-"""Conversations as people and chat services look at them: whose they are, what is in context, and acting on that by hand."""
+"""Conversations for people and chat services: access, contexts, and manual changes."""

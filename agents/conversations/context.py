@@ -6,7 +6,8 @@ from typing import Final
 
 from msgspec import Struct, field, structs
 
-from agents.conversations.shortening import Texts, shortened, with_texts
+from agents.conversations.shortening import Fitted, fitted, with_shortened
+from agents.conversations.token_count_cache import Detect
 from schemas import codec
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, OmittedMessage
@@ -14,7 +15,7 @@ from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
 from schemas.errors import Rejected
 from sinks.archive.messages import ArchivedMessage
-from streams.windows.arrival import arrived
+from streams.windows.arrival import make_entry
 from streams.windows.context import building, gaps, statistics
 from streams.windows.detectors.detect import detect_in
 from streams.windows.marks import weighed
@@ -26,11 +27,11 @@ from streams.windows.tokens.accounting import Budget
 from streams.windows.tokens.counting import TokenCount, message_tokens
 from streams.windows.traits import MessageTraits
 
-UNPUBLISHED: Final = ""  # the id of a message that has none
+UNPUBLISHED: Final = ""  # the id of a message without an id
 
 
 class KnownWindow(Struct, frozen=True):
-    """What is known of a window: what left its context, and how many messages are in it. Of a new one, nothing."""
+    """The known state of a window: what left its context, and the number of messages in it. Empty for a new one."""
 
     gaps: tuple[Gap, ...] = ()
     in_context: int = 0
@@ -48,34 +49,34 @@ class KnownWindow(Struct, frozen=True):
 def build_context(
     archived: Sequence[ArchivedMessage],
     known: KnownWindow,
-    asked: ContextQuery,
+    query: ContextQuery,
     budget: Budget,
     count: TokenCount,
     now: float,
     tool_use: int = 0,
+    detect: Detect = detect_in,
 ) -> ConversationContext:
-    """The context of one window's messages, given in order; those that gaps hold only tell where tasks begin.
+    """The context of one window's messages, given in order; messages inside gaps only show where tasks begin.
 
-    `tool_use` are billed tokens that the provider adds to a request with tools, besides their definitions. Where what is never
-    pruned exceeds the limit alone, tool results and then other long messages are shortened. Raises Rejected
-    `context_too_small`, naming the sizes, when that is not enough.
+    `tool_use` are billed tokens that the provider adds to a request with tools, besides their definitions. Where protected
+    messages alone exceed the limit, they are shortened, and left out if that is not enough (`fitted`). Raises Rejected
+    `context_too_small`, naming the sizes, if not even the latest message fits.
     """
-    asked_for = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
-    tools = budget.billed(count(codec.encode(asked.tools).decode())) + tool_use if asked.tools else 0
-    limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # what is never pruned is refused there
-    messages = {each.position: each.message for each in archived} | unpublished_messages(archived, asked, now)
-    turns = message_traits(dict(sorted(messages.items())), known, budget.settings.task_gap_s, count)
-    texts: Texts = {}
+    asked_for = budget if query.max_tokens is None else budget.within(query.max_tokens)
+    tools = budget.billed(count(codec.encode(query.tools).decode())) + tool_use if query.tools else 0
+    limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # a limit that is too small is rejected below
+    messages = {each.position: each.message for each in archived} | unpublished_messages(archived, query, now)
+    turns = message_traits(dict(sorted(messages.items())), known, budget.settings.task_gap_s, count, detect)
     try:
-        built = building.build(turns, known.gaps, limited, now)
-    except Rejected:
-        texts = shortened(messages, turns, known.gaps, limited, count, now)
-        if not texts:
+        built, fit = built_to_fit(messages, turns, known.gaps, limited, count, now)
+    except Rejected as exc:
+        if not tools:
             raise
-        built = building.build(with_texts(turns, messages, texts, count), known.gaps, limited, now)
+        error = f"{exc.detail}. Definitions of tools take {tools} of the {asked_for.max_tokens} tokens"
+        raise Rejected(exc.reason, error) from exc
     kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ConversationContext(
-        entries=tuple(entries(built, kept, messages, texts, {each.position for each in archived}, now)),
+        entries=tuple(entries(built, kept, messages, fit.shortened, {each.position for each in archived}, now)),
         tokens=built.tokens,
         billed_tokens=built.billed_tokens + tools,
         limit_tokens=asked_for.max_tokens,
@@ -86,16 +87,34 @@ def build_context(
     )
 
 
-def unpublished_messages(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: float) -> dict[int, Message]:
-    """The system prompt and the current message where they were not published, at places before and behind all others."""
+def built_to_fit(
+    messages: Mapping[int, Message],
+    turns: Sequence[MessageTraits],
+    known: Sequence[Gap],
+    limited: Budget,
+    count: TokenCount,
+    now: float,
+) -> tuple[building.Context, Fitted]:
+    """The context, and the shortening of protected messages that it needed. Raises Rejected `context_too_small`."""
+    try:
+        return building.build(turns, known, limited, now), Fitted()
+    except Rejected:
+        fit = fitted(messages, turns, known, limited, count, now)
+        shorter = with_shortened(turns, fit.shortened, count)
+        return building.build(shorter, known, limited, now, left_out=fit.left_out), fit
+
+
+def unpublished_messages(archived: Sequence[ArchivedMessage], query: ContextQuery, now: float) -> dict[int, Message]:
+    """The system prompt and the current message of the query, if they were not published, placed before and behind all
+    others."""
     at = datetime.fromtimestamp(now, UTC)
     first, last = (archived[0].position, archived[-1].position) if archived else (0, -1)
     added: dict[int, Message] = {}
-    if asked.system is not None:
+    if query.system is not None:
         added[min(first, 0) - 1] = Message(
-            conversation_id=UNPUBLISHED, message_id=UNPUBLISHED, role="system", timestamp=at, content=asked.system
+            conversation_id=UNPUBLISHED, message_id=UNPUBLISHED, role="system", timestamp=at, content=query.system
         )
-    current = asked.current
+    current = query.current
     if current is not None and current.message_id not in {each.message.message_id for each in archived}:
         added[last + 1] = Message(
             conversation_id=UNPUBLISHED,
@@ -111,14 +130,14 @@ def unpublished_messages(archived: Sequence[ArchivedMessage], asked: ContextQuer
 
 
 def message_traits(
-    messages: Mapping[int, Message], known: KnownWindow, task_gap_s: float, count: TokenCount
+    messages: Mapping[int, Message], known: KnownWindow, task_gap_s: float, count: TokenCount, detect: Detect
 ) -> list[MessageTraits]:
-    """The messages that no gap holds, as the rules see them."""
+    """The traits of the messages outside of gaps."""
     turns, stands = [], Segmentation()
     for position, message in messages.items():
         gone = gaps.holds(known.gaps, position)
         tokens = 0 if gone else message_tokens(message, count)
-        _, turn, stands = arrived(message, detect_in(message), position, tokens, stands, task_gap_s)
+        _, turn, stands = make_entry(message, detect(message), position, tokens, stands, task_gap_s)
         if not gone:
             turns.append(weighed(turn, known.adjustments))
     return turns
@@ -128,7 +147,7 @@ def entries(
     built: building.Context,
     kept: Sequence[MessageTraits],
     messages: Mapping[int, Message],
-    texts: Texts,
+    shortened: Mapping[int, Message],
     published: set[int],
     now: float,
 ) -> Iterator[ContextEntry]:
@@ -139,9 +158,9 @@ def entries(
             continue
         place = entry.position if entry.position in published else None
         reason = built.decision.reasons[entry.position]
-        shown = context_entry(messages[entry.position], entry, place, scores[entry.position], reason)
-        text = texts.get(entry.position)
-        yield shown if text is None else structs.replace(shown, content=text, shortened=True)
+        message = shortened.get(entry.position, messages[entry.position])
+        shown = context_entry(message, entry, place, scores[entry.position], reason)
+        yield structs.replace(shown, shortened=True) if entry.position in shortened else shown
 
 
 def marker(gap: Gap) -> ContextEntry:

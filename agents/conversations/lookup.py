@@ -2,22 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.conversations.owners import may, namespaces_of, scope_of
+from agents.conversations.owners import may_read_all, namespaces_of, scope_of
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_choices import WindowChoices
 from schemas.conversations.windows import Pruning, WindowState
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage, Place
 from sinks.windows.projection import PruningPlace
 from streams.windows.context.gaps import summarised
 
+LOOK_S: Final = 0.1
+
 
 class Conversation(Struct, frozen=True):
-    """`state` is None until its window's row is there; `namespaces` are all that it feeds, under the policies as they are now."""
+    """`state` is None until the window is projected; `namespaces` are all that it feeds under the current policies."""
 
     scope: Scope
     namespaces: tuple[str, ...]
@@ -27,6 +30,11 @@ class Conversation(Struct, frozen=True):
     @property
     def conversation_id(self) -> str:
         return self.scope.conversation_id
+
+    @property
+    def choices(self) -> WindowChoices:
+        """The settings chosen for its context, as far as the projection has them."""
+        return WindowChoices() if self.state is None else self.state.adjustments.choices
 
 
 class WindowStates(Protocol):
@@ -52,12 +60,12 @@ class ArchivedMessages(Protocol):
 
 
 def without_summaries(state: WindowState) -> WindowState:
-    """Without the summaries in its markers: nobody can tell whether they are of what was erased."""
+    """The state without the markers' summaries, which may contain erased words."""
     return replace(state, gaps=tuple(summarised(gap, "", 0) for gap in state.gaps))
 
 
 class Conversations:
-    """All that are known. Every method raises Retryable."""
+    """Finds conversations. Every method raises Retryable."""
 
     def __init__(self, states: WindowStates, archive: ArchivedMessages, policies: PolicySelector) -> None:
         self._states = states
@@ -65,34 +73,47 @@ class Conversations:
         self._policies = policies
 
     async def find(self, conversation_id: str, allowed: Callable[[str], bool]) -> Conversation | None:
-        """The conversation, for one who is `allowed` in namespaces.
+        """The conversation, for a caller who is `allowed` in namespaces.
 
-        One that feeds a namespace in which the caller is not allowed is no different from none.
+        Returns None if the caller may not read one of its namespaces, as for an unknown conversation.
         """
         state, said = await asyncio.gather(self._states.of(conversation_id), self._archive.scopes(conversation_id))
         if state is None and not said:
             return None
         scope = scope_of(conversation_id, state.scope if state else None, said)
         namespaces = namespaces_of(scope, said, self._policies)
-        if not may(allowed, namespaces):
+        if not may_read_all(allowed, namespaces):
             return None
         if state is not None and any(gap.summary for gap in state.gaps) and await self._archive.erased(namespaces):
             state = without_summaries(state)
         return Conversation(scope, namespaces, self._policies.match(scope), state)
 
+    async def find_with_window(
+        self, conversation_id: str, allowed: Callable[[str], bool], wait_s: float
+    ) -> Conversation | None:
+        """As `find`, but waits up to `wait_s` seconds for the window: the archive may have a conversation before its window is
+        projected."""
+        found = await self.find(conversation_id, allowed)
+        for _ in range(round(wait_s / LOOK_S)):
+            if found is None or found.state is not None:
+                break
+            await asyncio.sleep(LOOK_S)
+            found = await self.find(conversation_id, allowed)
+        return found
+
     async def messages(
         self, conversation: Conversation, *, beyond: Place | None, limit: int, backwards: bool
     ) -> tuple[ArchivedMessage, ...]:
-        """What was said in it, by partition and position from behind a place on, or from before it backwards."""
+        """Its messages in the order of partition and position, from behind a place, or backwards before it."""
         name = conversation.conversation_id
         return await self._archive.page(name, beyond=beyond, limit=limit, backwards=backwards)
 
     async def message(self, conversation: Conversation, message_id: str) -> ArchivedMessage | None:
-        """The message of that id, if it was said in the conversation."""
+        """Its message with that id; None if there is none."""
         return await self._archive.message(conversation.conversation_id, message_id)
 
     async def prunings(
         self, conversation: Conversation, limit: int, before: PruningPlace | None
     ) -> tuple[Pruning, ...]:
-        """What left its context, and why, newest first, from `before` a place on."""
+        """Its prunings with their reasons, newest first, before `before`."""
         return await self._states.prunings(conversation.conversation_id, limit, before)

@@ -1,8 +1,7 @@
 """The namespaces that own a conversation: all that may store memories of it. Pure.
 
-What is said in a conversation is more than what is remembered of it, so it belongs to all of these namespaces together: who may
-read it may read every one of them. One of them would not do: with `{app_id}` beside `{app_id}/{user_id}` whoever reads what an
-app knows would read along with each of its users.
+A conversation has more than its memories, so reading it needs rights in all of these namespaces. One would not be enough:
+with `{app_id}` beside `{app_id}/{user_id}`, readers of the app's namespace would read every user's conversations.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,22 +12,22 @@ from schemas.policies.policies import PolicySelector
 from streams.windows.arrival import merged
 
 
-def scope_of(conversation_id: str, window: Scope | None, said: Sequence[Scope]) -> Scope:
-    """What is known of the conversation as a whole: what was said first stays. `window` is that of its window's row, which is
-    behind the messages by a second; `said` are those of its messages, in order."""
-    return reduce(merged, said, window or Scope(conversation_id=conversation_id))
+def scope_of(conversation_id: str, window: Scope | None, message_scopes: Sequence[Scope]) -> Scope:
+    """The conversation's scope: the first known value of each field stays. `window` is the projected scope, a second behind
+    the messages; `said` are those of its messages, in order."""
+    return reduce(merged, message_scopes, window or Scope(conversation_id=conversation_id))
 
 
-def namespaces_of(scope: Scope, said: Sequence[Scope], policies: PolicySelector) -> tuple[str, ...]:
-    """All that the conversation feeds, those of its own `scope` first.
+def namespaces_of(scope: Scope, message_scopes: Sequence[Scope], policies: PolicySelector) -> tuple[str, ...]:
+    """All namespaces that the conversation feeds, those of its own `scope` first.
 
-    A message that names somebody else than those before it is theirs as well: ids of conversations may be used again.
+    A message that names another user belongs to that user too: conversation ids may be reused.
     """
-    scopes = dict.fromkeys((scope, *(merged(each, scope) for each in said)))
+    scopes = dict.fromkeys((scope, *(merged(each, scope) for each in message_scopes)))
     fed = (name for each in scopes for name in policies.match(each).namespaces_of(each))
     return tuple(dict.fromkeys(fed))
 
 
-def may(allowed: Callable[[str], bool], namespaces: Sequence[str]) -> bool:
-    """Whether somebody who is `allowed` in some namespaces is so in all of these."""
+def may_read_all(allowed: Callable[[str], bool], namespaces: Sequence[str]) -> bool:
+    """Whether the caller is `allowed` in all of these namespaces."""
     return all(map(allowed, namespaces))

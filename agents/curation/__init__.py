@@ -1,1 +1,1 @@
-"""The rules by which candidates become memories: values in, values out; no I/O and no clock."""
+"""The curation stage: decides what becomes of candidates and commands. `rules` has the pure logic."""

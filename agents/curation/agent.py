@@ -1,4 +1,4 @@
-"""The curation agent: candidates and commands, several namespaces at a time, each namespace in order."""
+"""The curation agent: decides about candidates and commands, several namespaces concurrently, each namespace in order."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class CurationAgent:
-    """`in_flight` bounds the batches taken on at a time: one whose namespace waits for a model holds up no other's."""
+    """`in_flight` bounds the concurrent batches. A namespace that waits for a model delays no other namespace."""
 
     def __init__(
         self,
@@ -53,30 +53,30 @@ class CurationAgent:
         self._in_flight = InFlight(app, in_flight)
 
     async def handle(self, batch: Batch) -> None:
-        """Takes the batch on and returns. Batches end in any order, each namespace's records in theirs."""
+        """Starts the batch and returns. Batches may end in any order; the records of a namespace are decided in order."""
         await self._in_flight.start(batch, lambda: self._namespaces(batch, self._queued(batch)))
 
     async def close(self) -> None:
-        """Ends what is still running; what is not decided is delivered again."""
+        """Cancels running work; undecided records are delivered again."""
         await self._in_flight.close()
 
     def _queued(self, batch: Batch) -> list[tuple[QueuePlace, list[Any]]]:
-        """Each namespace's records with its place in the namespace's queue: taken before anything is awaited."""
+        """The records of each namespace, with a place in the namespace's queue. Places are taken before the first await."""
         by_namespace: dict[bytes, list[Any]] = {}
         for record in batch.records:
             by_namespace.setdefault(record.key or b"", []).append(record)
         return [(self._turns.next(namespace), records) for namespace, records in by_namespace.items()]
 
     async def _namespaces(self, batch: Batch, queued: list[tuple[QueuePlace, list[Any]]]) -> None:
-        """Everything of the batch is decided, or it raises. What was decided is found settled when repeated."""
-        namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
+        """Decides about every record, or raises. Records that were decided before keep their outcome."""
+        namespaces = (self._namespace(batch, queue_place, records) for queue_place, records in queued)
         ends = await asyncio.gather(*namespaces, return_exceptions=True)
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]
 
-    async def _namespace(self, batch: Batch, turn: QueuePlace, records: list[Any]) -> None:
-        """What may pass is tried again before anything later of the namespace."""
-        async with turn:
+    async def _namespace(self, batch: Batch, queue_place: QueuePlace, records: list[Any]) -> None:
+        """Decides about the records of a namespace in order; a temporary failure is retried before the next record."""
+        async with queue_place:
             for namespace, run in groupby(records, self._imported_into):
                 if namespace is None:
                     for record in run:
@@ -86,7 +86,7 @@ class CurationAgent:
                     await cancel_when_lost(batch, imports[0], partial(self._imports, imports))
 
     def _imported_into(self, record: Any) -> str | None:
-        """The namespace that a record imports a memory into; None of one that does something else."""
+        """The namespace of an import command; None for any other record."""
         if record.topic == self._candidates_topic:
             return None
         try:
@@ -96,18 +96,21 @@ class CurationAgent:
         return command.namespace if command.kind == "import" else None
 
     async def _imports(self, records: list[Any]) -> None:
-        """Together; or, where that fails, each by itself: one that cannot be stored is not to fail the others."""
+        """Applies imports together; if that fails, one by one, so that an invalid one does not fail the others."""
         causes = {traces.traceparent_of(record.headers) for record in records}
-        told = {"memstream.records": len(records)}
+        attributes = {"memstream.records": len(records)}
         try:
-            with traces.span("curation import", told, causes=causes, kind=SpanKind.CONSUMER):
+            with traces.span("curation import", attributes, causes=causes, kind=SpanKind.CONSUMER):
                 await self._curator.apply_imports([codec.decode_untrusted(record.value, Command) for record in records])
         except Rejected:
             await self._one_by_one(records)
         except MemstreamError:
             raise
         except Exception:
-            log.exception("imports from %s[%d]@%d on fail together: each is carried out alone", *position(records[0]))
+            log.exception(
+                "importing a batch from %s[%d]@%d on failed unexpectedly: applying its commands one by one",
+                *position(records[0]),
+            )
             await self._one_by_one(records)
 
     async def _one_by_one(self, records: list[Any]) -> None:
@@ -127,14 +130,14 @@ class CurationAgent:
         except MemstreamError:
             raise
         except Exception as exc:
-            # Neither an outage nor a wrong set-up: this record would fail on every worker, and must not stop them all.
-            log.exception("the record at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            # An unexpected error would repeat on every worker: a dead letter keeps the record from stopping them all.
+            log.exception("the record at %s[%d]@%d failed unexpectedly: writing a dead letter", *position(record))
             await self._give_up(record, Rejected("unforeseen", repr(exc)))
 
     async def _give_up(self, record: Any, rejected: Rejected) -> None:
         fences = await self._curator.fences_of(*namespace_and_conversation(record))
-        if (told := dead_letter_unless_erased(record, rejected, fences, self._clock())) is not None:
-            await self._publisher.publish([told])
+        if (letter := dead_letter_unless_erased(record, rejected, fences, self._clock())) is not None:
+            await self._publisher.publish([letter])
         await self._drop_part(record, rejected)
 
     async def _decision(self, record: Any) -> None:
@@ -154,18 +157,22 @@ class CurationAgent:
             await decide()
 
     async def _drop_part(self, record: Any, rejected: Rejected) -> None:
-        """A part that went to the dead letters counts as answered, if it still says which part it was."""
+        """Marks the part of a dead-lettered record as settled, if the record still names its part."""
         if record.topic != self._candidates_topic:
             return
         try:
             await self._curator.drop_part(codec.decode_untrusted(record.value, Part), rejected.reason)
         except Rejected as unknown:
-            # Not even its request is known, or it is none that could be: the window asks again after its deadline.
-            log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
+            # The request is unknown or invalid: its window repeats it after its deadline.
+            log.warning(
+                "the record at %s[%d]@%d does not name its request, which is sent again after its deadline: %s",
+                *position(record),
+                unknown,
+            )
 
 
 def refuse_shadow_namespace(batch: CandidateBatch) -> CandidateBatch:
-    """What a replay proposes does not come by Kafka. Raises Rejected."""
+    """The batch, unless it is for a replay's shadow namespace: replays do not publish to Kafka. Raises Rejected."""
     try:
         refuse_reserved(batch.namespace)
     except ValueError as exc:

@@ -1,4 +1,4 @@
-"""Plans compactions: asks a model which memories of a namespace to delete or merge, outside of any transaction."""
+"""Plans compactions: a model decides which memories of a namespace to delete or merge, outside of any transaction."""
 
 import asyncio
 import logging
@@ -16,11 +16,11 @@ from sinks.embeddings.port import Embedder
 log = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 30.0  # for all steps of one plan
-MOST_STEPS: Final = 5  # that a model is asked for at once; what is beyond them is left to the rule
+MAX_STEPS: Final = 5  # decided by a model in one plan; the rule decides the rest
 
 
 class Compactor:
-    """`provider` decides, within `patience_s`; the vectors of what it writes are the embedder's."""
+    """`provider` decides within `patience_s` seconds; the embedder embeds new texts."""
 
     def __init__(self, provider: Provider, embedder: Embedder, patience_s: float = PATIENCE_S) -> None:
         self._provider = provider
@@ -28,10 +28,10 @@ class Compactor:
         self._patience_s = patience_s
 
     async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[PlannedStep, ...]:
-        """Steps for a namespace with `surplus` memories too many, of which these may go, oldest first; as many, or fewer.
+        """Plans at most `surplus` steps, each of which removes one memory. `free` are the memories that may be removed,
+        oldest first.
 
-        What the model does not decide in time, or at all, is missing: then the rule counts. Raises Retryable when the embedder
-        is away.
+        Missing steps are decided later by a rule. Raises Retryable if the embedder fails.
         """
         compactions = await self._decide_steps(free, surplus, policy)
         texts = [compaction.text for compaction in compactions if compaction.text is not None]
@@ -48,12 +48,14 @@ class Compactor:
         decided: list[Compaction] = []
         try:
             async with asyncio.timeout(self._patience_s):
-                while len(decided) < min(surplus, MOST_STEPS) and len(free) > 1:
+                while len(decided) < min(surplus, MAX_STEPS) and len(free) > 1:
                     decided.append(await self._provider.compact(free, policy))
                     free = limits.memories_after(free, decided[-1])
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"
-            log.warning("a namespace of policy %s is compacted by the rule: %s", policy.name, why)
+            log.warning(
+                "policy %s: the built-in rule chooses which memories to remove, not the model: %s", policy.name, why
+            )
         return decided
 
 

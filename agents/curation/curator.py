@@ -1,8 +1,8 @@
-"""The deciding transaction: decides about candidates and commands, stores the decision once, then projects it to Qdrant and
+"""The deciding transaction: decides about candidates and commands, stores each decision once, then projects it to Qdrant and
 Kafka.
 
-Order of locks: the namespace (advisory, to the end of the transaction), then the row of the extraction. A transaction takes one
-namespace and one extraction at most, so no two can wait for each other.
+Order of locks: the namespace (an advisory lock until the end of the transaction), then the row of the extraction. A transaction
+locks at most one namespace and one extraction, so deadlocks are impossible.
 """
 
 import asyncio
@@ -13,16 +13,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from agents.curation import notices
+from agents.curation import outcome_records
+from agents.curation.commands import decide_command
 from agents.curation.compactor import Compactor
 from agents.curation.editor import Editor
 from agents.curation.eraser import Ends, Eraser
 from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
-from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
-from agents.curation.parts import fences_of, settle_candidates
+from agents.curation.ledgers import LiveLimit, close_ledger
+from agents.curation.part_inputs import fences_of
+from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
-from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion, rejected
 from agents.curation.rules.decision_inputs import (
     DecisionInputs,
     NeedsCompletion,
@@ -30,13 +31,19 @@ from agents.curation.rules.decision_inputs import (
     NeedsVector,
     NeedsVerdicts,
 )
-from agents.curation.rules.incoming import command_memory_ids, erases
-from agents.curation.rules.kinds import kinds_refused
-from agents.curation.rules.lengths import fitted, too_long
+from agents.curation.rules.incoming import erases
+from agents.curation.rules.lengths import fitted
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from agents.curation.rules.scrubbing import scrub_command, scrub_wishes
-from agents.curation.wishes import BeginErasures, apply_wishes, hide_what_was_said, kept_wishes, texts_of
+from agents.curation.wishes import (
+    BeginErasures,
+    FindRepetitions,
+    apply_wishes,
+    hide_messages,
+    texts_of,
+    wishes_to_store,
+)
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
@@ -46,13 +53,9 @@ from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.embeddings.port import Embedder
-from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
 from sinks.memories.forgotten import ForgottenWishes
-from sinks.memories.hidden_messages import HiddenMessages
-from sinks.memories.kinds import Kinds
-from sinks.memories.reader import Memories
 from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
 from sinks.outbox.projector import Projector, put_records
@@ -60,15 +63,18 @@ from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector, VectorIndex
 from streams.windows.tokens.counting import TokenCount
 
-MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
+MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input, and for concurrent changes
 
 
 class Curator:
-    """Settles parts and commands; each once, whatever is redelivered. `concurrency` bounds the deciding transactions; `ends` says
-    where the messages topic ends.
+    """Decides about parts and commands, each exactly once, also after redelivery.
 
-    Every method returns when the outcome is committed and projected, and raises Retryable when Postgres, Qdrant, Kafka
-    or the embedder fails. It may then be committed already: repeating the call finds it and projects what is left.
+    `concurrency` bounds the deciding transactions. `ends` returns the ends of the messages topic, for erasures. `said_again`
+    finds other messages with the content of a forgotten memory. Without a `resolver` no model compares candidates with
+    memories.
+
+    Every method returns once the outcome is committed and projected. It raises Retryable if Postgres, Qdrant, Kafka or the
+    embedder fails, possibly after the commit: a repeated call then finds the outcome and completes the projection.
     """
 
     def __init__(
@@ -85,6 +91,7 @@ class Curator:
         resolver: Resolver | None = None,
         ends: Ends | None = None,
         erasures: BeginErasures | None = None,
+        said_again: FindRepetitions | None = None,
         concurrency: int = 4,
         count_tokens: TokenCount = estimated_tokens,
     ) -> None:
@@ -98,6 +105,7 @@ class Curator:
         self._editor = editor
         self._resolver = resolver
         self._erasures = erasures
+        self._said_again = said_again
         self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
@@ -105,11 +113,11 @@ class Curator:
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
-        """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order; then what users
-        ask to have forgotten goes."""
+        """Decides about the candidates of a part in order (create, reinforce, merge, supersede or drop), then applies users'
+        wishes to forget."""
         part, policy = Part.of(batch), self._policies.by_name(batch.policy)
         batch = scrub_wishes(batch, policy.privacy)
-        begun = await self._erasures.begin(batch, policy) if self._erasures and batch.wishes else {}
+        erasures = await self._erasures.begin(batch, policy) if self._erasures and batch.wishes else {}
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
         async def decide(prepared: DecisionInputs) -> Outcome:
@@ -118,7 +126,9 @@ class Curator:
                     return as_repeated(known)
                 now = self._clock()
                 ledger, rulings = await settle_candidates(connection, self._vectors, batch, prepared, policy, now)
-                granted = await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now, begun)
+                wishes = await apply_wishes(
+                    connection, self._vectors, batch, prepared, policy, ledger, now, erasures, self._said_again
+                )
                 limit = LiveLimit(most=policy.max_memories, plan=prepared.plan)
                 await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(
@@ -126,12 +136,12 @@ class Curator:
                     namespace=batch.namespace,
                     sequence=ledger.sequence,
                     rulings=rulings,
-                    wishes=granted,
+                    wishes=wishes,
                 )
-                heeded = kept_wishes(batch, granted)
-                await ForgottenWishes(connection).keep(batch.namespace, heeded, now)
-                await hide_what_was_said(connection, batch, heeded, rulings)
-                await put_records(connection, batch.namespace, notices.wish_records(batch, granted, policy, now))
+                stored = wishes_to_store(batch, wishes)
+                await ForgottenWishes(connection).keep(batch.namespace, stored, now)
+                await hide_messages(connection, batch, stored, rulings)
+                await put_records(connection, batch.namespace, outcome_records.wish_records(batch, wishes, policy, now))
                 return await record_part(connection, part, outcome, now)
 
         texts = texts_of(batch)
@@ -139,12 +149,12 @@ class Curator:
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
         """The erasure fences of a namespace that apply to a conversation."""
-        with translated("asking for fences"):
+        with translated("reading fences"):
             async with self._pool.acquire() as connection:
                 return await fences_of(connection, namespace, conversation_id)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
-        """Marks a part as answered that cannot be curated (it is a dead letter), so that its request can complete."""
+        """Marks a part that became a dead letter as settled, so that its request can complete."""
         async with self._deciding_transaction(part.namespace) as connection:
             if (known := await Settlements(connection).of_part(part)) is not None:
                 return as_repeated(known)
@@ -153,12 +163,14 @@ class Curator:
             return await record_part(connection, part, outcome, self._clock())
 
     async def apply_imports(self, commands: Sequence[Command]) -> None:
-        """Carries out imports of one namespace in their order, many in a transaction."""
+        """Applies imports of one namespace in order, many per transaction."""
         await self._importer.apply(commands)
 
     async def apply_command(self, command: Command, vectors: Vectors | None = None) -> Outcome:
-        """Applies a command after removing secrets from it. An invalid command gives a `rejected` outcome, not an exception.
-        `vectors` are of texts that are embedded already."""
+        """Applies a command after removing its secrets. An invalid command gets a `rejected` outcome, not an exception.
+
+        `vectors` has the vectors of texts that are embedded already.
+        """
         policy = self._policies.governing(command.namespace)
         command = fitted(scrub_command(command, policy.privacy), self._count_tokens)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
@@ -167,52 +179,18 @@ class Curator:
         async def decide(prepared: DecisionInputs) -> Outcome:
             async with self._deciding_transaction(command.namespace) as connection:
                 known = await Settlements(connection).of_command(command.namespace, command.command_id)
-                return (
-                    as_repeated(known)
-                    if known is not None
-                    else await self._apply_command(connection, command, prepared, policy)
-                )
+                if known is not None:
+                    return as_repeated(known)
+                model, now = self._vectors.embedding_model, self._clock()
+                return await decide_command(connection, command, prepared, policy, now, model, self._count_tokens)
 
         vectors = dict(vectors or {})
         if command.text and command.text not in vectors:
             vectors |= await self._embed([command.text])
         return await self._decide(decide, vectors, command.namespace, policy, command)
 
-    async def _apply_command(
-        self, connection: Connection, command: Command, prepared: DecisionInputs, policy: Policy
-    ) -> Outcome:
-        now, undone = self._clock(), await change_to_undo(connection, command)
-        asked = prepared.completed or command
-        text = undone.before.text if undone and undone.before else asked.text
-        same = await same_texts(connection, command.namespace, [text] if text else [])
-        ledger = await open_ledger(
-            connection, command.namespace, same, command_memory_ids(asked, undone), policy.max_memories
-        )
-        fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
-        too_long_for_it = too_long(asked, self._count_tokens)
-        may_be_completed = too_long_for_it is None and (fenced is None or command.at > fenced)
-        if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
-            known = ledger.find_live(command.memory_id)
-            raise NeedsCompletion(known.reinforcement_count if known else 0)
-        if (refused := too_long_for_it or kinds_refused(asked, policy)) is not None:
-            outcome = rejected(ledger, refused)
-        else:
-            outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
-        if outcome.status == "rejected" and await shows_again(connection, command):
-            outcome = Outcome(status="accepted", namespace=command.namespace, sequence=ledger.sequence)
-        most = policy.max_memories if outcome.change in ("created", "restored") else None
-        cause = Cause(actor=command.actor, command_id=command.command_id)
-        limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
-        await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
-        outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
-        if outcome.status == "accepted":
-            await Kinds(connection).keep(command.namespace, command.new_kinds or (), command.actor, now)
-        await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
-        await put_records(connection, command.namespace, notices.command_records(command, outcome, now))
-        return outcome
-
     async def expire(self) -> int:
-        """Ends memories whose time is over, some of them at a call; returns how many. Raises Retryable."""
+        """Sets a bounded number of memories past their expiry to `expired`, and returns that number. Raises Retryable."""
         return await self._expiry.expire()
 
     async def _decide(
@@ -224,30 +202,30 @@ class Curator:
         command: Command | None = None,
         batch: CandidateBatch | None = None,
     ) -> Outcome:
-        """Decides; begins anew with what was missing, for which models are asked with nothing locked."""
+        """Calls `decide` until no input is missing. Fetches missing inputs without holding a lock."""
         prepared = DecisionInputs(vectors=vectors, verdicts={} if self._resolver is None else None)
-        for _ in range(MOST_BEGINNINGS):
+        for _ in range(MAX_ATTEMPTS):
             try:
                 return await decide(prepared)
-            except NeedsPlan as crowded:
-                plan = await self._compactor.plan(crowded.free, crowded.surplus, policy)
+            except NeedsPlan as missing:
+                plan = await self._compactor.plan(missing.free, missing.surplus, policy)
                 prepared = replace(prepared, plan=plan)
-            except NeedsImportances as unrated:
-                importances = await self._editor.rate(unrated.candidates, namespace, policy)
+            except NeedsImportances as missing:
+                importances = await self._editor.rate(missing.candidates, namespace, policy)
                 prepared = replace(prepared, importances=importances)
-            except NeedsVerdicts as open_:
+            except NeedsVerdicts as missing:
                 assert batch is not None, "only candidates are compared"
                 assert self._resolver is not None
-                verdicts = await self._resolver.resolve(batch, open_.candidates, open_.memories, policy)
+                verdicts = await self._resolver.resolve(batch, missing.candidates, missing.memories, policy)
                 prepared = replace(prepared, verdicts=verdicts)
-            except NeedsCompletion as incomplete:
+            except NeedsCompletion as missing:
                 assert command is not None, "only commands are completed"
-                references = incomplete.repeated + await self._times_read(command.memory_id)
+                references = missing.repeated + await self._times_read(command.memory_id)
                 completed = await self._editor.complete(command, policy, references)
                 prepared = replace(prepared, completed=completed)
-            except NeedsVector as unembedded:
-                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([unembedded.text])})
-        raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
+            except NeedsVector as missing:
+                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([missing.text])})
+        raise Retryable(f"{namespace!r} changed {MAX_ATTEMPTS} times during one decision")
 
     async def _times_read(self, memory_id: str | None) -> int:
         if memory_id is None:
@@ -257,9 +235,9 @@ class Curator:
 
     @asynccontextmanager
     async def _deciding_transaction(self, namespace: str) -> AsyncIterator[Connection]:
-        """The transaction, and the projection behind it.
+        """Opens the deciding transaction of a namespace, and projects its changes after the commit.
 
-        What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
+        Projects pending rows of earlier decisions first, so that the vector index has every memory of the namespace.
         """
         missing: NeedsInput | None = None
         with translated("curating"):
@@ -269,31 +247,14 @@ class Curator:
                     async with connection.transaction():
                         yield connection
                 except NeedsInput as exc:
-                    missing = exc  # what was projected stays so: taken back with the decision, it would be told twice
+                    missing = exc  # roll back the decision only: a rolled-back projection would be published twice
         if missing is not None:
             raise missing
         await self._projector.project_now(namespace)
 
     async def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
+        """Vectors by text. Embedding takes longer than everything under the lock, so it comes before the transaction."""
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
-
-
-async def change_to_undo(connection: Connection, command: Command) -> UndoneChange | None:
-    """The change that an undo reverts, in the current state: without a version it is the latest one."""
-    if command.kind != "undo" or command.memory_id is None:
-        return None
-    found = await Memories(connection).version(command.memory_id, command.version)
-    if found is None or found.namespace != command.namespace:
-        return None
-    return UndoneChange(found.version, found.before)
-
-
-async def shows_again(connection: Connection, command: Command) -> bool:
-    """Whether it undoes a wish, by its id, that took no memory and hid what was said."""
-    if command.kind != "undo" or command.memory_id is None:
-        return False
-    return await HiddenMessages(connection).show(command.namespace, command.memory_id)
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
@@ -303,7 +264,7 @@ async def record_part(connection: Connection, part: Part, outcome: Outcome, now:
     if not await settlements.record_part(part, outcome, now):
         return outcome
     results = await settlements.results(part.request_id)
-    await put_records(connection, part.namespace, notices.completion_records(part, results, now))
+    await put_records(connection, part.namespace, outcome_records.completion_records(part, results, now))
     return replace(outcome, completed=True)
 
 

@@ -1,10 +1,10 @@
-"""Dead letters of curation: what was erased since becomes none, and what may say some of it becomes one without contents."""
+"""Dead letters of curation: none for erased data, and one without contents if some of the data may be erased."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from agents.curation.rules.incoming import comes_before, is_older
+from agents.curation.rules.incoming import is_before_erasure, is_erased
 from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence
@@ -18,7 +18,7 @@ STAGE: Final = "curation"
 
 
 def namespace_and_conversation(record: Any) -> tuple[str, str]:
-    """The namespace that a record is about, which is its key in any case, and the conversation, as far as it can be told."""
+    """The namespace of a record (by its part, otherwise its key), and its conversation, empty if unknown."""
     try:
         part = codec.decode_untrusted(record.value, Part)
     except Rejected:
@@ -29,28 +29,29 @@ def namespace_and_conversation(record: Any) -> tuple[str, str]:
 def dead_letter_unless_erased(
     record: Any, rejected: Rejected, fences: Sequence[ConversationFence], at: datetime
 ) -> Outgoing | None:
-    """Dead letters may have been searched for what was erased already: none comes that still says it."""
-    older = said_before(record, fences) if fences else []
+    """The dead letter of a record; None if all of its data is erased, and one without contents if some may be. An erasure
+    may have searched the dead-letter topic already."""
+    older = predates_erasure(record, fences) if fences else []
     if not any(older):
         return dead_letter(record, STAGE, rejected, at)
-    quiet = Rejected(rejected.reason, "some of what it says was erased meanwhile")
-    return None if all(older) else dead_letter(record, STAGE, quiet, at, by_reference=True)
+    without_contents = Rejected(rejected.reason, "some of its data was erased meanwhile")
+    return None if all(older) else dead_letter(record, STAGE, without_contents, at, by_reference=True)
 
 
-def said_before(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
-    """Of each candidate and each wish whether it is older than an erasure. Of what cannot be told apart, and is older, some may
-    be, and what does not say when it was sent is older."""
+def predates_erasure(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
+    """Whether each candidate and each wish of a record is older than an erasure. A record that does not decode counts as
+    partly older if it was sent before one."""
     try:
         batch = codec.decode_untrusted(record.value, CandidateBatch)
     except Rejected:
         moment = sent_at(record)
         return [any(moment <= each.fence.at for each in fences), False]
-    wishes = [comes_before((wish.message,), batch, fences) for wish in batch.wishes]
-    return [*(is_older(candidate, batch, fences) for candidate in batch.candidates), *wishes]
+    wishes = [is_before_erasure((wish.message,), batch, fences) for wish in batch.wishes]
+    return [*(is_erased(candidate, batch, fences) for candidate in batch.candidates), *wishes]
 
 
 def sent_at(record: Any) -> datetime:
-    """By a command's own word, if it says so; else by Kafka's."""
+    """The time in the command; for other records Kafka's timestamp."""
     try:
         return codec.decode_untrusted(record.value, Command).at
     except Rejected:

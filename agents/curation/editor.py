@@ -1,4 +1,4 @@
-"""Adds missing importances and short texts, by a model and outside of any transaction."""
+"""Adds missing importances and short texts with a model, outside of any transaction."""
 
 import asyncio
 import logging
@@ -18,12 +18,12 @@ from schemas.policies.policies import Fraction, Policy
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-PATIENCE_S: Final = 15.0  # for each answer; those of a part are asked for side by side
+PATIENCE_S: Final = 15.0  # for each answer; the candidates of a part are rated concurrently
 
 
 class Editor:
-    """`provider` rates and shortens, within `patience_s`, where the policy has it asked. Where it does not, or does not answer,
-    what has no importance stays so, which counts as the default, and short texts are made by rules."""
+    """`provider` rates and shortens within `patience_s` seconds, if the policy wants it. Without an answer, memories get the
+    default importance and rules shorten texts."""
 
     def __init__(self, provider: Provider, patience_s: float = PATIENCE_S) -> None:
         self._provider = provider
@@ -31,16 +31,15 @@ class Editor:
         self._rules = OfflineProvider()
 
     async def rate(self, candidates: Iterable[Candidate], namespace: str, policy: Policy) -> dict[str, Fraction]:
-        """Importances by candidate id; candidates without a rating are missing."""
-        asked = {each.candidate_id: subject_of(each, namespace) for each in candidates}
-        found = await asyncio.gather(*(self._importance(subject, policy) for subject in asked.values()))
-        return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}
+        """Importances (0 to 1) by candidate id. Candidates without a rating are missing."""
+        subjects = {each.candidate_id: subject_of(each, namespace) for each in candidates}
+        found = await asyncio.gather(*(self._importance(subject, policy) for subject in subjects.values()))
+        return {name: rating for name, rating in zip(subjects, found, strict=True) if rating is not None}
 
     async def complete(self, command: Command, policy: Policy, references: int = 0) -> Command:
-        """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory
-        or brings another full text. `references` is how often its memory was said again or read.
+        """The command with its missing short text and importance. `references` is how often the memory was repeated or read.
 
-        Without a text still, where the full one has nothing that may be kept.
+        The text stays missing if no part of the full text may be stored.
         """
         short = self._short_text(command, policy)
         is_new = command.kind == "create" or bool(command.full_text)
@@ -73,7 +72,7 @@ class Editor:
         try:
             return (await self._rules.shorten(command.full_text, policy)).text
         except Rejected as rejected:
-            log.warning("of the full text in command %s no short one is made: %s", command.command_id, rejected)
+            log.warning("command %s: its full text gives no short text: %s", command.command_id, rejected)
             return None
 
     async def _in_time(self, what: str, answer: Awaitable[T], policy: Policy) -> T | None:
@@ -82,7 +81,7 @@ class Editor:
                 return await answer
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"
-            log.warning("a memory of policy %s is not %s by the model: %s", policy.name, what, why)
+            log.warning("policy %s: a memory is not %s by the model: %s", policy.name, what, why)
             return None
 
 

@@ -1,5 +1,4 @@
-"""Erases memories: all of a namespace, behind a fence, or those that come of erased conversations; page by page, and tells of it
-without a word of content."""
+"""Erases the memories of a namespace, or those of erased conversations, page by page, with events without content."""
 
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
@@ -8,9 +7,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from agents.curation import notices
+from agents.curation import outcome_records
 from agents.curation.rules import change
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from agents.profile.changes import of_gone
 from schemas import ids
 from schemas.erasure.erasures import Erasure, Fence
@@ -26,19 +25,19 @@ from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
 from sinks.replay import generations
 
-# The transaction that holds a namespace's lock, with what is pending projected before and after it.
+# Opens the deciding transaction of a namespace.
 Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
-# Where each partition of the messages topic ends now. Raises Retryable.
+# The end offsets of the messages topic by partition. Raises Retryable.
 Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
 
 
 class Eraser:
-    """A crash anywhere is repaired by the command's redelivery: the fence stands, and what is gone is gone.
+    """Erases in several transactions. After a crash the redelivered command continues: the fence is stored first.
 
-    What was said goes by the fence, whose moment is the erasure's; of memories all go that a purged namespace has, page by page,
-    also those that came after that moment of later words.
+    The fence refuses messages older than the erasure. A purge of a namespace deletes all of its memories, also those created
+    after the erasure began.
 
-    Without `ends` a sender whose clock is ahead may bring back what was neither archived nor asked about.
+    `ends` returns the ends of the messages topic. Without it, a message with a timestamp in the future can pass the fence.
     """
 
     def __init__(
@@ -50,8 +49,8 @@ class Eraser:
         self._ends = ends
 
     async def erase(self, command: Command) -> Outcome | None:
-        """Erases what the command says, and records the command with the last page. None if it was carried out before."""
-        # Before the fence's moment: what is said after it lies behind them.
+        """Erases what the command names, and stores its outcome with the last page. None if it was applied before."""
+        # Read before the fence's time is taken: every later message has a higher offset.
         ends = await self._ends() if self._ends and command.erasure_id is None else {}
         async with self._deciding(command.namespace) as connection:
             if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
@@ -63,7 +62,7 @@ class Eraser:
             if command.kind != "forget":
                 await Purges(connection).fence(command.namespace, erasure.fence)
                 shadows = await generations.shadows_of(connection, command.namespace)
-        for shadow in shadows:  # before the pages: what was cut over from one meanwhile is on one of them
+        for shadow in shadows:  # before the pages, which include memories that were cut over from a shadow meanwhile
             async with self._deciding(shadow) as connection:
                 await generations.drop_shadow(connection, shadow)
         outcome = None
@@ -75,12 +74,12 @@ class Eraser:
         return outcome
 
     async def _erasure(self, connection: Connection, command: Command, ends: dict[int, int]) -> Erasure | None:
-        """The one that the command is part of, with the moment that counts for all of its pages. A purge that names none, or one
-        that was lost with a database, begins one by itself; after a crash it is found again."""
+        """The erasure of the command, whose time applies to all pages; None if a `forget` names an unknown one. A purge
+        without a stored erasure begins one."""
         erasing = ErasureProgress(connection)
-        begun = await erasing.get(erasure_id_of(command))
-        if begun is not None or command.kind == "forget":
-            return begun
+        stored = await erasing.get(erasure_id_of(command))
+        if stored is not None or command.kind == "forget":
+            return stored
         erasure = of_namespace(command, Fence(command.at if command.erasure_id else self._clock(), ends))
         await erasing.begin(erasure)
         await erasing.count(erasure.erasure_id, command, PurgeCounts(0, 0, 0))
@@ -103,7 +102,7 @@ class Eraser:
 
     async def _erase(self, connection: Connection, command: Command, page: tuple[Memory, ...]) -> None:
         now, sequence = self._clock(), await writer.sequence(connection, command.namespace)
-        gone = [
+        deleted = [
             replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
             for number, memory in enumerate(page, start=1)
         ]
@@ -113,9 +112,9 @@ class Eraser:
             reason=command.reason,
             erased="conversations" if command.kind == "forget" else "namespace",
         )
-        counts = await Purges(connection).erase(command.namespace, gone, cause, now)
-        told = notices.profile_records(command.namespace, gone[-1].sequence, of_gone(page), now)
-        await put_records(connection, command.namespace, told)
+        counts = await Purges(connection).erase(command.namespace, deleted, cause, now)
+        records = outcome_records.profile_records(command.namespace, deleted[-1].sequence, of_gone(page), now)
+        await put_records(connection, command.namespace, records)
         await ErasureProgress(connection).count(erasure_id_of(command), command, counts)
 
     async def _record_outcome(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:
@@ -129,17 +128,17 @@ class Eraser:
             digest=command.digest,
         )
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
-        await put_records(connection, namespace, notices.command_records(command, outcome, now))
+        await put_records(connection, namespace, outcome_records.command_records(command, outcome, now))
         return outcome
 
 
 def erasure_id_of(command: Command) -> str:
-    """The erasure of a command; a command that names none is an erasure of its own."""
+    """The erasure id of a command; a command that names none has its own."""
     return command.erasure_id or erasure_id(command.namespace, command.command_id)
 
 
 def erasure_id(namespace: str, command_id: str) -> str:
-    """That of a namespace, which a command asks for."""
+    """The id of the erasure that a command begins for a namespace."""
     return ids.derive("erasure", namespace, command_id)
 
 

@@ -1,4 +1,4 @@
-"""Ends memories whose time is over, each in the deciding transaction of its namespace."""
+"""Sets expired memories to `expired`, each in the deciding transaction of its namespace."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +18,7 @@ AT_ONCE: Final = 500  # namespaces, and memories of each
 
 
 class Expiry:
-    """Several workers may do this side by side: each memory ends once."""
+    """Several workers may run it concurrently: each memory expires once."""
 
     def __init__(self, pool: Pool, deciding: Deciding, clock: Callable[[], datetime], embedding_model: str) -> None:
         self._pool = pool
@@ -27,7 +27,7 @@ class Expiry:
         self._embedding_model = embedding_model
 
     async def expire(self) -> int:
-        """Ends some memories; returns how many. Raises Retryable once every namespace had its turn."""
+        """Expires a bounded number of memories and returns it. Tries every namespace before it raises Retryable."""
         now, count = self._clock(), 0
         failures: list[Retryable] = []
         for namespace in await Memories(self._pool).expiring(now, AT_ONCE):

@@ -1,4 +1,4 @@
-"""Decides about candidates by the curator's rules without writing anything; later decisions build on earlier ones."""
+"""Predicts the curator's decisions about candidates without writing them. Later predictions build on earlier ones."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -11,7 +11,7 @@ from agents.curation.editor import Editor
 from agents.curation.parts import settle_candidates
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVector
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.outcomes import Ruling
 from agents.curation.rules.scrubbing import scrub_wishes
 from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
@@ -23,7 +23,7 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.port import VectorIndex
 
-MOST_BEGINNINGS: Final = 4  # of one decision: for importances, and a vector that was not thought of
+MAX_ATTEMPTS: Final = 4  # of one decision: for importances, and for a missing vector
 
 
 class ForecastResult(Struct, frozen=True):
@@ -34,11 +34,11 @@ class ForecastResult(Struct, frozen=True):
 
 
 class Forecast:
-    """Decides batch after batch as the curator would. What was decided before counts, as if it were written: what two
-    conversations say is created once, and then reinforced.
+    """Predicts batch after batch. Earlier predictions count as written, so a statement of two conversations is created once
+    and then reinforced.
 
-    It goes by the memories as they are at each call, and takes no locks. What comes of a namespace's limit it does not say, as
-    that is for a model to decide. Every transaction is read-only, so PostgreSQL itself sees to it that nothing is written.
+    It reads the current memories at each call, takes no locks, and uses read-only transactions. It does not predict removals
+    by a namespace's limit, which a model decides.
     """
 
     def __init__(
@@ -52,27 +52,27 @@ class Forecast:
         self._ledgers: dict[str, Ledger] = {}
 
     async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
-        """What would become of a batch, its wishes included. Importances that it came without are asked for, which costs what it
-        costs the curator. Raises Retryable."""
+        """The predicted result of a batch, wishes included. Missing importances are rated by a model, at the same cost as in
+        curation. Raises Retryable."""
         batch = scrub_wishes(batch, policy.privacy)
         texts = texts_of(batch)
         if not (texts or batch.wishes):
             return ForecastResult((), ())
         embedded = await self._embedder.embed(texts)
         prepared = DecisionInputs(vectors=dict(zip(texts, embedded, strict=True)), verdicts={})
-        for _ in range(MOST_BEGINNINGS):
+        for _ in range(MAX_ATTEMPTS):
             try:
                 return await self._decide_once(batch, policy, prepared)
-            except NeedsImportances as unrated:
-                rated = await self._editor.rate(unrated.candidates, batch.namespace, policy)
+            except NeedsImportances as missing:
+                rated = await self._editor.rate(missing.candidates, batch.namespace, policy)
                 prepared = replace(prepared, importances=rated)
-            except NeedsVector as unembedded:
-                (vector,) = await self._embedder.embed([unembedded.text])
-                prepared = replace(prepared, vectors={**prepared.vectors, unembedded.text: vector})
-        raise Retryable(f"{batch.namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
+            except NeedsVector as missing:
+                (vector,) = await self._embedder.embed([missing.text])
+                prepared = replace(prepared, vectors={**prepared.vectors, missing.text: vector})
+        raise Retryable(f"{batch.namespace!r} changed {MAX_ATTEMPTS} times during one decision")
 
     async def _decide_once(self, batch: CandidateBatch, policy: Policy, prepared: DecisionInputs) -> ForecastResult:
-        with translated("deciding what would be"):
+        with translated("predicting decisions"):
             async with self._pool.acquire() as connection, connection.transaction(readonly=True):
                 if batch.namespace not in self._ledgers:
                     live = await Memories(connection).count_live(batch.namespace)

@@ -1,11 +1,11 @@
-"""Loads the ledger of a namespace in its deciding transaction, and writes its changes."""
+"""Loads the ledger of a namespace in the deciding transaction, and writes its changes."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
-from agents.curation import notices
+from agents.curation import outcome_records
 from agents.curation.rules.decision_inputs import Plan
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import enforce_limit, number_to_load
@@ -20,7 +20,8 @@ from sinks.postgres.connection import Connection
 
 
 class LiveLimit(Struct, frozen=True, kw_only=True):
-    """At most `most` live memories, None for no limit. `plan` lists the removals, None before planning. `spared` stays."""
+    """At most `most` live memories; None for no limit. `plan` has the planned removals, None before planning. The memory
+    `spared` is never removed."""
 
     most: int | None
     plan: Plan | None
@@ -28,15 +29,15 @@ class LiveLimit(Struct, frozen=True, kw_only=True):
 
 
 async def same_texts(connection: Connection, namespace: str, texts: Sequence[str]) -> tuple[Memory, ...]:
-    """Live memories with one of the texts, after normalisation."""
+    """Live memories that have one of the texts after normalisation."""
     return await Memories(connection).live_by_text(namespace, list(map(normalise, texts)))
 
 
 async def open_ledger(
     connection: Connection, namespace: str, same: Sequence[Memory], memory_ids: Sequence[str], most: int | None
 ) -> Ledger:
-    """With these memories and those that have one of the ids: all that the rules will ask for. Where their number is limited,
-    it knows it."""
+    """A ledger with the memories `same` and those with one of the ids. With a limit `most` it also has the number of live
+    memories."""
     memories = Memories(connection)
     sequence = await writer.sequence(connection, namespace)
     named = await memories.by_ids(memory_ids)
@@ -47,27 +48,29 @@ async def open_ledger(
 async def close_ledger(
     connection: Connection, ledger: Ledger, limit: LiveLimit, cause: Cause, now: datetime, embedding_model: str
 ) -> None:
-    """Brings the namespace within its limit, leaves no link to what went, and writes all of it.
+    """Enforces the limit, updates links to removed memories, and writes all changes.
 
-    Raises Crowded when there are too many and nobody planned which go; RuntimeError when the number of live memories is
-    then not what was decided.
+    Raises NeedsPlan if the limit is exceeded before planning, and RuntimeError if the number of live memories differs from
+    the ledger's.
     """
     memories = Memories(connection)
     if (number := number_to_load(ledger, limit.most)) > 0:
         ledger.learn(await memories.expendable(ledger.namespace, number))
         enforce_limit(ledger, limit.most, limit.plan, cause, now, limit.spared)
-    if gone := removed_memories(ledger):
-        relink(ledger, await memories.linking(ledger.namespace, gone), now)
+    if removed := removed_memories(ledger):
+        relink(ledger, await memories.linking(ledger.namespace, removed), now)
     await record_changes(connection, ledger, now, embedding_model)
     if limit.most is not None and ledger.entries:
         count = await memories.count_live(ledger.namespace)
         if count != ledger.number_live:
-            raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {ledger.number_live}")
+            raise RuntimeError(
+                f"{ledger.namespace!r} has {count} live memories, but the decision counted {ledger.number_live}"
+            )
 
 
 async def record_changes(connection: Connection, ledger: Ledger, now: datetime, embedding_model: str) -> None:
-    """Writes all changes, and tells where they change the profile."""
+    """Writes all changes, and an event if the profile changes."""
     await writer.record(connection, ledger.namespace, ledger.entries, embedding_model)
     changes = [(entry.before, entry.after) for entry in ledger.entries]
-    told = notices.profile_records(ledger.namespace, ledger.sequence, changes, now)
-    await put_records(connection, ledger.namespace, told)
+    records = outcome_records.profile_records(ledger.namespace, ledger.sequence, changes, now)
+    await put_records(connection, ledger.namespace, records)

@@ -1,4 +1,4 @@
-"""Asks a model what the candidates of a part are to the memories near them, once whatever is redelivered."""
+"""Asks a model how the candidates of a part relate to nearby memories, once for any number of redeliveries."""
 
 import asyncio
 import logging
@@ -20,8 +20,8 @@ PATIENCE_S: Final = 20.0
 
 
 class Resolver:
-    """`provider` is asked within `patience_s`. Where it does not answer, or has no budget, there are no verdicts, and the rules
-    alone decide. What it answers is stored before anything is decided."""
+    """`provider` answers within `patience_s` seconds. Without an answer, or without a budget, there are no verdicts and the
+    rules decide alone. Verdicts are stored before any decision."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Resolver:
     async def resolve(
         self, batch: CandidateBatch, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy
     ) -> dict[str, Verdict]:
-        """Verdicts by candidate id. Raises Retryable when the store is away."""
+        """Verdicts by candidate id. Raises Retryable if the store fails."""
         stored = await self._resolutions.of(batch)
         if stored is not None:
             verdicts = convert(stored, tuple[Verdict, ...])
@@ -54,7 +54,9 @@ class Resolver:
                 answer = await self._provider.resolve(candidates, memories, policy, batch.namespace)
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"
-            log.warning("candidates of policy %s are resolved by the rules alone: %s", policy.name, why)
+            log.warning(
+                "policy %s: the rules alone compare candidates with memories, not the model: %s", policy.name, why
+            )
             return ()
         await self._resolutions.keep(batch, answer.verdicts, self._clock())
         return answer.verdicts

@@ -1,1 +1,1 @@
-"""Records that cannot be processed: written with their reason and position, read back, published again."""
+"""Dead letters: records that cannot be processed, written with their reason and source, read, and replayed."""

@@ -1,6 +1,6 @@
-"""Reads dead letters: contents, filters, the original record, and what became of them.
+"""Reads dead letters: headers, filters, the original record, and outcomes.
 
-A letter's name is its position in the topic.
+A dead letter is named by its position in the topic.
 """
 
 import re
@@ -10,15 +10,15 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from agents.dead_letters.writer import PREFIX, REPLAYED, letter_headers, written_at
+from agents.dead_letters.writer import PREFIX, REPLAYED, dead_letter_headers, written_at
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
-How = Literal["replayed", "discarded"]
+Outcome = Literal["replayed", "discarded"]
 
 PLACES: Final = re.compile(r"(\d+):(\d+)(?:-(\d+))?")
-# A policy put since would be put back by an older one that is replayed.
+# Policies are missing: a replayed one would overwrite a newer one.
 REPLAYABLE: Final = (
     *(topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL),
     *(topics.REQUESTS, topics.CANDIDATES, topics.COMMANDS),
@@ -36,10 +36,11 @@ class LetterSource(Struct, frozen=True):
         return f"{self.topic}[{self.partition}]@{self.offset}"
 
 
-class Letter(Struct, frozen=True, kw_only=True):
-    """What the headers say; `at` is when it was given up. `bytes` is the size of the value, which is not here.
+class DeadLetter(Struct, frozen=True, kw_only=True):
+    """The headers of a dead letter; `at` is the time of the failure. `bytes` is the size of the value, which is not
+    included.
 
-    Without a `source` there is no way back. `by_reference`: the value is where it came from, if anywhere.
+    Without a `source` it cannot be replayed. `by_reference`: the value is only at the source.
     """
 
     partition: int
@@ -57,8 +58,8 @@ class Letter(Struct, frozen=True, kw_only=True):
         return f"{self.partition}:{self.offset}"
 
 
-class LetterFilter(Struct, frozen=True, kw_only=True):
-    """Selects letters that match all fields. `places` are like 3:17 or 3:17-25, both ends included."""
+class DeadLetterFilter(Struct, frozen=True, kw_only=True):
+    """Selects dead letters that match all fields. `parse_places` are like 3:17 or 3:17-25, both ends included."""
 
     places: tuple[tuple[int, int, int], ...] = ()
     reason: str | None = None
@@ -66,7 +67,7 @@ class LetterFilter(Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     until: datetime | None = None
 
-    def __contains__(self, letter: Letter) -> bool:
+    def __contains__(self, letter: DeadLetter) -> bool:
         return (
             (not self.places or any(self._holds(place, letter) for place in self.places))
             and self.reason in (None, letter.reason)
@@ -76,89 +77,90 @@ class LetterFilter(Struct, frozen=True, kw_only=True):
         )
 
     @staticmethod
-    def _holds(place: tuple[int, int, int], letter: Letter) -> bool:
+    def _holds(place: tuple[int, int, int], letter: DeadLetter) -> bool:
         partition, first, last = place
         return partition == letter.partition and first <= letter.offset <= last
 
 
-def places(texts: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
-    """(partition, first, last) of each. Raises ValueError."""
+def parse_places(texts: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
+    """Parses places to (partition, first, last). Raises ValueError."""
     found = []
     for text in texts:
         if not (match := PLACES.fullmatch(text)):
             raise ValueError(
-                f"{text!r} is no place of a dead letter: it takes partition:offset, or partition:first-last"
+                f"{text!r} is not the place of a dead letter: write partition:offset, or partition:first-last"
             )
         first = int(match[2])
         found.append((int(match[1]), first, int(match[3] or first)))
     return tuple(found)
 
 
-def letter_of(record: Any) -> Letter:
-    """`record` is a ConsumerRecord of the letters' topic, whoever wrote it."""
-    said = letter_headers(record.headers)
-    return Letter(
+def parse_dead_letter(record: Any) -> DeadLetter:
+    """Parses a record (aiokafka ConsumerRecord) of the dead letters' topic, whoever wrote it."""
+    headers = dead_letter_headers(record.headers)
+    return DeadLetter(
         partition=record.partition,
         offset=record.offset,
-        reason=said.get("reason", ""),
-        stage=said.get("stage", ""),
-        detail=said.get("detail", ""),
-        at=moment(said.get("at"), record),
-        source=source_of(said),
+        reason=headers.get("reason", ""),
+        stage=headers.get("stage", ""),
+        detail=headers.get("detail", ""),
+        at=failure_time(headers.get("at"), record),
+        source=source_of(headers),
         bytes=len(record.value or b""),
-        by_reference="by-reference" in said,
+        by_reference="by-reference" in headers,
     )
 
 
-def moment(at: str | None, record: Any) -> datetime:
+def failure_time(at: str | None, record: Any) -> datetime:
     try:
-        said = datetime.fromisoformat(at or "")
+        time = datetime.fromisoformat(at or "")
     except ValueError:
         return written_at(record)
-    return said if said.tzinfo is not None else said.replace(tzinfo=UTC)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def source_of(said: dict[str, str]) -> LetterSource | None:
+def source_of(headers: dict[str, str]) -> LetterSource | None:
     try:
-        return LetterSource(said["topic"], int(said["partition"]), int(said["offset"]))
+        return LetterSource(headers["topic"], int(headers["partition"]), int(headers["offset"]))
     except (KeyError, ValueError):
         return None
 
 
-def settlement_of(record: Any) -> tuple[str, str] | None:
-    """The place of the letter that this record follows, and what became of it; None for a letter."""
-    said = letter_headers(record.headers)
-    return (said["letter"], said["settled"]) if {"letter", "settled"} <= said.keys() else None
+def parse_settlement(record: Any) -> tuple[str, str] | None:
+    """The place of the settled letter and its outcome; None for a record that is a letter itself."""
+    headers = dead_letter_headers(record.headers)
+    return (headers["letter"], headers["settled"]) if {"letter", "settled"} <= headers.keys() else None
 
 
-def settlement(record: Any, letter: Letter, how: How, at: datetime) -> Outgoing:
-    """The record that says what became of a letter."""
+def settlement(record: Any, letter: DeadLetter, outcome: Outcome, at: datetime) -> Outgoing:
+    """The record that marks a letter as replayed or discarded."""
     ours = [(name, value) for name, value in record.headers if name.startswith(PREFIX)]
-    said = {"settled": how, "settled-at": at.isoformat(), "letter": letter.place}
+    headers = {"settled": outcome, "settled-at": at.isoformat(), "letter": letter.place}
     return Outgoing(
         topic=topics.DEAD_LETTERS,
         key=record.key,
         value=b"",
-        headers=(*ours, *((PREFIX + name, value.encode()) for name, value in said.items())),
+        headers=(*ours, *((PREFIX + name, value.encode()) for name, value in headers.items())),
         partition=letter.partition,
     )
 
 
-def original_record(letter: Letter, original: Any, prefix: str) -> Outgoing:
-    """The record as it was, to the partition that it came from, so that it keeps its identity and its conversation's place.
+def original_record(letter: DeadLetter, original: Any, prefix: str) -> Outgoing:
+    """The original record, for its source partition, so that it keeps its identity and its conversation's partition.
 
-    `original` is the letter's own record, or for one by reference the source's; `prefix` is that of topics. Raises Rejected.
+    `original` is the letter's own record, or the source's for a letter by reference; `prefix` is that of topic names. Raises
+    Rejected.
     """
     if letter.source is None:
-        raise Rejected("no_source", f"the letter {letter.place} does not say where it came from")
+        raise Rejected("no_source", f"dead letter {letter.place} does not name its source topic")
     name = letter.source.topic.removeprefix(prefix)
     if not letter.source.topic.startswith(prefix) or name not in REPLAYABLE:
         raise Rejected(
-            "no_source", f"the letter {letter.place} came from {letter.source.topic}, which is no topic to replay to"
+            "no_source", f"dead letter {letter.place} came from {letter.source.topic}, which cannot be replayed to"
         )
     headers = tuple((header, value) for header, value in original.headers if not header.startswith(PREFIX))
     if (letter.stage, letter.reason) == ("windows", "unforeseen"):
-        headers = (*headers, (REPLAYED, b"true"))  # it is in the archive, and would be taken for one that was extracted
+        headers = (*headers, (REPLAYED, b"true"))  # without it, the archived message would count as extracted
     return Outgoing(
         topic=name, key=original.key, value=original.value, headers=headers, partition=letter.source.partition
     )

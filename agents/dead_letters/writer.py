@@ -1,8 +1,8 @@
-"""What could not be processed, kept with its reason and the way back.
+"""Writes dead letters: records that could not be processed, with the reason and their source.
 
-A dead letter carries the original key, value and headers (a header name that is not UTF-8 made legible), so that publishing
-it to its source topic again is a replay; a very large one goes by reference, without its value and headers. Where it came
-from and why it is here stand in headers of their own, legible with any Kafka tool.
+A dead letter has the original key, value and headers (header names that are not UTF-8 are made legible), so publishing it to
+its source topic is a replay. A very large record is stored by reference, without value and headers. Source and reason are in
+separate headers, legible with any Kafka tool.
 """
 
 from datetime import UTC, datetime
@@ -13,18 +13,17 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
 PREFIX = "memstream-"
-REPLAYED = PREFIX + "replayed"  # of a record that its window failed at before
-LARGEST_KEY = 65_536
-LARGEST_KEPT = (
-    1_572_864  # bytes of key, value and headers; above, a letter may not fit its topic, and only says where it lies
-)
+REPLAYED = PREFIX + "replayed"  # header of a replayed record that its window could not apply
+MAX_KEY_BYTES = 65_536
+# bytes of key, value and headers; a larger record may not fit the topic and is stored by reference
+MAX_COPIED_BYTES = 1_572_864
 
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
 def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by_reference: bool = False) -> Outgoing:
-    """`record` is an aiokafka ConsumerRecord; the same record rejected twice gives the same letter but for its time."""
-    told = {
+    """The dead letter of an aiokafka ConsumerRecord; equal records and reasons give equal letters, except for the time."""
+    headers = {
         "reason": rejected.reason,
         "detail": rejected.detail,
         "stage": stage,
@@ -34,20 +33,20 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by
         "timestamp-ms": str(record.timestamp),
         "at": at.isoformat(),
     }
-    ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
+    ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in headers.items())
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
     key, value = record.key, record.value
     size = len(value or b"") + len(key or b"") + sum(len(name) + len(each or b"") for name, each in theirs)
-    if by_reference or size > LARGEST_KEPT:
+    if by_reference or size > MAX_COPIED_BYTES:
         ours = (*ours, (PREFIX + "by-reference", b"true"))
-        key, value, theirs = None if len(key or b"") > LARGEST_KEY else key, None, ()
+        key, value, theirs = None if len(key or b"") > MAX_KEY_BYTES else key, None, ()
     if value is None and key is None:
-        value = b""  # Kafka's producers refuse a record without key and value
+        value = b""  # producers refuse a record with neither key nor value
     return Outgoing(topic=topics.DEAD_LETTERS, key=key, value=value, headers=theirs + ours)
 
 
-def letter_headers(headers: Any) -> dict[str, str]:
-    """What a dead letter's headers say, by name without the prefix; those of others that are not text made legible."""
+def dead_letter_headers(headers: Any) -> dict[str, str]:
+    """The headers of a dead letter by name, without the prefix; foreign ones that are not text are made legible."""
     return {
         name.removeprefix(PREFIX): (value or b"").decode(errors="replace")
         for name, value in headers
@@ -56,8 +55,8 @@ def letter_headers(headers: Any) -> dict[str, str]:
 
 
 def written_at(record: Any) -> datetime:
-    """By Kafka's timestamp, which a sender chooses. One that is no moment, as one in microseconds, counts as before everything,
-    erasures included: to keep a letter's words needs a moment that says they came later."""
+    """Kafka's timestamp of the record, which its sender chooses. An implausible one, such as in microseconds, counts as
+    older than everything, erasures included: only a plausible later time protects a letter from an erasure."""
     try:
         return datetime.fromtimestamp(record.timestamp / 1_000, UTC)
     except (OverflowError, OSError, ValueError):

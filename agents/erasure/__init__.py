@@ -1,1 +1,1 @@
-"""Erasing users, conversations and namespaces everywhere: who does what is in deploy/docs/erasure.md."""
+"""Erases users, conversations and namespaces everywhere; deploy/docs/erasure.md describes the division of work."""

@@ -4,17 +4,17 @@ from collections.abc import Iterable
 
 from schemas import ids
 from schemas.conversations.messages import Scope
-from schemas.erasure.erasures import Erasure, is_of
-from schemas.policies.namespaces import OWN_NAMESPACE, read_back, render, shortened
+from schemas.erasure.erasures import Erasure, belongs_to
+from schemas.policies.namespaces import OWN_NAMESPACE, parse_name, render, shortened
 from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import How, PlannedNamespace
 
-PERSONAL = ("{user_id}", "{conversation_id}")  # in a template: what comes of it is one person's
+PERSONAL = ("{user_id}", "{conversation_id}")  # a template with this field makes namespaces of one person
 
 
 def namespaces_of_user(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
-    """The namespaces that a conversation feeds, and whether each is of its user alone. Where none says the user, what was said is
-    found by the conversation's own name."""
+    """The namespaces that a conversation feeds, and whether each belongs to its user alone. If none names the user, the
+    conversation's own name stands for its words."""
     policy = policies.match(scope)
     templates = policy.namespaces if "{user_id}" in "".join(policy.namespaces) else (*policy.namespaces, OWN_NAMESPACE)
     rendered = ((render(template, scope), template) for template in templates)
@@ -26,13 +26,13 @@ def namespaces_of_user(scope: Scope, policies: PolicySelector) -> Iterable[tuple
 def names_user(
     namespace: str, policies: PolicySelector, user_id: str, tenant_id: str | None, app_id: str | None
 ) -> bool:
-    """Whether a namespace's name says that it is this user's."""
-    scopes = (read_back(template, namespace) for template in policies.governing(namespace).namespaces)
-    return any(scope is not None and is_of(scope, user_id, tenant_id, app_id) for scope in scopes)
+    """Whether the namespace's name contains this user."""
+    scopes = (parse_name(template, namespace) for template in policies.governing(namespace).namespaces)
+    return any(scope is not None and belongs_to(scope, user_id, tenant_id, app_id) for scope in scopes)
 
 
 def namespaces_of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
-    """The namespaces that a conversation feeds, and whether each is of this conversation alone."""
+    """The namespaces that a conversation feeds, and whether each belongs to it alone."""
     policy = policies.match(scope)
     for template in policy.namespaces:
         if (name := render(template, scope)) is not None:
@@ -45,8 +45,8 @@ def namespaces_of_conversation(scope: Scope, policies: PolicySelector) -> Iterab
 def plan_erasure(
     erasure: Erasure, scopes: Iterable[Scope], fed: Iterable[str], named: Iterable[str], policies: PolicySelector
 ) -> list[PlannedNamespace]:
-    """What is to be done with which namespaces. `scopes` are of its conversations, `fed` what they brought something to, whatever
-    the policies say now, `named` are namespaces that bear the user's name."""
+    """The action for each affected namespace. `scopes` are those of the erasure's conversations, `fed` the namespaces with
+    their memories under any policy, `named` those that contain the user's name."""
     own: dict[str, bool] = dict.fromkeys(fed, False)
     scopes = tuple(scopes)
     for_user = erasure.kind == "user"
@@ -57,7 +57,7 @@ def plan_erasure(
         for name, alone in (
             namespaces_of_user(scope, policies) if theirs else namespaces_of_conversation(scope, policies)
         ):
-            # A conversation in which others spoke is not the user's alone, and neither is its namespace.
+            # With other speakers, neither the conversation nor its namespace is the user's alone.
             own[name] = own.get(name, False) or (alone and (scope.conversation_id not in shared or name in personal))
     if erasure.kind == "user" and erasure.user_id is not None:
         for name in named:
@@ -67,7 +67,7 @@ def plan_erasure(
 
 
 def is_theirs(scope: Scope, erasure: Erasure) -> bool:
-    return is_of(scope, erasure.user_id, erasure.tenant_id, erasure.app_id)
+    return belongs_to(scope, erasure.user_id, erasure.tenant_id, erasure.app_id)
 
 
 def is_of_another(scope: Scope, erasure: Erasure) -> bool:
@@ -75,6 +75,6 @@ def is_of_another(scope: Scope, erasure: Erasure) -> bool:
 
 
 def plan_namespace(erasure: Erasure, namespace: str, alone: bool) -> PlannedNamespace:
-    """The same each time: a command that is sent again is carried out once."""
+    """The plan for a namespace. The command id is derived, so a command sent again is applied once."""
     how: How = "purge" if alone else "forget"
     return PlannedNamespace(namespace, how, ids.derive("erase", erasure.erasure_id, namespace, how))

@@ -9,7 +9,7 @@ from agents.erasure.receipt import ErasureRecords, receipt
 from schemas.erasure.erasures import Erasure, ErasureKind
 from schemas.erasure.receipts import Receipt
 
-LOOK_S: Final = 0.1
+POLL_S: Final = 0.1
 
 
 class ErasureStore(ErasureRecords, Protocol):
@@ -19,7 +19,7 @@ class ErasureStore(ErasureRecords, Protocol):
 
 
 class ErasureService:
-    """`ends` says where the partitions of the messages topic end. Every method raises Retryable."""
+    """`ends` returns the ends of the messages topic's partitions. Every method raises Retryable."""
 
     def __init__(
         self, erasures: ErasureStore, ends: Callable[[], Awaitable[dict[int, int]]], clock: Callable[[], datetime]
@@ -31,8 +31,7 @@ class ErasureService:
     async def begin(
         self, erasure_id: str, kind: ErasureKind, actor: str, reason: str | None = None, **subject: str | None
     ) -> None:
-        """From here on its fence stands, and workers take it to its end. `subject` are fields of an Erasure. The same id again
-        changes nothing."""
+        """Sets the fence; workers complete the erasure. `subject` are fields of an Erasure. A known id changes nothing."""
         positions = await self._ends()
         erasure = Erasure(
             erasure_id=erasure_id,
@@ -46,11 +45,11 @@ class ErasureService:
         await self._erasures.begin(erasure)
 
     async def receipt(self, erasure_id: str, wait_s: float = 0.0) -> Receipt | None:
-        """As it stands once it is complete, or `wait_s` are over; None where there is no such erasure."""
-        looks = round(wait_s / LOOK_S)
+        """The receipt, once the erasure is complete or after `wait_s` seconds; None for an unknown id."""
+        looks = round(wait_s / POLL_S)
         for _ in range(looks):
-            kept = await self._erasures.get(erasure_id)
-            if kept is None or kept.completed_at is not None:
+            stored = await self._erasures.get(erasure_id)
+            if stored is None or stored.completed_at is not None:
                 break
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_S)
         return await receipt(self._erasures, erasure_id)

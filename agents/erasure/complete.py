@@ -1,5 +1,5 @@
-"""Completes erasures: commands curators, deletes stored conversation data, waits for the owners of windows, then erases dead
-letters."""
+"""Completes erasures: sends commands to curators, deletes stored conversation data, waits for the owners of windows, then
+erases dead letters."""
 
 import logging
 import time
@@ -72,17 +72,17 @@ class DeadLetterTopic(Protocol):
     """The topic of dead letters."""
 
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
-        """Takes out those that the erasure concerns; how many. Raises Retryable."""
+        """Removes the erasure's dead letters and returns their number. Raises Retryable."""
 
 
 class ErasureAgent:
-    """`partitions` of windows have owners who answer; `named` finds namespaces that bear a name's part; `remains` says what Kafka
-    still has of what was erased at a moment."""
+    """Completes erasures. `partitions` is the number of window partitions whose owners must answer; `named` finds namespaces
+    that contain a name; `remains` lists erased data left in Kafka."""
 
     def __init__(
         self,
-        kept: ErasureStore,
-        letters: DeadLetterTopic,
+        store: ErasureStore,
+        dead_letters: DeadLetterTopic,
         publisher: Publisher,
         policies: PolicySelector,
         clock: Callable[[], datetime],
@@ -91,96 +91,96 @@ class ErasureAgent:
         named: Callable[[str], Awaitable[tuple[str, ...]]],
         remains: Callable[[datetime], Awaitable[Sequence[Remains]]],
     ) -> None:
-        self._kept = kept
-        self._letters = letters
+        self._store = store
+        self._dead_letters = dead_letters
         self._publisher = publisher
         self._policies = policies
         self._clock = clock
         self._partitions = partitions
         self._named = named
         self._remains = remains
-        self._last_points: dict[
-            str, datetime | None
-        ] = {}  # by erasure: when the last of its points was noted, at the latest
+        # By erasure: no point of it was noted after this time.
+        self._last_points: dict[str, datetime | None] = {}
 
     async def tick(self) -> None:
-        """Takes one erasure as far as it goes now. Raises Retryable."""
+        """Advances one erasure as far as possible. Raises Retryable."""
         claimed_at = time.monotonic()
-        erasure = await self._kept.claim(LEASE_S)
+        erasure = await self._store.claim(LEASE_S)
         if erasure is None:
             return
         name = erasure.erasure_id
-        renew = partial(self._kept.renew, name, LEASE_S)
+        renew = partial(self._store.renew, name, LEASE_S)
         async with renewed_lease(f"erasure {name}", renew, LEASE_S, claimed_at, time.monotonic) as held:
             try:
                 if await self._advance(erasure, held):
-                    log.info("erasure %s (%s) is complete", name, erasure.kind)
+                    log.info("erasure %s (kind %s) is complete", name, erasure.kind)
             finally:
-                if held():  # else another has it
-                    await self._kept.release(name, self._pause(erasure))
+                if held():  # otherwise another worker holds the lease
+                    await self._store.release(name, self._pause(erasure))
 
     def _pause(self, erasure: Erasure) -> float:
-        """Until the next look, in seconds: what waits for minutes, for a partition without an owner, waits for hours."""
+        """Seconds until the next look; the pause grows while a partition has no owner."""
         waited_s = (self._clock() - erasure.at).total_seconds()
         return min(LONGEST_PAUSE_S, max(PAUSE_S, waited_s / 20))
 
     async def _advance(self, erasure: Erasure, held: StillHeld) -> bool:
-        """Whether it is complete. What windows were found by their owners is known only once all have answered."""
+        """Advances the erasure; True if it is complete. The windows' conversations are known only once all owners have
+        answered."""
         erasure_id = erasure.erasure_id
-        windows = await self._kept.windows(erasure_id)
+        windows = await self._store.windows(erasure_id)
         answered = windows.partitions >= self._partitions
         await self._plan(erasure)
-        await self._kept.sweep(erasure_id, self._clock())
+        await self._store.sweep(erasure_id, self._clock())
         await self._send(erasure, "purge")
         if not answered:
             return False
         await self._send(erasure, "forget")
-        namespaces = await self._kept.namespaces(erasure_id)
-        whole = namespaces or erasure.kind != "namespace"  # a namespace's curator names it with the first page
+        namespaces = await self._store.namespaces(erasure_id)
+        whole = namespaces or erasure.kind != "namespace"  # the curator adds the namespace with the first page
         if not whole or any(each.done_at is None for each in namespaces):
             return False
         if await self._removes_points(erasure_id):
             return False
         if not held():
-            return False  # letters that two write again are there twice
-        await self._erase_letters(erasure, frozenset(each.namespace for each in namespaces if each.how == "purge"))
+            return False  # two workers that rewrite the topic would duplicate letters
+        await self._erase_dead_letters(erasure, frozenset(each.namespace for each in namespaces if each.how == "purge"))
         now = self._clock()
-        await self._kept.complete(erasure_id, now, await self._remains(now))
+        await self._store.complete(erasure_id, now, await self._remains(now))
         return True
 
     async def _removes_points(self, erasure_id: str) -> bool:
-        """Whether points of its passages may still be in Qdrant. Those that others remove meanwhile need not be waited for."""
+        """Whether points of its passages may still be in Qdrant; removals noted later belong to others."""
         if erasure_id not in self._last_points:
-            self._last_points[erasure_id] = await self._kept.latest_removal()
+            self._last_points[erasure_id] = await self._store.latest_removal()
         noted = self._last_points[erasure_id]
-        if noted is not None and await self._kept.removes_points(noted):
+        if noted is not None and await self._store.removes_points(noted):
             return True
         del self._last_points[erasure_id]
         return False
 
     async def _plan(self, erasure: Erasure) -> None:
         if erasure.namespace is not None:
-            await self._kept.plan(erasure.erasure_id, [plan_namespace(erasure, erasure.namespace, alone=True)])
+            await self._store.plan(erasure.erasure_id, [plan_namespace(erasure, erasure.namespace, alone=True)])
             return
-        scopes, fed = await self._kept.scopes(erasure.erasure_id), await self._kept.namespaces_fed(erasure.erasure_id)
+        scopes, fed = await self._store.scopes(erasure.erasure_id), await self._store.namespaces_fed(erasure.erasure_id)
         named = await self._named(quote_part(erasure.user_id)) if erasure.user_id else ()
         if erasure.conversation_id:
             scopes = (*scopes, Scope(conversation_id=erasure.conversation_id))
-        await self._kept.plan(erasure.erasure_id, plan_erasure(erasure, scopes, fed, named, self._policies))
+        await self._store.plan(erasure.erasure_id, plan_erasure(erasure, scopes, fed, named, self._policies))
 
     async def _send(self, erasure: Erasure, how: How) -> None:
-        unsent = await self._kept.unsent(erasure.erasure_id, how, SENT_AGAIN_S)
+        unsent = await self._store.unsent(erasure.erasure_id, how, SENT_AGAIN_S)
         if unsent:
             await self._publisher.publish([erasure_command(erasure, each) for each in unsent])
-            await self._kept.mark_sent(erasure.erasure_id, [each.namespace for each in unsent])
+            await self._store.mark_sent(erasure.erasure_id, [each.namespace for each in unsent])
 
-    async def _erase_letters(self, erasure: Erasure, namespaces: frozenset[str]) -> None:
-        """Once: nothing of before comes among them any more."""
-        if any(each.store == LETTERS for each in await self._kept.removed(erasure.erasure_id)):
+    async def _erase_dead_letters(self, erasure: Erasure, namespaces: frozenset[str]) -> None:
+        """Erases dead letters, once: the fence keeps new ones out."""
+        if any(each.store == LETTERS for each in await self._store.removed(erasure.erasure_id)):
             return
-        conversations = await self._kept.conversations(erasure.erasure_id)
-        removed = await self._letters.erase(erasure, conversations, namespaces)
-        await self._kept.count_removed(erasure.erasure_id, LETTERS, removed, self._clock())
+        conversations = await self._store.conversations(erasure.erasure_id)
+        removed = await self._dead_letters.erase(erasure, conversations, namespaces)
+        await self._store.count_removed(erasure.erasure_id, LETTERS, removed, self._clock())
 
 
 def erasure_command(erasure: Erasure, planned: PlannedNamespace) -> Outgoing:

@@ -21,7 +21,7 @@ class ErasureRecords(Protocol):
 
     async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]: ...
 
-    async def mixed(self, erasure: Erasure) -> dict[str, int]: ...
+    async def count_mixed(self, erasure: Erasure) -> dict[str, int]: ...
 
     async def windows(self, erasure_id: str) -> WindowsErased: ...
 
@@ -31,12 +31,12 @@ class ErasureRecords(Protocol):
 
 
 async def receipt(noted: ErasureRecords, erasure_id: str) -> Receipt | None:
-    """None where there is no such erasure. Raises Retryable."""
-    kept = await noted.get(erasure_id)
-    if kept is None:
+    """The receipt; None for an unknown erasure. Raises Retryable."""
+    stored = await noted.get(erasure_id)
+    if stored is None:
         return None
-    erasure, complete = kept.erasure, kept.completed_at is not None
-    mixed = await noted.mixed(erasure)
+    erasure, complete = stored.erasure, stored.completed_at is not None
+    mixed = await noted.count_mixed(erasure)
     found = await noted.namespaces(erasure_id)
     namespaces = [
         namespace_erased(each, mixed.get(each.namespace, 0)) for each in found if not is_reserved(each.namespace)
@@ -51,11 +51,11 @@ async def receipt(noted: ErasureRecords, erasure_id: str) -> Receipt | None:
         at=erasure.at,
         actor=erasure.actor,
         reason=erasure.reason,
-        completed_at=kept.completed_at,
+        completed_at=stored.completed_at,
         conversations=len(await noted.conversations(erasure_id)),
         namespaces=tuple(namespaces),
-        stores=(shadow_generations(shadows), *stores(erasure, namespaces, removed, windows, complete)),
-        remains=tuple(convert(kept.remains, list[Remains])),
+        stores=(shadow_generations(shadows), *store_entries(erasure, namespaces, removed, windows, complete)),
+        remains=tuple(convert(stored.remains, list[Remains])),
     )
 
 
@@ -72,53 +72,53 @@ def namespace_erased(each: ErasedNamespace, kept: int) -> NamespaceErased:
 
 
 def shadow_generations(shadows: Sequence[ErasedNamespace]) -> StoreErased:
-    """What replays remembered, which nobody is told the names of."""
+    """The shadows of replays, combined into one entry, as their names are internal."""
     removed = {"memories": sum(each.memories for each in shadows), "versions": sum(each.versions for each in shadows)}
     done = all(each.done_at is not None for each in shadows)
-    return StoreErased(store="PostgreSQL, shadow generations", status=state(done), removed=removed)
+    return StoreErased(store="PostgreSQL, shadow generations", status=status_of(done), removed=removed)
 
 
-def stores(
+def store_entries(
     erasure: Erasure,
     namespaces: list[NamespaceErased],
     removed: Iterable[RemovedCount],
     windows: WindowsErased,
     complete: bool,
 ) -> Iterable[StoreErased]:
-    """Each store by its name, with what went of it."""
+    """The entry of each store, with the count of erased data."""
     decided = bool(namespaces) and all(each.status == "done" for each in namespaces)
     counted = {each.store: each for each in removed}
     memories = {"memories": sum(each.memories for each in namespaces), "versions": sum(e.versions for e in namespaces)}
     vectors = {"vectors": sum(each.vectors for each in namespaces)}
-    yield StoreErased(store="PostgreSQL, memories", status=state(decided or complete), removed=memories)
-    yield StoreErased(store="Qdrant", status=state(decided or complete), removed=vectors)
+    yield StoreErased(store="PostgreSQL, memories", status=status_of(decided or complete), removed=memories)
+    yield StoreErased(store="Qdrant", status=status_of(decided or complete), removed=vectors)
     tombstones = {"tombstones": memories["memories"]}
-    yield StoreErased(store="Kafka, memory.state", status=state(decided or complete), removed=tombstones)
-    gone = {"windows": windows.windows, "window_messages": windows.messages}
+    yield StoreErased(store="Kafka, memory.state", status=status_of(decided or complete), removed=tombstones)
+    counts = {"windows": windows.windows, "window_messages": windows.messages}
     yield StoreErased(
         store="windows, their changelog and their owners' local stores",
-        status=state(complete),
-        removed=gone,
+        status=status_of(complete),
+        removed=counts,
         at=windows.at,
     )
     yield StoreErased(
         store="passages, in PostgreSQL and Qdrant",
-        status=state(complete),
+        status=status_of(complete),
         removed={PASSAGES: counted[PASSAGES].removed if PASSAGES in counted else 0},
         at=counted[PASSAGES].at if PASSAGES in counted else None,
     )
     if erasure.kind != "namespace":
         swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT if name != PASSAGES}
         latest = max((each.at for each in removed), default=None)
-        yield StoreErased(store="PostgreSQL, what was said", status=state(complete), removed=swept, at=latest)
+        yield StoreErased(store="PostgreSQL, what was said", status=status_of(complete), removed=swept, at=latest)
     letters = counted.get("dead_letters")
     yield StoreErased(
         store="Kafka, memory.dead-letters",
-        status=state(letters is not None),
+        status=status_of(letters is not None),
         removed={"letters": letters.removed if letters else 0},
         at=letters.at if letters else None,
     )
 
 
-def state(done: bool) -> Literal["pending", "done"]:
+def status_of(done: bool) -> Literal["pending", "done"]:
     return "done" if done else "pending"

@@ -1,4 +1,4 @@
-"""Carries out what users say in conversations who want everything about them erased, where a policy has it so."""
+"""Erases users who ask in a conversation to have everything about them erased, where the policy allows it."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -14,9 +14,8 @@ from schemas.replay.shadows import is_reserved
 
 log = logging.getLogger(__name__)
 
-# An erasure takes whatever is there when it begins, also what was said after the wish. A wish out of an old conversation, which
-# is read late, is left to people.
-LATEST: Final = timedelta(days=7)
+# An erasure also deletes what was said between the wish and its start. Operators decide about a wish that is processed late.
+MAX_WISH_AGE: Final = timedelta(days=7)
 REASON: Final = "the user asked for it, in message {message_id} of conversation {conversation_id}"
 
 
@@ -30,7 +29,7 @@ class ErasureLookup(Protocol):
     ) -> Fences: ...
 
 
-class Erasing(Protocol):
+class ErasureStarter(Protocol):
     """agents.erasure.begin.ErasureService."""
 
     async def begin(
@@ -39,27 +38,29 @@ class Erasing(Protocol):
 
 
 class ErasureWishes:
-    """Erases each person once for each message that asks for it, however many namespaces that person feeds, and whatever is
-    redelivered."""
+    """Erases each person once per message that asks for it, for any number of namespaces and redeliveries."""
 
-    def __init__(self, service: Erasing, erasures: ErasureLookup, clock: Callable[[], datetime]) -> None:
+    def __init__(self, service: ErasureStarter, erasures: ErasureLookup, clock: Callable[[], datetime]) -> None:
         self._service = service
         self._erasures = erasures
         self._clock = clock
 
     async def begin(self, batch: CandidateBatch, policy: Policy) -> Mapping[str, str]:
-        """By the ids of wishes the erasures that are begun for them, now or before. A replay erases nothing. Raises Retryable."""
-        begun: dict[str, str] = {}
+        """The erasures begun for these wishes, now or before, by wish id. A replay erases nothing. Raises Retryable."""
+        erasures: dict[str, str] = {}
         for wish in batch.wishes:
             if not wish.everything or wish.scope is None or is_reserved(batch.namespace):
                 continue
-            who = wish.scope.user_id or f"whoever speaks in {batch.conversation_id}"
+            who = wish.scope.user_id or f"a user of conversation {batch.conversation_id}"
             log.warning(
-                "%s wants everything erased, in message %s: %s", who, wish.message.message_id, policy.on_erasure_wish
+                "%s asks for everything to be erased, in message %s; on_erasure_wish of the policy: %s",
+                who,
+                wish.message.message_id,
+                policy.on_erasure_wish,
             )
             if policy.on_erasure_wish == "erase" and await self._begin(batch, wish, wish.scope):
-                begun[wish.wish_id] = erasure_id(batch, wish)
-        return begun
+                erasures[wish.wish_id] = erasure_id(batch, wish)
+        return erasures
 
     async def _begin(self, batch: CandidateBatch, wish: Wish, scope: Scope) -> bool:
         named = erasure_id(batch, wish)
@@ -76,9 +77,9 @@ class ErasureWishes:
         return True
 
     async def _is_over(self, batch: CandidateBatch, wish: Wish, scope: Scope) -> bool:
-        """Whether it is of long ago, or of before an erasure that was."""
+        """Whether the wish is too old, or precedes an earlier erasure."""
         said_at: datetime | None = wish.message.timestamp
-        if said_at is None or said_at < self._clock() - LATEST:
+        if said_at is None or said_at < self._clock() - MAX_WISH_AGE:
             return True
         users = [scope.user_id] if scope.user_id else []
         fences = await self._erasures.fences([batch.namespace], [batch.conversation_id], users)

@@ -1,1 +1,1 @@
-"""The extraction stage: one model call a slice, its answer stored before candidates are published."""
+"""The extraction stage: one model call per slice; its answer is stored before candidates are published."""

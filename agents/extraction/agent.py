@@ -4,19 +4,20 @@ dead-lettered."""
 import asyncio
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
+from agents.extraction.shared_calls import SHARED, sharing_key, tokens_of_call
 from agents.models.batches import ModelBatches
 from agents.stage.in_flight import InFlight, cancel_when_lost
 from schemas import codec
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy, PolicySelector
-from sinks.extraction.parked import Parking
+from sinks.extraction.parked import Parking, ShareGroup
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 
@@ -24,10 +25,8 @@ log = logging.getLogger(__name__)
 
 
 class ExtractionAgent:
-    """`in_flight` bounds the batches taken on at a time, waiting ones included. `worker` names this process.
-
-    Under policies that want it background work waits to go into model `batches`, if there are any.
-    """
+    """`in_flight` bounds the concurrent batches, waiting ones included. `worker` names this process. Background requests
+    wait for model `batches` if their policy uses them and the provider has them."""
 
     def __init__(
         self,
@@ -52,11 +51,11 @@ class ExtractionAgent:
         self._in_flight = InFlight(app, in_flight)
 
     async def handle(self, batch: Batch) -> None:
-        """Takes the batch on and returns; batches end in any order."""
+        """Starts the batch and returns; batches end in any order."""
         await self._in_flight.start(batch, lambda: self._records(batch))
 
     async def close(self) -> None:
-        """Ends what is still running: its requests are delivered again."""
+        """Cancels running work: its requests are delivered again."""
         await self._in_flight.close()
         await self._extractor.close()
 
@@ -75,33 +74,56 @@ class ExtractionAgent:
         )
 
     async def _answer_or_park(self, batch: Batch, record: Any, request: ExtractionRequest, owner: str) -> bool:
-        """A request that is parked already was asked for again: whoever resumes it answers for both."""
+        """Answers or parks a request. A repeated request that is parked already is left to the worker that resumes it. A
+        live request stops waiting for a shared call."""
         if await self._parking.holds(request.request_id):
+            if not request.may_wait:
+                await self._parking.hasten(request.request_id, SHARED)
             return True
-        batched = self._goes_into_batch(request, self._policies.by_name(request.policy))
+        policy = self._policies.by_name(request.policy)
+        batched = self._goes_into_batch(request, policy)
+        key = sharing_key(request, policy) if self._extractor.shares_calls and not batched else None
         try:
             if batched:
                 raise Deferred(self._clock(), "batch")
+            if key is not None:
+                raise Deferred(self._clock() + timedelta(seconds=policy.share_wait_s), SHARED)
             return await self._extractor.answer(request, owner, lambda: batch.held)
         except Deferred as deferred:
-            return await self._park(batch, record, request, owner, deferred, batched)
+            sharing = None if key is None else ShareGroup(key, tokens_of_call(request), policy.share_tokens)
+            return await self._park(batch, record, request, owner, deferred, batched, sharing)
 
     async def _park(
-        self, batch: Batch, record: Any, request: ExtractionRequest, owner: str, deferred: Deferred, batched: bool
+        self,
+        batch: Batch,
+        record: Any,
+        request: ExtractionRequest,
+        owner: str,
+        deferred: Deferred,
+        batched: bool,
+        sharing: ShareGroup | None,
     ) -> bool:
-        """What is left of the request waits: looked at again, if some of it is erased before it does."""
+        """Parks the request without erased messages; checks again if an erasure is stored meanwhile."""
         deadline_s = self._policies.by_name(request.policy).background_deadline_s
         parked = False
         while batch.held and not parked:
-            left, fed, known = await self._extractor.without_erased_and_fences(request)
-            if not left.messages:  # nothing is asked, so this waits for nothing
+            remaining, fed, known = await self._extractor.without_erased_and_fences(request)
+            if not remaining.messages:  # nothing is asked, so this waits for nothing
                 return await self._extractor.answer(request, owner, lambda: batch.held)
-            value = record.value if left == request else codec.encode(left)
+            value = record.value if remaining == request else codec.encode(remaining)
             parked = await self._parking.park(
-                record, left, deferred, deadline_s, batched=batched, value=value, fed=fed, known=known
+                record,
+                remaining,
+                deferred,
+                deadline_s,
+                batched=batched,
+                value=value,
+                fed=fed,
+                known=known,
+                sharing=sharing,
             )
         if parked:
-            log.info("request %s is parked: %s", request.request_id, deferred)
+            log.info("request %s is parked for later: %s", request.request_id, deferred)
         return batch.held
 
     def _goes_into_batch(self, request: ExtractionRequest, policy: Policy) -> bool:

@@ -12,26 +12,27 @@ from streams.windows.tokens.calibration import observe
 
 log = logging.getLogger(__name__)
 
-MOST_UNDER_WAY: Final = 32
+MAX_PENDING: Final = 32
 
 
 class Calibrations(Protocol):
-    """Where the calibrations of models are kept."""
+    """The store of calibrations."""
 
     async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
-        """Applies `change` to what is known of a model, and returns what is known then. Raises Retryable."""
+        """Applies `change` to a model's calibration and returns the result. Raises Retryable."""
 
 
 class CalibrationLearner:
-    """Does nothing without `calibrations`. It does not retry failed writes: the next call teaches the same."""
+    """Stores calibrations in the background; does nothing without `calibrations`. Failed writes are not retried, as later
+    calls have the same information."""
 
     def __init__(self, calibrations: Calibrations | None) -> None:
         self._calibrations = calibrations
         self._under_way: set[asyncio.Task[None]] = set()
 
     def learn(self, model: str, calls: Sequence[Call]) -> None:
-        """Returns at once. If the store is slow, it drops calls beyond a bound."""
-        if self._calibrations is None or not calls or len(self._under_way) >= MOST_UNDER_WAY:
+        """Returns at once. Drops calls if more than a bounded number of writes are pending."""
+        if self._calibrations is None or not calls or len(self._under_way) >= MAX_PENDING:
             return
         task = asyncio.create_task(self._learn(self._calibrations, model, calls), name=f"calibrate {model}")
         self._under_way.add(task)
@@ -48,13 +49,14 @@ class CalibrationLearner:
         try:
             await calibrations.learn(model, lambda known: observed(known, calls))
         except Retryable as exc:
-            log.warning("what %d calls of %s say of its tokens is not kept: %s", len(calls), model, exc)
+            log.warning("token counts of %d calls of model %s were not stored: %s", len(calls), model, exc)
         except Exception:
-            log.exception("what %d calls of %s say of its tokens is not kept", len(calls), model)
+            log.exception("token counts of %d calls of model %s were not stored", len(calls), model)
 
 
 def observed(known: Calibration, calls: Sequence[Call]) -> Calibration:
-    """The calibration after these calls. Structured outputs have no published cost besides their texts."""
+    """The calibration after these calls. The cost of structured outputs besides their texts is not published, so it is
+    ignored."""
     for call in calls:
         known = observe(known, call.counted_tokens, call.billed_tokens)
     return known

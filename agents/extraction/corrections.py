@@ -1,5 +1,5 @@
-"""Which proposals of a slice correct others of it: "in medium. Sorry, in large". A pure function of the request and the answer,
-for models and rules that do not say so."""
+"""Proposals of a slice that correct others of the slice ("in medium. Sorry, in large"), by the model's answer and by rules.
+Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from schemas.extraction.requests import ExtractionRequest
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CORRECTION
 
-# How a sentence begins that takes back the one before it, in the languages with rules.
+# The beginning of a sentence that takes back the one before, in the languages with rules.
 TAKES_BACK: Final = re.compile(
     r"(?:^|[.!?;:,–—\n] ?)(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero)[ ,.!]{1,3}){0,3}"
     r"(?:sorry|oops|whoops|wait|no|nope|i meant?|make that|or rather|correction|scratch that|actually|in fact"
@@ -23,13 +23,23 @@ TAKES_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 BESIDES: Final = re.compile(r"\b(?:too|also|as well|both|another|auch|ebenfalls|aussi|también|además)\b", re.IGNORECASE)
-SHARED: Final = 0.5  # of the words of the shorter one that mean something
-MOST_CHANGED: Final = 2  # words of each that the other one has not: a value for a value
+MIN_SHARED: Final = 0.5  # least share of common content words of the shorter statement
+MAX_CHANGED: Final = 2  # words in which each statement may differ
+
+
+def corrections_of(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapping[int, tuple[int, ...]]:
+    """By the place of each correcting proposal the places of those that it corrects, by the model's answer and the rules."""
+    places = {each.number: place for place, each in enumerate(proposals) if each.number}
+    found = dict(corrected(request, proposals))
+    for place, each in enumerate(proposals):
+        if named := [places[number] for number in each.corrects if number in places]:
+            found[place] = tuple(dict.fromkeys((*named, *found.get(place, ()))))
+    return found
 
 
 def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapping[int, tuple[int, ...]]:
-    """By the place of a proposal the places of those that it takes back."""
-    words = users_words(request)
+    """The same by the rules alone."""
+    words = user_texts(request)
     found: dict[int, tuple[int, ...]] = {}
     for later, new in enumerate(proposals):
         said = " ".join(words.get(message_id, "") for message_id in new.message_ids)
@@ -45,22 +55,22 @@ def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapp
     return found
 
 
-def users_words(request: ExtractionRequest) -> dict[str, str]:
+def user_texts(request: ExtractionRequest) -> dict[str, str]:
     return {each.message_id: beginning(each.content) for each in request.messages if each.role == "user"}
 
 
 def takes_back(text: str) -> bool:
-    """Whether a message corrects what its speaker said, there or just before; not what it says besides."""
+    """Whether a message corrects its speaker's own statement, in the message or the one before; additions do not count."""
     if BESIDES.search(text):
         return False
     return TAKES_BACK.search(text) is not None or bool(detect("user", text).traits & CORRECTION)
 
 
 def follows(request: ExtractionRequest, old: Proposal, new: Proposal, is_earlier: bool) -> bool:
-    """Whether the new one is said in the message of the old one, behind it, or in the next message of the same person."""
-    if request.sayers(old.message_ids) != request.sayers(new.message_ids):
+    """Whether the new statement is later in the same message, or in the person's next message."""
+    if request.speakers_of(old.message_ids) != request.speakers_of(new.message_ids):
         return False
-    speakers = request.sayers(new.message_ids)
+    speakers = request.speakers_of(new.message_ids)
     own = [each.message_id for each in request.messages if each.role == "user" and request.speaker(each) in speakers]
     if not {*old.message_ids, *new.message_ids} <= {*own}:
         return False
@@ -69,13 +79,13 @@ def follows(request: ExtractionRequest, old: Proposal, new: Proposal, is_earlier
 
 
 def is_another_value(old: str, new: str) -> bool:
-    """Whether two statements differ in a value alone."""
+    """Whether two statements differ in one value only."""
     before, after = meaningful(old), meaningful(new)
     shared = before & after
     changed = [before - after, after - before]
-    if not all(0 < len(each) <= MOST_CHANGED for each in changed):
+    if not all(0 < len(each) <= MAX_CHANGED for each in changed):
         return False
-    return len(shared) >= SHARED * min(len(before), len(after)) and bool(shared)
+    return len(shared) >= MIN_SHARED * min(len(before), len(after)) and bool(shared)
 
 
 def meaningful(text: str) -> set[str]:

@@ -1,16 +1,16 @@
-"""One request through the LLM stage: at most one call per slice, its answer stored before anything is published."""
+"""Answers one extraction request: at most one model call per slice, with its answer stored before anything is published."""
 
 import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 
 from msgspec import structs
 
 from agents.extraction.calibration import CalibrationLearner, Calibrations
-from agents.extraction.erased import (
+from agents.extraction.erasure_filter import (
     SpeakerFences,
     empty_answer,
     fences_on,
@@ -20,6 +20,7 @@ from agents.extraction.erased import (
 )
 from agents.extraction.records import answer_records
 from agents.extraction.related import RelatedMemories
+from agents.extraction.shared_calls import SharedCall
 from agents.models.port import Answer, Context, Provider, Summary
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas import codec
@@ -33,16 +34,16 @@ from sinks.extraction.parked import Fed
 
 log = logging.getLogger(__name__)
 
-LEASE_S = 10.0  # how long a dead worker's call keeps the next owner waiting; a running call renews its lease
-LOOK_AGAIN_S = 0.5
+LEASE_S = 10.0  # the wait after a worker died during a call; a running call renews its lease
+POLL_S = 0.5  # while another worker holds the lease
 
 
 class Extractor:
-    """`concurrency` bounds the model calls of this process in the live lane, `background_concurrency` those in the other one;
-    requests that wait for another owner's lease are outside of it.
+    """`concurrency` bounds this process's model calls in the live lane, `background_concurrency` those in the background
+    lane. Requests that wait for another worker's lease do not count.
 
-    Calls that a model answered teach `calibrations` how it counts tokens. `monotonic_s` is this process's clock, against which a
-    lease that could not be renewed runs out. `taken` is told of each answer that came from elsewhere.
+    Answers update `calibrations`. `monotonic_s` is the process's clock for leases that cannot be renewed. `on_batch_answer`
+    is called with each answer from a batch.
     """
 
     def __init__(
@@ -58,9 +59,9 @@ class Extractor:
         background_concurrency: int = 4,
         calibrations: Calibrations | None = None,
         monotonic_s: Callable[[], float] = time.monotonic,
-        taken: Callable[[Answer], object] = lambda answer: None,
+        on_batch_answer: Callable[[Answer], object] = lambda answer: None,
     ) -> None:
-        self._taken = taken
+        self._on_batch_answer = on_batch_answer
         self._extractions = extractions
         self._provider = provider
         self._related = related
@@ -71,37 +72,51 @@ class Extractor:
             "live": asyncio.Semaphore(concurrency),
             "background": asyncio.Semaphore(background_concurrency),
         }
-        self._teacher = CalibrationLearner(calibrations)
+        self._learner = CalibrationLearner(calibrations)
         self._monotonic_s = monotonic_s
 
-    async def answer(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bool:
-        """Answers a request, from the store if it was answered before, and publishes what the answer comes to.
+    @property
+    def shares_calls(self) -> bool:
+        """Whether a shared call costs less than single ones."""
+        return self._provider.shares_calls
 
-        That is one candidate batch a namespace, or the word that messages are summarised. `owner` names this delivery;
-        `still_held` says whether it is still this worker's, asked again before anything is sent: False if it is not, and
-        nothing is published. Raises Retryable and Rejected as the provider does, and Deferred: also `busy`, when as many
-        calls as there may be in the background are under way, so that none of them makes others wait.
+    def shared_call(self, request_ids: Collection[str], lane: Lane) -> SharedCall:
+        """A shared call for these requests of a lane."""
+        busy = (lambda: Deferred(self._clock(), "busy")) if lane == "background" else None
+        slots = self._calls[lane]
+        return SharedCall(request_ids, self._provider, self.without_erased, self._context, slots, busy)
+
+    async def answer(
+        self, request: ExtractionRequest, owner: str, still_held: StillHeld, shared: SharedCall | None = None
+    ) -> bool:
+        """Answers a request, from the store if possible, and publishes the result: one candidate batch per namespace, or a
+        summary for the window.
+
+        `owner` names this delivery. `still_held` says whether this worker still owns the request; it is checked before
+        anything is published, and the method returns False if not. With `shared` the model call may be shared. Raises
+        Retryable and Rejected as the provider does; Deferred `busy` if the background lane is full, and Deferred for other
+        reasons as the provider does.
         """
-        stored = await self.stored_answer(request, owner, still_held)
+        stored = await self.stored_answer(request, owner, still_held, shared)
         return stored is not None and await self._publish(request, stored, still_held)
 
     async def without_erased(self, request: ExtractionRequest) -> ExtractionRequest:
-        """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
+        """The request without erased messages; possibly empty. Raises Retryable."""
         return still_answerable(request, await self._fences(request))
 
     async def without_erased_and_fences(
         self, request: ExtractionRequest
     ) -> tuple[ExtractionRequest, Fed, Sequence[Fence]]:
-        """What `without_erased` tells, with what its speakers feed, and the fences that were heeded. Raises Retryable."""
+        """`without_erased`, with the namespaces that each speaker feeds, and the fences applied. Raises Retryable."""
         fences = await self._fences(request)
         fed = dict(request.feeding(self._namespaces(request)).values())
         return still_answerable(request, fences), fed, [fence for each in fences.values() for fence in each]
 
     async def enrol_in_batch(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
-        """For a request that is answered elsewhere, and later: what the question knows besides the slice.
+        """Prepares a request for a model batch. Returns its context, or the outcome as `answer` does if no batch is needed.
 
-        If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
-        Deferred, if a call for it is under way. What was erased in part, or whole, goes nowhere else: it is answered now.
+        Publishes the answer if there is one already. Answers a request with erased messages at once: it is sent to no batch.
+        Raises as `answer` does, and Deferred while another worker's call is running.
         """
         if await self.without_erased(request) != request:
             return await self.answer(request, owner, still_held)
@@ -119,8 +134,8 @@ class Extractor:
     async def store_and_publish(
         self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld
     ) -> bool:
-        """Stores and publishes the answer to a request that was enrolled, as `answer` does; the first answer stored counts."""
-        self._taken(answer)
+        """Stores and publishes the answer to an enrolled request, as `answer` does. The answer that was stored first counts."""
+        self._on_batch_answer(answer)
         return await self._publish(request, await self._store(request, owner, answer), still_held)
 
     async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: StillHeld) -> bool:
@@ -130,47 +145,54 @@ class Extractor:
         return True
 
     async def close(self) -> None:
-        """Ends what goes on beside the answers."""
-        await self._teacher.close()
+        """Cancels background work."""
+        await self._learner.close()
 
-    async def stored_answer(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
-        """The answer to a request, whoever asked and whenever; None once it is not this worker's any more. Nothing is published.
-        Raises as `answer` does."""
+    async def stored_answer(
+        self, request: ExtractionRequest, owner: str, still_held: StillHeld, shared: SharedCall | None = None
+    ) -> bytes | None:
+        """The stored answer to a request, after a model call if there was none; None once another worker owns the request.
+        Publishes nothing. Raises as `answer` does."""
         while still_held():
             claimed_at = self._monotonic_s()
             lease = await self._extractions.lease(request, owner, LEASE_S)
             if isinstance(lease, Answered):
                 return lease.answer
             if isinstance(lease, Leased):
-                return await self._ask(request, owner, claimed_at)
-            await asyncio.sleep(min(LOOK_AGAIN_S, self._seconds_until(lease)))
+                return await self._ask(request, owner, claimed_at, shared)
+            await asyncio.sleep(min(POLL_S, self._seconds_until(lease)))
         return None
 
     def _seconds_until(self, held: Held) -> float:
         return max(0.05, (held.until - self._clock()).total_seconds())
 
-    async def _ask(self, request: ExtractionRequest, owner: str, claimed_at: float) -> bytes:
+    async def _ask(self, request: ExtractionRequest, owner: str, claimed_at: float, shared: SharedCall | None) -> bytes:
         async with self._renewed_lease(request.request_id, owner, claimed_at) as still_leased:
-            if not (await self.without_erased(request)).messages:
+            remaining = await self.without_erased(request)
+            if not remaining.messages:
                 return await self._store(request, owner, empty_answer(request))
+            if shared is not None:
+                found = await shared.answer(remaining, still_leased)
+                if found is not None:
+                    return await self._store(request, owner, found)
             slots = self._calls[request.lane]
             if request.lane == "background" and slots.locked():
                 raise Deferred(self._clock(), "busy")
             async with slots:
                 if not still_leased():
                     raise Retryable(
-                        "its lease ran out before there was room for the call: another worker may be asking"
+                        "the request's lease expired before the model call could start: another worker may be making it"
                     )
                 answer = await self._call(request)
             return await self._store(request, owner, answer)
 
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
-        self._teacher.learn(answer.model, answer.calls)
+        self._learner.learn(answer.model, answer.calls)
         if isinstance(answer, Summary):
             answer = summary_without_erased(request, answer, await self._fences(request))
         else:
-            kept, rejected = len(answer.proposals), answer.rejected or "nothing"
-            log.info("%s proposes %d memories for %s, not kept: %s", answer.model, kept, request.request_id, rejected)
+            valid, rejected = len(answer.proposals), answer.rejected or "nothing"
+            log.info("%s proposes %d memories for %s, rejected: %s", answer.model, valid, request.request_id, rejected)
             answer = proposals_without_erased(request, answer, await self._fences(request))
         return await self._extractions.store_answer(
             request.request_id,
@@ -183,7 +205,8 @@ class Extractor:
         )
 
     def _policy(self, request: ExtractionRequest) -> Policy:
-        """As it is now; but what was said under one that was local_only stays here, whatever became of the policy."""
+        """The current policy. Messages that were extracted under a `local_only` policy stay local, whatever the policy says
+        now."""
         policy = self._policies.by_name(request.policy)
         return structs.replace(policy, local_only=True) if request.local_only else policy
 
@@ -200,7 +223,7 @@ class Extractor:
         return await fences_on(self._extractions, request, self._namespaces(request))
 
     def _namespaces(self, request: ExtractionRequest) -> tuple[str, ...]:
-        """A summary feeds no namespace; it tells of what fed those of its conversation."""
+        """The request's namespaces; for a summary those that the conversation feeds."""
         return request.namespaces or self._policy(request).namespaces_of(request.scope)
 
     async def _context(self, request: ExtractionRequest) -> Context:
@@ -209,7 +232,7 @@ class Extractor:
 
     @contextlib.asynccontextmanager
     async def _renewed_lease(self, request_id: str, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
-        """Has the lease renewed while work goes on, and gives it back when that fails."""
+        """Renews the lease during the work; releases it after a failure."""
         what = f"request {request_id}"
 
         def renew() -> Awaitable[bool]:

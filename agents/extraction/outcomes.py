@@ -1,4 +1,4 @@
-"""Outcomes of requests without an answer: a dead letter, and a notice to the window."""
+"""Outcomes of requests that get no answer: a dead letter, and a control event for the window."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -26,12 +26,11 @@ STAGE: Final = "extraction"
 
 
 class RequestOutcomes:
-    """`still_held` says throughout whether the request is this worker's yet; once it is not, nothing is stored or sent.
+    """`without_erased` removes erased messages from a request; it raises Retryable.
 
-    `left_of` tells what of a request is not erased; it raises Retryable.
-
-    `record` is the request's ConsumerRecord, or what stands for it when it was parked. Methods return whether an outcome is
-    stored and published, so that the record may be acked, and raise Retryable.
+    `record` is the request's ConsumerRecord, or a parked request with the same fields. Methods return whether an outcome is
+    stored and published, so that the record may be acked: False once `still_held` says that another worker owns it. They
+    raise Retryable.
     """
 
     def __init__(
@@ -39,9 +38,9 @@ class RequestOutcomes:
         extractions: Extractions,
         publisher: Publisher,
         clock: Callable[[], datetime],
-        left_of: Callable[[ExtractionRequest], Awaitable[ExtractionRequest]],
+        without_erased: Callable[[ExtractionRequest], Awaitable[ExtractionRequest]],
     ) -> None:
-        self._left_of = left_of
+        self._without_erased = without_erased
         self._extractions = extractions
         self._publisher = publisher
         self._clock = clock
@@ -53,8 +52,8 @@ class RequestOutcomes:
         attempt: Callable[[ExtractionRequest], Awaitable[bool]],
         still_held: StillHeld,
     ) -> bool:
-        """What `attempt` makes of the record's request. One that it can never answer is given up, and so is a record that does
-        not decode. Raises whatever else is raised on purpose."""
+        """Runs `attempt` with the record's request. A request that can never be answered, and a record that does not decode,
+        become dead letters. Other MemstreamErrors are raised."""
         causes = (traces.traceparent_of(record.headers),)
         with traces.span("extraction answer", causes=causes, kind=SpanKind.CONSUMER):
             try:
@@ -79,18 +78,18 @@ class RequestOutcomes:
         except MemstreamError:
             raise
         except Exception as exc:
-            # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
-            log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            # An unexpected error would repeat on every worker: a dead letter keeps the slice from stopping them all.
+            log.exception("the request at %s[%d]@%d failed unexpectedly: writing a dead letter", *position(record))
             return await self._give_up(record, request, Rejected("unforeseen", repr(exc)), still_held)
 
     async def _give_up(
         self, record: Any, request: ExtractionRequest, rejected: Rejected, still_held: StillHeld
     ) -> bool:
-        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it. There is none for what was
-        erased meanwhile, and one by reference for what was in part.
+        """Stores the failure, then publishes a dead letter with the whole slice (for replays) and a control event for the
+        window.
 
-        For a summary no window waits: its marker stays as it is. The failure is recorded whoever holds the request by now: the
-        next owner tells of it, and does not pay for the same question again.
+        A summary request has no window that waits. The failure is stored even if another worker owns the request: the next
+        owner then publishes it without another model call.
         """
         await self._extractions.fail(request.request_id, rejected)
         if not still_held():
@@ -101,16 +100,17 @@ class RequestOutcomes:
         if not still_held():
             return False
         await self._publisher.publish(outgoing)
-        await self._extractions.failure_told(request.request_id)
+        await self._extractions.mark_failure_reported(request.request_id)
         return True
 
     async def _letters(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> list[Outgoing]:
-        """Dead letters may have been searched for what was erased already: none comes that still says it."""
-        left = await self._left_of(request)
-        if left == request:
+        """The dead letter; by reference if some messages are erased, and none if all are. An erasure may have searched the
+        dead-letter topic already."""
+        remaining = await self._without_erased(request)
+        if remaining == request:
             return [dead_letter(record, STAGE, rejected, self._clock())]
-        quiet = Rejected(rejected.reason, "some of what it asks about was erased meanwhile")
-        return [dead_letter(record, STAGE, quiet, self._clock(), by_reference=True)] if left.messages else []
+        reduced = Rejected(rejected.reason, "some of its messages were erased meanwhile")
+        return [dead_letter(record, STAGE, reduced, self._clock(), by_reference=True)] if remaining.messages else []
 
     async def _dead_letter(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
         failed = failure_of(record, rejected, self._clock())

@@ -1,12 +1,12 @@
-"""The records of an answer: one candidate batch a namespace, or a summary for the window."""
+"""The Kafka records of an answer: one candidate batch per namespace, or a summary for the window."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from agents.extraction.corrections import corrected
+from agents.extraction.corrections import corrections_of
 from agents.extraction.wishes import wishes_of
-from agents.models.answers.speakers import told_of
+from agents.models.answers.speakers import with_name
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.conversations.window_controls import WindowControl
@@ -15,9 +15,9 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
-TEXT_CHARS: Final = 4_000  # what a candidate may carry, whose policy may allow as many before a name stands in it
+TEXT_CHARS: Final = 4_000  # the limit of a candidate's text; a policy may allow as many before the name is added
 FULL_TEXT_CHARS: Final = 40_000
-MOST_ENDED: Final = 64
+MAX_CORRECTED: Final = 64
 
 
 def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
@@ -29,8 +29,8 @@ def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> l
 
 
 def summary_record(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
-    """Goes to the window that asked, also when there is nothing to tell."""
-    told = WindowControl(
+    """The control event with the summary, also if the summary is empty."""
+    control = WindowControl(
         conversation_id=request.conversation_id,
         kind="summarised",
         at=at,
@@ -40,29 +40,29 @@ def summary_record(request: ExtractionRequest, summary: Summary, at: datetime) -
         summary=summary.text,
         known=ids.summary_id(request.summary) if request.summary else None,
     )
-    return window_control_record(request, told)
+    return window_control_record(request, control)
 
 
 def rating_records(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
-    """How important messages are, for the window that asked; the same however often the answer is published."""
+    """The control events with ratings of messages. Deterministic, so a repetition changes nothing."""
     if not answer.ratings:
         return []
-    told = WindowControl(
+    control = WindowControl(
         conversation_id=request.conversation_id,
         kind="rated",
         at=at,
         request_id=request.request_id,
         ratings=answer.ratings,
     )
-    return [window_control_record(request, told)]
+    return [window_control_record(request, control)]
 
 
-def window_control_record(request: ExtractionRequest, told: WindowControl) -> Outgoing:
-    """A word to the window of the request's conversation, in its partition."""
+def window_control_record(request: ExtractionRequest, control: WindowControl) -> Outgoing:
+    """A control event for the conversation's window, in its partition."""
     return Outgoing(
         topic=topics.WINDOW_CONTROL,
         key=request.conversation_id.encode(),
-        value=codec.encode(told),
+        value=codec.encode(control),
         partition=request.partition,
     )
 
@@ -75,8 +75,8 @@ def candidate_records(request: ExtractionRequest, answer: Answer, at: datetime) 
 
 
 def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
-    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part. What users ask to have
-    forgotten comes with it, by rules, whatever the model makes of it."""
+    """One batch per namespace, part i of n, also without candidates: each namespace settles its part. Wishes to forget are
+    included; rules find them independently of the model."""
     return [
         candidate_batch(request, answer, namespace, part, at)
         for part, namespace in enumerate(request.namespaces, start=1)
@@ -86,7 +86,7 @@ def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) 
 def candidate_batch(
     request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
 ) -> CandidateBatch:
-    wishes, corrections = wishes_of(request), corrected(request, answer.proposals)
+    wishes, corrections = wishes_of(request), corrections_of(request, answer.proposals)
     return CandidateBatch(
         request_id=request.request_id,
         conversation_id=request.conversation_id,
@@ -111,8 +111,7 @@ def candidate_batch(
 def candidate(
     request: ExtractionRequest, proposal: Proposal, namespace: str, index: int, corrects: Sequence[int] = ()
 ) -> Candidate:
-    """`corrects` are the places of proposals that it takes back: it ends what is made of them."""
-    ends = (ids.memory_id(ids.candidate_id(request.request_id, namespace, each)) for each in corrects)
+    """The candidate of a proposal. `corrects` are the places of the proposals that it corrects."""
     said = {message.message_id: message for message in request.messages}
     text, full_text = texts(request, proposal, namespace)
     return Candidate(
@@ -131,20 +130,22 @@ def candidate(
         repeats=proposal.repeats,
         refines=proposal.refines,
         contradicts=proposal.contradicts,
-        supersedes=tuple(dict.fromkeys((*proposal.supersedes, *ends)))[:MOST_ENDED],
+        supersedes=proposal.supersedes,
+        corrects=tuple(ids.candidate_id(request.request_id, namespace, each) for each in corrects)[:MAX_CORRECTED],
         valid_from=proposal.valid_from,
         valid_until=proposal.valid_until,
     )
 
 
 def fed_by(request: ExtractionRequest, proposal: Proposal) -> tuple[str, ...]:
-    """The namespaces that a proposal goes to. An answer of an earlier version does not say."""
-    return proposal.namespaces or request.fed_by(request.sayers(proposal.message_ids))
+    """The namespaces of a proposal. Answers of earlier versions have none: then all of the request."""
+    return proposal.namespaces or request.fed_by(request.speakers_of(proposal.message_ids))
 
 
 def texts(request: ExtractionRequest, proposal: Proposal, namespace: str) -> tuple[str, str | None]:
-    """The short text and the full one. Where several people feed the namespace they say who, else "the user" does."""
-    text, full_text, name = proposal.text, proposal.full_text, proposal.said_by
+    """The short and the full text: with the speaker's name in namespaces that several people feed, with "the user"
+    elsewhere."""
+    text, full_text, name = proposal.text, proposal.full_text, proposal.speaker_name
     if not request.speakers or name is None or namespace not in request.shared:
         return text, full_text
-    return told_of(text, name)[:TEXT_CHARS], full_text and told_of(full_text, name)[:FULL_TEXT_CHARS]
+    return with_name(text, name)[:TEXT_CHARS], full_text and with_name(full_text, name)[:FULL_TEXT_CHARS]

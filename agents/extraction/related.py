@@ -1,4 +1,4 @@
-"""Finds memories of the request's namespaces that are related to the slice, for the prompt."""
+"""Finds memories that are related to a slice, to be shown in the prompt."""
 
 from collections.abc import Sequence
 
@@ -11,38 +11,38 @@ from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
 from sinks.vectors.port import VectorIndex
 
-ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
-MOST_NOTES = 2
-ASKED_CHARS = 2_000  # of each; models read 256 tokens and more
+MAX_QUERIES = 12  # latest user messages of a slice; each is one search
+MAX_NOTES = 2
+MAX_QUERY_CHARS = 2_000  # embedding models read at least 256 tokens
 
 
 class RelatedMemories:
-    """Looks the namespaces' memories up by the slice's user messages, each in those that its speaker feeds."""
+    """Searches namespaces by the slice's user messages, each message in the namespaces that its speaker feeds."""
 
     def __init__(self, embedder: Embedder, vectors: VectorIndex, memories: Memories) -> None:
         self._embedder = embedder
         self._vectors = vectors
         self._memories = memories
-        self._least = of_model(embedder.model).akin
+        self._least = of_model(embedder.model).comparable
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
-        """At most `policy.related_memories` live memories, the nearest first; before them, where a conversation is told in one
-        note, what was noted of it so far. Raises Retryable."""
+        """At most `policy.related_memories` live memories, the nearest first. Under a policy with `note` the conversation's
+        own notes come before them. Raises Retryable."""
         notes = await self._notes(request) if policy.note else ()
         known = {memory.memory_id for memory in notes}
         return (*notes, *(each for each in await self._near(request, policy) if each.memory_id not in known))
 
     async def _notes(self, request: ExtractionRequest) -> tuple[Memory, ...]:
-        return await self._memories.of_conversation(request.namespaces, request.conversation_id, MOST_NOTES)
+        return await self._memories.of_conversation(request.namespaces, request.conversation_id, MAX_NOTES)
 
     async def _near(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
-        said = users_words(request.messages)
-        if not said or not policy.related_memories:
+        messages = latest_user_messages(request.messages)
+        if not messages or not policy.related_memories:
             return ()
         scores: dict[str, float] = {}
-        vectors = await self._embedder.embed([beginning(message.content, policy.privacy) for message in said])
-        for message, vector in zip(said, vectors, strict=True):
-            fed = request.fed_by({request.speaker(message)})  # another's memories say nothing about this one
+        vectors = await self._embedder.embed([beginning(message.content, policy.privacy) for message in messages])
+        for message, vector in zip(messages, vectors, strict=True):
+            fed = request.fed_by({request.speaker(message)})  # never search another person's namespaces
             if not fed:
                 continue
             for found in await self._vectors.search(
@@ -55,11 +55,12 @@ class RelatedMemories:
 
 
 def beginning(text: str, privacy: Privacy) -> str:
-    """What the embedder may be sent. More is looked at than is sent, so that no secret is cut in half before it is found."""
-    return sendable(text[: 2 * ASKED_CHARS], privacy)[:ASKED_CHARS]
+    """The beginning of a text without secrets, for the embedder. Scrubs twice the length first, so that no secret is cut
+    before it is found."""
+    return sendable(text[: 2 * MAX_QUERY_CHARS], privacy)[:MAX_QUERY_CHARS]
 
 
-def users_words(messages: Sequence[SliceMessage]) -> list[SliceMessage]:
-    """The latest that say something."""
-    said = [message for message in messages if message.role == "user" and message.content.strip()]
-    return said[-ASKED_MESSAGES:]
+def latest_user_messages(messages: Sequence[SliceMessage]) -> list[SliceMessage]:
+    """The latest user messages with content."""
+    found = [message for message in messages if message.role == "user" and message.content.strip()]
+    return found[-MAX_QUERIES:]

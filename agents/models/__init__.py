@@ -1,1 +1,1 @@
-"""The LLM stage: providers behind one port, the prompt, and the checks on what comes back."""
+"""Model providers behind one port, their prompts, and the checks of their answers."""

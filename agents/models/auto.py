@@ -1,4 +1,4 @@
-"""The provider that asks the first of several that can answer."""
+"""A provider that uses the first available of several providers."""
 
 import asyncio
 import logging
@@ -16,28 +16,28 @@ from schemas.policies.policies import Policy
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_S: Final = 5.0
+CHECK_INTERVAL_S: Final = 5.0
 
 
 class AutoProvider:
-    """Asks `providers` in their order. One that is not available, is left alone after outages, or fails in a way that may pass
-    is passed over; when none is left the request waits.
+    """Tries `providers` in order. Skips one that is unavailable, cooling down after outages, or fails temporarily. If none
+    is left the request waits.
 
-    Without the rules at its end an outage of every model makes requests wait rather than be answered by less. What a model
-    rejects is rejected: it read the slice and declined it, or could not make an answer of it. The next one would be sent what
-    the first refused, and rules would answer most of it with an empty list, which nobody could tell from nothing worth
-    keeping; a dead letter can be replayed.
+    Without the offline rules at the end of the list, requests wait while every model is down instead of getting worse
+    answers. A Rejected is final: the next provider would receive what the first one refused, and the rules would mostly
+    return an empty list, which looks like a conversation without memories. A dead letter can be replayed.
 
-    Where a budget is spent the request waits, unless its policy has providers that stay on this machine answer instead.
+    If a budget is spent the request waits, unless its policy allows providers on this machine then.
     """
 
     name = "auto"
 
     def __init__(self, providers: Sequence[Provider], clock: Callable[[], float] | None = None) -> None:
         if not providers:
-            raise Misconfigured("auto has no provider to ask: name one in MEMSTREAM_PROVIDER_ORDER")
+            raise Misconfigured("provider auto has no providers to choose from: name one in MEMSTREAM_PROVIDER_ORDER")
         self.providers = tuple(providers)
         self.leaves_machine = all(provider.leaves_machine for provider in providers)
+        self.shares_calls = any(provider.shares_calls for provider in providers)
         self._checks = {provider.name: AvailabilityCheck(provider, clock or now) for provider in providers}
 
     def __repr__(self) -> str:
@@ -45,6 +45,9 @@ class AutoProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         return await self._first(context.policy, lambda provider: provider.extract(request, context))
+
+    async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+        return await self._first(slices[0][1].policy, lambda provider: provider.extract_together(slices))
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         return await self._first(policy, lambda provider: provider.summarise(request, policy))
@@ -63,9 +66,9 @@ class AutoProvider:
     ) -> Resolution:
         return await self._first(policy, lambda provider: provider.resolve(candidates, memories, policy, namespace))
 
-    async def trouble(self) -> str | None:
-        """What is wrong with each of them, unless one is available."""
-        troubles = [await self._checks[provider.name].trouble() for provider in self.providers]
+    async def unavailable_reason(self) -> str | None:
+        """The reasons of all providers; None if one is available."""
+        troubles = [await self._checks[provider.name].unavailable_reason() for provider in self.providers]
         return None if None in troubles else "; ".join(str(each) for each in troubles)
 
     async def close(self) -> None:
@@ -73,14 +76,14 @@ class AutoProvider:
             await provider.close()
 
     async def _first(self, policy: Policy, ask: Callable[[Provider], Awaitable[T]]) -> T:
-        """What the first provider answers. A policy that is `local_only` is never brought before one that leaves the machine."""
+        """The answer of the first available provider. A `local_only` policy skips providers on other machines."""
         require_staying(policy.local_only, self)
         passed: list[str] = []
         spent: Deferred | None = None
         for provider in self.providers:
             if provider.leaves_machine and (policy.local_only or spent is not None):
                 continue
-            trouble = await self._checks[provider.name].trouble()
+            trouble = await self._checks[provider.name].unavailable_reason()
             if trouble is None:
                 try:
                     return await ask(provider)
@@ -88,13 +91,13 @@ class AutoProvider:
                     if exc.reason != "budget" or policy.on_spent_budget == "wait":
                         raise
                     spent, trouble = spent or exc, f"the budget has no room for {provider.name}"
-                    log.info("%s: a provider that stays on this machine is asked instead", trouble)
+                    log.info("%s: asking a provider on this machine instead", trouble)
                 except Retryable as exc:
                     trouble = exc.plain
-                    log.warning("%s is passed over: %s", provider.name, trouble)
+                    log.warning("skipping provider %s for this call: %s", provider.name, trouble)
                 except Misconfigured:
-                    # Its model may have been removed since it was looked at. A wrong key is not passed over: it would be so
-                    # for ever, and nobody would know.
+                    # The model may have been removed since the last check. A wrong key is raised: the provider would be skipped
+                    # for ever without notice.
                     trouble = await self._checks[provider.name].look()
                     if trouble is None:
                         raise
@@ -105,7 +108,7 @@ class AutoProvider:
 
 
 class AvailabilityCheck:
-    """Whether a provider is available, looked at no more often than every LOOK_AGAIN_S seconds."""
+    """Caches a provider's availability for CHECK_INTERVAL_S seconds."""
 
     def __init__(self, provider: Provider, clock: Callable[[], float]) -> None:
         self._provider = provider
@@ -114,18 +117,18 @@ class AvailabilityCheck:
         self._until = float("-inf")
         self._trouble: str | None = None
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         async with self._looking:
             return self._trouble if self._clock() < self._until else await self.look()
 
     async def look(self) -> str | None:
-        """Looks now, and says so where it is not as it was: every request asks."""
-        was, self._trouble = self._trouble, await self._provider.trouble()
+        """Checks now, and logs a change of availability."""
+        was, self._trouble = self._trouble, await self._provider.unavailable_reason()
         if self._trouble is not None and was is None:
-            log.warning("%s is passed over until it is available: %s", self._provider.name, self._trouble)
+            log.warning("skipping provider %s until it is available: %s", self._provider.name, self._trouble)
         elif self._trouble is None and was is not None:
-            log.info("%s is available again", self._provider.name)
-        self._until = self._clock() + LOOK_AGAIN_S
+            log.info("provider %s is available again", self._provider.name)
+        self._until = self._clock() + CHECK_INTERVAL_S
         return self._trouble
 
 

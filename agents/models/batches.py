@@ -1,4 +1,4 @@
-"""The port of model batches: questions handed in together, answered within a day at half the price."""
+"""The port of model batches: questions that are submitted together and answered within a day at half the price."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
@@ -14,26 +14,26 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 
 
-class Unsure(Retryable):
-    """Whether the provider took the batch is not known: it must be looked for before it is handed in again."""
+class SubmissionUnknown(Retryable):
+    """It is unknown whether the provider accepted the batch: search for it before submitting it again."""
 
 
-class Lost(MemstreamError):
-    """The provider has no such batch, or its results no longer."""
+class BatchNotFound(MemstreamError):
+    """The provider no longer has the batch or its results."""
 
 
-class Unanswered(Struct, frozen=True):
-    """A question of a batch got no reply, and might get one if it is asked alone."""
+class NoReply(Struct, frozen=True):
+    """A question of a batch got no reply; a single call may get one."""
 
     reason: str
 
 
-# Rejected: this question can never be answered.
-Reply: TypeAlias = ModelReply | Unanswered | Rejected
+# Rejected: the question can never be answered.
+Reply: TypeAlias = ModelReply | NoReply | Rejected
 
 
-class Listed(Struct, frozen=True, kw_only=True):
-    """A batch as the provider lists it, whoever handed it in."""
+class ListedBatch(Struct, frozen=True, kw_only=True):
+    """A batch in the provider's list, by any submitter."""
 
     provider_id: str
     requests: int
@@ -41,9 +41,10 @@ class Listed(Struct, frozen=True, kw_only=True):
 
 
 class ModelBatches(Protocol):
-    """Questions go by the ids of their requests. Every method raises Retryable for what may pass, and Misconfigured.
+    """Questions are identified by the ids of their requests. Every method raises Retryable for temporary failures, and
+    Misconfigured.
 
-    `name` is the provider's; `leaves_machine` says whether what is asked is sent to another machine.
+    `name` is the provider's. `leaves_machine`: questions are sent to another machine.
     """
 
     name: str
@@ -53,47 +54,47 @@ class ModelBatches(Protocol):
         """Whether this request may go into a batch."""
 
     def question(self, request: ExtractionRequest, context: Context) -> Question[Any]:
-        """What the provider asks about a request. Raises Rejected when it cannot be asked."""
+        """The question for a request. Raises Rejected if it is not allowed."""
 
     async def reserve(self, question: Question[Any]) -> str | None:
-        """Keeps what the question may cost of its budgets until its reply is there; None if nobody counts.
+        """Reserves the question's maximum cost until its reply arrives; None without budgets.
 
-        Raises Deferred `budget`, as asking would.
+        Raises Deferred `budget`, as a call would.
         """
 
     async def release(self, request: ExtractionRequest, policy: Policy, reservation: str) -> None:
-        """Gives back what was kept for a question that gets no reply."""
+        """Releases the reservation of a question without a reply."""
 
     async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
-        """Hands a batch in, once, and returns the provider's id of it.
+        """Submits a batch once, and returns the provider's id of it.
 
-        Raises Unsure, Retryable when it was not taken and may be another time, Rejected when it never will be.
+        Raises SubmissionUnknown; Retryable if it was not accepted but may be later; Rejected if it never will be.
         """
 
     async def ended(self, provider_id: str) -> bool:
-        """Whether its replies are there. Raises Lost."""
+        """Whether the batch has ended. Raises BatchNotFound."""
 
     def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
-        """What came of an ended batch, one question at a time, in any order. To be closed by who does not read to the end.
+        """The replies of an ended batch in any order. Close the iterator if you do not read to the end.
 
-        Raises Lost.
+        Raises BatchNotFound.
         """
 
-    async def since(self, moment: datetime) -> Sequence[Listed]:
-        """Every batch made since, newest first, also those of others who use the same account."""
+    async def since(self, moment: datetime) -> Sequence[ListedBatch]:
+        """All batches created since that moment, newest first, including other submitters' of the account."""
 
     async def answer(
         self, request: ExtractionRequest, context: Context, reply: ModelReply | Rejected, reservation: str | None
     ) -> Answer:
-        """A reply, read, checked and booked as that of a call; one that is not whole is mended by one call of its own.
+        """Parses, checks and bills a reply as that of a call; one further call repairs an incomplete reply.
 
-        `context` is what the question was made of. Raises as a provider does, which includes the `reply`.
+        `context` is the question's. Raises as a provider does; if `reply` is an error, raises it.
         """
 
 
 @runtime_checkable
-class Batching(Protocol):
-    """A provider that takes batches as well."""
+class BatchProvider(Protocol):
+    """A provider that supports batches."""
 
     def batches(self) -> ModelBatches:
-        """Of questions to the same model."""
+        """The batches of the same model."""

@@ -1,10 +1,11 @@
-"""The budgets' port, "energy": what is asked before a model is, for whom, and what is told of the bill afterwards."""
+"""The port of budgets: reserves the maximum cost before a model call, and books the bill afterwards."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agents.models.port import Usage
 from schemas.budgets.budgets import Budget
@@ -13,10 +14,12 @@ from schemas.extraction.requests import ExtractionRequest, Lane
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
+COUNTED: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
 
 class Payer(Struct, frozen=True, kw_only=True):
-    """For whom a model is asked: its namespaces share the bill evenly, each within `budget`. For nobody in particular, no
-    namespace's budget is charged, only the one of all together."""
+    """The namespaces that share a bill evenly, each within `budget`. Without namespaces only the deployment's budget is
+    charged."""
 
     namespaces: tuple[str, ...] = ()
     budget: Budget = Budget()
@@ -26,7 +29,7 @@ class Payer(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, request: ExtractionRequest, policy: Policy) -> "Payer":
-        """A summary, which feeds no namespace, is paid for by those that its conversation feeds."""
+        """The payer of a request. For a summary: the namespaces that the conversation feeds."""
         return cls(
             namespaces=request.namespaces or policy.namespaces_of(request.scope),
             budget=policy.budget,
@@ -37,18 +40,18 @@ class Payer(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of_memories(cls, memories: Sequence[Memory], policy: Policy) -> "Payer":
-        """Nobody waits for what is done about memories that are stored already."""
+        """The payer of work on stored memories, in the background lane."""
         return cls.of_namespaces(dict.fromkeys(memory.namespace for memory in memories), policy)
 
     @classmethod
     def of_namespaces(cls, namespaces: Iterable[str | None], policy: Policy) -> "Payer":
-        """For what may be left out, or be made by a rule, when there is no room for it."""
+        """The payer of optional work: without budget it is skipped, or a rule does it."""
         named = tuple(name for name in namespaces if name is not None)
         return cls(namespaces=named, budget=policy.budget, lane="background")
 
 
-class Work(Struct, frozen=True, kw_only=True):
-    """A question that is about to be put to a model. `most` bounds what all its calls together can be billed."""
+class PricedWork(Struct, frozen=True, kw_only=True):
+    """A question before its calls. `most` is an upper bound of the tokens of all its calls."""
 
     operation: Operation
     payer: Payer
@@ -64,27 +67,40 @@ class Bill(Struct, frozen=True, kw_only=True):
     usage: Usage
 
 
-class Energy(Protocol):
-    """What may be spent on models. Whoever reserves settles, exactly once, also when nothing was billed."""
+class BudgetGuard(Protocol):
+    """Enforces the budgets of model calls. Every reservation must be settled exactly once, even if nothing was billed."""
 
-    async def reserve(self, work: Work, lasts_s: float = ...) -> str:
-        """An id to settle under; after `lasts_s` the reservation is void, as its worker must have died.
+    async def reserve(self, work: PricedWork, lasts_s: float = ...) -> str:
+        """Reserves the maximum cost and returns the reservation's id. It expires after `lasts_s` seconds, for workers that
+        died.
 
-        Raises Deferred `budget` when a budget has no room for work of this lane, and Retryable.
+        Raises Deferred `budget` if a budget has no room for this lane, and Retryable.
         """
 
-    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
-        """Books what was billed in place of what was reserved. What cannot be booked now is booked later; never raises."""
+    async def settle(self, work: PricedWork, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        """Replaces the reservation by the bills. Repeats failed bookings later; never raises."""
+
+
+def shares(usage: Usage, weights: Sequence[int]) -> tuple[Usage, ...]:
+    """Splits the tokens of a shared call by weight; the shares add up to the total."""
+    whole, given, taken, made = sum(weights) or 1, [0] * len(COUNTED), 0, list[Usage]()
+    for weight in weights:
+        taken += weight
+        due = [getattr(usage, name) * taken // whole for name in COUNTED]
+        made.append(replace(usage, **{name: due[at] - given[at] for at, name in enumerate(COUNTED)}))
+        given = due
+    rest = {name: getattr(usage, name) - given[at] + getattr(made[-1], name) for at, name in enumerate(COUNTED)}
+    return (*made[:-1], replace(made[-1], **rest))
 
 
 @asynccontextmanager
-async def spending(energy: Energy, work: Work) -> AsyncIterator[list[Bill]]:
-    """The tab of one question: whoever asks adds each bill. Raises as `reserve` does, before anything is asked."""
-    reservation_id = await energy.reserve(work)
-    tab: list[Bill] = []
+async def reserved_budget(budget_guard: BudgetGuard, work: PricedWork) -> AsyncIterator[list[Bill]]:
+    """Reserves budget for one question; the caller appends each bill to the list. Raises as `reserve` does."""
+    reservation_id = await budget_guard.reserve(work)
+    bills: list[Bill] = []
     outcome: Outcome = "failed"
     try:
-        yield tab
+        yield bills
         outcome = "answered"
     finally:
-        await energy.settle(work, reservation_id, tab, outcome)
+        await budget_guard.settle(work, reservation_id, bills, outcome)

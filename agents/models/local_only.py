@@ -1,4 +1,4 @@
-"""What may leave the machine: the refusal to send a conversation that has to stay."""
+"""Enforces `local_only`: refuses to send a conversation to another machine."""
 
 from typing import Protocol
 
@@ -7,29 +7,36 @@ from schemas.policies.policies import Policies
 
 
 class RemoteCapable(Protocol):
-    """Something that is given conversations."""
+    """A receiver of conversations that may be on another machine."""
 
     name: str
     leaves_machine: bool
 
 
-def require_staying(local_only: bool, asked: RemoteCapable) -> None:
-    """Raises Rejected `must_stay`, before anything is sent: the slice goes to the dead letters whole, and can be replayed.
-
-    It is no outage that passes, and an empty answer would be a silent loss.
-    """
-    if local_only and asked.leaves_machine:
+def require_staying(local_only: bool, target: RemoteCapable) -> None:
+    """Raises Rejected `must_stay` before anything is sent. The slice becomes a dead letter, which can be replayed: the
+    problem is not temporary, and an empty answer would lose the slice silently."""
+    if local_only and target.leaves_machine:
         raise Rejected(
             "must_stay",
-            f"its policy is local_only, and the provider {asked.name} would send it to another machine: use one on this machine",
+            f"its policy is local_only, and the provider {target.name} would send it to another machine: use one on this machine",
         )
 
 
-def check_policies(policies: Policies, asked: RemoteCapable) -> None:
-    """Raises Misconfigured when policies want their conversations to stay and nobody on this machine can be asked."""
-    staying = [policy.name for policy in policies.listed if policy.local_only]
-    if staying and asked.leaves_machine:
+def check_policies(policies: Policies, target: RemoteCapable) -> None:
+    """Raises Misconfigured if policies are local_only and no provider runs on this machine."""
+    if target.leaves_machine:
+        refuse_local_only(
+            policies,
+            f"the provider {target.name}",
+            "choose MEMSTREAM_PROVIDER=offline, ollama on this machine, or auto with one of them in MEMSTREAM_PROVIDER_ORDER",
+        )
+
+
+def refuse_local_only(policies: Policies, what: str, remedy: str) -> None:
+    """Raises Misconfigured if any policy is local_only. For adapters that send texts of all policies to another machine."""
+    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
+    if staying is not None:
         raise Misconfigured(
-            f"the policy {staying[0]!r} is local_only, and the provider {asked.name} sends to another machine: choose "
-            "MEMSTREAM_PROVIDER=offline, ollama on this machine, or auto with one of them in MEMSTREAM_PROVIDER_ORDER"
+            f"the policy {staying!r} is local_only, and {what} sends texts to another machine: {remedy}"
         )

@@ -1,4 +1,4 @@
-"""The provider behind which a model answers, wherever it runs: asks the port's questions and checks what comes back."""
+"""A provider for any model: asks the questions of the port and checks the answers."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -6,17 +6,30 @@ from typing import TypeVar
 from agents.models.answers.candidates import check
 from agents.models.answers.ratings import checked_ratings
 from agents.models.answers.replies import Reply
+from agents.models.answers.shared_answers import check_shared
 from agents.models.answers.summaries import estimated_tokens, fitted
-from agents.models.billing import Energy, Work, spending
+from agents.models.billing import BudgetGuard, PricedWork, reserved_budget, shares
 from agents.models.calls.breaker import BreakerState
 from agents.models.calls.cost_bounds import Bounds
 from agents.models.calls.exchange import Calls, Exchange, exchange
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.calls.metering import Meter
-from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
+from agents.models.port import (
+    Answer,
+    Compaction,
+    Context,
+    Rating,
+    Resolution,
+    ShortText,
+    Subject,
+    Summary,
+    merge_contexts,
+)
 from agents.models.prompts import compaction, rating, reranking, resolving, shortening
-from agents.models.prompts.extraction import MOST_TOKENS
-from agents.models.prompts.questions import Question, extraction_question, summary_question
+from agents.models.prompts.extraction import MAX_SLICE_TOKENS
+from agents.models.prompts.questions import Question, extraction_question, shared_question, summary_question
+from agents.models.prompts.transcript import size
+from schemas.errors import Rejected
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
@@ -27,39 +40,40 @@ T = TypeVar("T")
 
 
 class ModelProvider:
-    """Asks through `calls`, whose name is stored with what is answered.
+    """Asks questions through `calls`, whose name is stored with the answers.
 
-    With `count_tokens` answers say what their calls sent; without it they do not, and tokens of texts are estimated. Of a
-    slice about `most_tokens` are shown at most. With `energy` nothing is asked beyond a budget: Deferred is raised.
+    With `count_tokens` answers include the tokens of their prompts; without it token numbers are estimated. A prompt shows
+    at most about `most_tokens` of a slice. With `budget_guard` calls beyond a budget raise Deferred.
     """
 
     def __init__(
         self,
         calls: Calls,
         count_tokens: TokenCount | None = None,
-        most_tokens: int = MOST_TOKENS,
-        energy: Energy | None = None,
+        most_tokens: int = MAX_SLICE_TOKENS,
+        budget_guard: BudgetGuard | None = None,
     ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
+        self.shares_calls = True
         self._calls = calls
         self._counting = count_tokens
         self._most_tokens = most_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
         self._bounds = Bounds(self._count_tokens)
-        self._energy = energy
+        self._budget_guard = budget_guard
 
     def breaker_state(self) -> BreakerState | None:
-        """None where nothing guards the calls."""
+        """The breaker's state; None without a breaker."""
         return self._calls.breaker_state() if isinstance(self._calls, GuardedCalls) else None
 
-    def through(self, calls: Calls, energy: Energy | None) -> "ModelProvider":
-        """The same provider over other calls and budgets."""
-        return ModelProvider(calls, self._counting, self._most_tokens, energy)
+    def through(self, calls: Calls, budget_guard: BudgetGuard | None) -> "ModelProvider":
+        """The same provider with other calls and budgets."""
+        return ModelProvider(calls, self._counting, self._most_tokens, budget_guard)
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
-        """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
+        """Raises as the port says; Rejected `unreadable` or `truncated` after the second attempt."""
         exchange = await self._exchange(self.question(request, context))
         reply = exchange.reply
         checked = check(reply.drafts, request, context, self._count_tokens)
@@ -73,8 +87,31 @@ class ModelProvider:
             calls=exchange.calls,
         )
 
+    async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+        """Raises as `extract` does, and Rejected `too_long`, before any call, if the slices do not fit one prompt. The cost
+        is split by the slices' tokens."""
+        requests = [request for request, _ in slices]
+        if (tokens := sum(size(each) for request in requests for each in request.messages)) > self._most_tokens:
+            raise Rejected("too_long", f"{tokens:,} tokens together, of which {self._most_tokens:,} would be shown")
+        context = merge_contexts(context for _, context in slices)
+        question = shared_question(requests, context, self._most_tokens, self._count_tokens)
+        exchange = await self._exchange(question)
+        checked = check_shared(exchange.reply.drafts, requests, context, self._count_tokens)
+        usages = shares(exchange.usage, [sum(map(size, request.messages)) for request in requests])
+        return tuple(
+            Answer(
+                provider=self.name,
+                model=exchange.model,
+                proposals=each.proposals,
+                usage=usage,
+                rejected=each.rejected,
+                calls=exchange.calls if number == 0 else (),
+            )
+            for number, (each, usage) in enumerate(zip(checked, usages, strict=True))
+        )
+
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
-        """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
+        """Raises as `extract` does. If the summary fails its checks, the earlier one stays."""
         exchange = await self._exchange(summary_question(request, policy, self._most_tokens))
         text = self._fitted(exchange.reply, policy) or self._fitted(request.summary, policy)
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
@@ -84,7 +121,7 @@ class ModelProvider:
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         """Raises as the port says; `unreadable` is also the reason for a decision that breaks a rule twice."""
-        shown = compaction.candidates(memories)
+        shown = compaction.memories_to_show(memories)
         exchange = await self._exchange(compaction.question(shown, policy, self._count_tokens))
         step = exchange.reply
         return Compaction(
@@ -122,8 +159,8 @@ class ModelProvider:
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
     ) -> Resolution:
         """Raises as `compact` does."""
-        asked = resolving.question(candidates, memories, policy, namespace, self._count_tokens)
-        exchange = await self._exchange(asked)
+        question = resolving.question(candidates, memories, policy, namespace, self._count_tokens)
+        exchange = await self._exchange(question)
         return Resolution(
             provider=self.name,
             model=exchange.model,
@@ -135,27 +172,28 @@ class ModelProvider:
     async def rerank(
         self, query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
     ) -> list[int]:
-        """The places of the texts that help to answer the query, the best first, in one model call. Raises as `compact` does."""
-        asked = reranking.question(query, texts, policy, namespaces, local_only=local_only)
-        return (await self._exchange(asked)).reply
+        """The places of the texts that help to answer the question, best first, with one model call. Raises as `compact`
+        does."""
+        question = reranking.question(query, texts, policy, namespaces, local_only=local_only)
+        return (await self._exchange(question)).reply
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         """As the port says."""
-        return await self._calls.trouble()
+        return await self._calls.unavailable_reason()
 
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
-        if self._energy is None:
+        if self._budget_guard is None:
             return await exchange(self._calls, question, self._meter)
-        async with spending(self._energy, self.work(question)) as tab:
+        async with reserved_budget(self._budget_guard, self.work(question)) as tab:
             return await exchange(self._calls, question, self._meter, tab)
 
     def question(self, request: ExtractionRequest, context: Context) -> Question[Reply]:
-        """What `extract` asks."""
+        """The question that `extract` asks."""
         return extraction_question(request, context, self._most_tokens, self._count_tokens)
 
-    def work(self, question: Question[T]) -> Work:
-        """What a question may come to, for budgets."""
-        return Work(
+    def work(self, question: Question[T]) -> PricedWork:
+        """The maximum cost of a question, for budgets."""
+        return PricedWork(
             operation=question.purpose,
             payer=question.payer,
             provider=self.name,

@@ -1,9 +1,10 @@
-"""The LLM stage's port: what every provider is asked, and what it answers."""
+"""The port of model providers: the questions of the LLM stage and their answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Annotated, Literal, Protocol
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from schemas.conversations.messages import Moment
 from schemas.extraction.candidates import Candidate
@@ -14,20 +15,33 @@ from schemas.policies.policies import Fraction, Policy
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What a provider may know besides the slice: the policy, and the namespaces' most related live memories."""
+    """The input of a provider besides the slice: the policy, and the most related live memories of the namespaces."""
 
     policy: Policy
     related: tuple[Memory, ...] = ()
 
 
-class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory as a provider proposes it, already checked against the slice.
+def merge_contexts(contexts: Iterable[Context]) -> Context:
+    """One context for slices that share a call under one policy: the nearest memories of each slice first, up to the
+    policy's number."""
+    contexts = tuple(contexts)
+    in_turn = (memory for each in zip_longest(*(context.related for context in contexts)) for memory in each if memory)
+    found = {memory.memory_id: memory for memory in in_turn}
+    policy = contexts[0].policy
+    return Context(policy=policy, related=tuple(found.values())[: max(policy.related_memories, 1)])
 
-    `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` and `supersedes` are memory
-    ids out of `Context.related`. `valid_from` and `valid_until` are when what is stated holds, as far as it was said. Without an
-    importance the curator has it rated. Of a slice in which several people speak `namespaces` are those that it goes to, else all
-    of the request; `sayers` are the user_ids of whoever said its messages, and `said_by` is what the one sayer is called where
-    others feed a namespace too.
+
+class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory that a provider proposes, already checked against the slice.
+
+    `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` and `supersedes` are
+    memory ids of `Context.related`. `number` is the proposal's place in the model's answer, from 1; `corrects` has the
+    numbers of the proposals that it corrects. `valid_from` and `valid_until` bound the time in which the statement holds, if
+    the message says so. The curator has a missing importance rated.
+
+    If several people speak in the slice: `namespaces` are those that the proposal goes to (otherwise all of the request),
+    `speaker_ids` the user_ids of its messages' speakers, and `speaker_name` the name of a single speaker in a namespace that
+    several people feed.
     """
 
     kind: str
@@ -45,18 +59,17 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refines: str | None = None
     contradicts: str | None = None
     supersedes: tuple[str, ...] = ()
+    number: int = 0
+    corrects: tuple[int, ...] = ()
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     namespaces: tuple[str, ...] = ()
-    sayers: tuple[str, ...] = ()
-    said_by: str | None = None
+    speaker_ids: tuple[str, ...] = field(default=(), name="sayers")
+    speaker_name: str | None = field(default=None, name="said_by")
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens as the provider bills them; `input_tokens` excludes what was read from or written to its cache.
-
-    `batched`: all of them at the price of batches.
-    """
+    """Billed tokens; `input_tokens` excludes cache reads and writes. `batched`: all at batch prices."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -66,17 +79,17 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One model call, measured: tokens of all that was sent as memstream counts them, and as they were billed, cached or not."""
+    """One measured model call: its prompt's tokens as memstream counts them, and as billed, cached or not."""
 
     counted_tokens: int
     billed_tokens: int
 
 
 class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="extraction"):
-    """A provider's answer to one request; `rejected` counts proposals that failed the checks, by reason.
+    """A provider's answer to one request. `rejected` counts by reason the proposals that failed the checks.
 
-    `calls` are those of its model calls that teach how the model counts tokens. `ratings`, by message id, are how important
-    messages are to the rest of their conversation, from 0 to 10, where the policy asks for that.
+    `calls` are measurements for the calibration of token counts. `ratings` has by message id how important a message is for
+    the rest of its conversation (0 to 10), if the policy wants it.
     """
 
     provider: str
@@ -89,10 +102,7 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="summary"):
-    """What a slice comes to, with what was known of earlier messages: one line of plain text, empty if there is nothing to tell.
-
-    `calls` as an Answer's.
-    """
+    """The summary of a slice and earlier summaries: one line of plain text, possibly empty. `calls` as in Answer."""
 
     provider: str
     model: str
@@ -102,9 +112,10 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
 
 
 class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="compaction"):
-    """The one step that leaves one memory fewer, and why.
+    """A step that reduces the memories by one, with its reason.
 
-    `delete`: `memory_id` goes. `edit`: `memory_id` says `text` from now on, which holds what `absorbs` said, and that goes.
+    `delete`: `memory_id` is deleted. `edit`: `memory_id` gets `text`, which includes the content of `absorbs`, and `absorbs`
+    is deleted.
     """
 
     provider: str
@@ -119,7 +130,7 @@ class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """A memory to be rated, stored or not: its fullest text, and how often it was said again or read. `namespace` pays."""
+    """A memory to be rated, stored or not. `references` is how often it was repeated or read. `namespace` pays."""
 
     text: str
     kind: str
@@ -130,7 +141,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="rating"):
-    """How much a memory matters, in points from 0 to 10,000 and more (`schemas.memories.importance`), and why in a few words."""
+    """The importance of a memory in points, from 0 to 10,000 and above (`schemas.memories.importance`), with a short reason."""
 
     provider: str
     model: str
@@ -145,7 +156,7 @@ class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
 
 
 class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="short_text"):
-    """What of a memory's full text must be remembered, within the limits of the policy's short texts."""
+    """A short text of a memory's full text, within the policy's limit."""
 
     provider: str
     model: str
@@ -155,8 +166,8 @@ class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
 
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a candidate is to memories of its namespace. `same` says what it says; where it tells more, `text` says all of both.
-    `ends` no longer hold, nor does what the candidates of `corrects` say, which come before it."""
+    """The relation of a candidate to memories of its namespace. `same` has the same statement; if the candidate says more,
+    `text` combines both. Memories in `ends` no longer hold, nor do the earlier candidates in `corrects`."""
 
     candidate_id: str
     same: str | None = None
@@ -166,7 +177,7 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="resolution"):
-    """A verdict about each candidate that has to do with a memory, or with another candidate; none about the others."""
+    """Verdicts on candidates that are related to a memory or to another candidate; others have none."""
 
     provider: str
     model: str
@@ -176,18 +187,25 @@ class Resolution(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 class Provider(Protocol):
-    """Turns a slice into proposals or a summary; decides about memories, rates them and tells them in short."""
+    """Extracts proposals and summaries from slices; decides about memories, rates and shortens them."""
 
     name: str
     leaves_machine: bool
     """Whether what it is asked goes to another machine: policies may forbid that."""
+    shares_calls: bool
+    """Whether slices that are asked about together cost less than each alone."""
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
-        """One model call for one slice; an empty answer means that nothing was worth keeping.
+        """One model call for one slice. An empty answer means that the slice has nothing to remember.
 
-        Raises Retryable for outages, time-outs and rate limits, Rejected when this slice can never be answered
-        (refused, too large), Misconfigured when no request can succeed (no key, unknown model).
+        Raises Retryable for outages, time-outs and rate limits; Rejected if this slice can never be answered (refused, too
+        large); Misconfigured if no request can succeed (no key, unknown model).
         """
+
+    async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+        """One model call for slices of several conversations of one person and mode, under one policy. Returns an answer for
+        each slice, in order. No slice may have several speakers. Raises as `extract` does, for all slices: each can then
+        get a call of its own."""
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """One model call for one slice and `request.summary`, which the new text replaces.
@@ -197,28 +215,28 @@ class Provider(Protocol):
         """
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
-        """One model call about a namespace with one memory too many: all of them, at least one, the newest last. Of very many
-        only those that matter least are looked at.
+        """One model call about a namespace with one memory too many. `memories` are all of them, at least one, the newest
+        last. Of very many the model sees only the least important ones.
 
-        The answer names memories of those given. Raises as `extract` does: Rejected also for a decision that is none after
-        a second attempt, so that the caller decides by a rule of its own.
+        The step names memories of those given. Raises as `extract` does, and Rejected after a second invalid decision: the
+        caller then decides by a rule.
         """
 
     async def score(self, subject: Subject, policy: Policy) -> Rating:
-        """One model call. Raises as `compact` does."""
+        """One model call that rates a memory. Raises as `compact` does."""
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
-        """One model call, which `namespace` pays. The text has at most `policy.max_text_chars` characters, keeps the language of
-        the full text and has no secrets. Raises as `compact` does."""
+        """One model call, paid by `namespace`. The text has at most `policy.max_text_chars` characters, the language of the
+        full text, and no secrets. Raises as `compact` does."""
 
     async def resolve(
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
     ) -> Resolution:
-        """One model call about candidates of one slice and the memories near them, all of one namespace, which pays. Ids of the
-        answer are of those given. Rules have no verdicts. Raises as `compact` does."""
+        """One model call about candidates of one slice and nearby memories, all of `namespace`, which pays. Answers with ids
+        of those given. Rules give no verdicts. Raises as `compact` does."""
 
-    async def trouble(self) -> str | None:
-        """Why a request would have no chance now, and what to do about it; None if it has one. Cheap, never raises."""
+    async def unavailable_reason(self) -> str | None:
+        """Why a request would fail now, with the remedy; None if the provider is available. Cheap; never raises."""
 
     async def close(self) -> None:
-        """Ends its connections."""
+        """Closes its connections."""

@@ -6,8 +6,8 @@ from typing import Protocol
 from schemas.policies.policies import Policy, PolicySelector
 
 
-class Reranking(Protocol):
-    """agents.models.model_provider.ModelProvider."""
+class RerankingProvider(Protocol):
+    """Implemented by agents.models.model_provider.ModelProvider."""
 
     async def rerank(
         self, query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
@@ -15,14 +15,15 @@ class Reranking(Protocol):
 
 
 class ModelReranker:
-    """The namespaces that are searched pay, by the budget of the policy that governs the first."""
+    """Reranks with a language model. The searched namespaces pay, by the budget of the policy that governs the first one."""
 
-    def __init__(self, provider: Reranking, policies: PolicySelector) -> None:
+    def __init__(self, provider: RerankingProvider, policies: PolicySelector) -> None:
         self._provider = provider
         self._policies = policies
 
     async def scores(self, query: str, texts: Sequence[str], namespaces: Sequence[str]) -> list[float]:
-        """From 1 for the best down to 0 for what the model left out. Raises Retryable, Rejected, Deferred, Misconfigured."""
+        """Scores from 1 for the best text down to 0 for those that the model left out. Raises Retryable, Rejected, Deferred,
+        Misconfigured."""
         governing = [self._policies.governing(namespace) for namespace in namespaces]
         local_only = any(policy.local_only for policy in governing)
         places = await self._provider.rerank(query, texts, governing[0], namespaces, local_only=local_only)

@@ -1,1 +1,1 @@
-"""The passages stage: makes what was said searchable."""
+"""The passages stage: makes messages searchable."""

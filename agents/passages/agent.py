@@ -1,4 +1,4 @@
-"""The passages agent: every message of users and assistants into the index of what was said."""
+"""The passages agent: indexes every message of users and assistants for passage search."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ STAGE = "passages"
 
 
 class PassageAgent:
-    """Stores a batch's messages in the archive as the archive agent does, whichever of the two comes first, then indexes them
-    and acks. What does not decode is the window agent's to dead-letter, what cannot be archived the archive agent's."""
+    """Archives a batch's messages as the archive agent does (whichever comes first), then indexes them and acks. The window
+    agent writes dead letters for undecodable records, the archive agent for unstorable ones."""
 
     def __init__(
         self,
@@ -53,11 +53,13 @@ class PassageAgent:
         await self._indexer.index(messages)
 
     async def _index_alone(self, record: Any, archived: ArchivedMessage) -> None:
-        """A message of a batch is the others' no more: what cannot be indexed goes to the dead letters by itself."""
+        """Indexes one message; if that fails for good, it becomes a dead letter."""
         try:
             await self._archive.store([archived])
         except Rejected as rejected:
-            log.warning("message %s is not archived, so not searchable: %s", archived.message.message_id, rejected)
+            log.warning(
+                "message %s cannot be archived, so search does not find it: %s", archived.message.message_id, rejected
+            )
             return
         try:
             await self._indexer.index([archived])

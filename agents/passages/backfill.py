@@ -1,4 +1,4 @@
-"""Indexes what the archive has and the stage never saw: after an upgrade, or after a policy began to recall more."""
+"""Indexes archived messages that the stage never saw: after an upgrade, or after a policy recalls more."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -14,22 +14,22 @@ from sinks.passages.backfill import BackfillProgress, ConversationCounts
 
 log = logging.getLogger(__name__)
 
-CONVERSATIONS: Final = 50  # between two notes of how far it is
+CONVERSATIONS: Final = 50  # conversations between two progress records
 MESSAGES: Final = 200
 
 Progress = Callable[[ConversationCounts, int], object]
 
 
 class Backfilled(Struct, frozen=True, kw_only=True):
-    """Conversations gone through, and passages that are new."""
+    """The numbers of conversations processed and of new passages."""
 
     conversations: int
     passages: int
 
 
 class Backfill:
-    """Safe beside the stage, and repeatable: what is indexed is passed over. Each conversation goes from its end to its
-    beginning, so that nothing that is indexed already has to make room."""
+    """Safe while the stage runs, and repeatable: indexed messages are skipped. Processes each conversation from its end to
+    its beginning, so that ordinals of indexed messages need not move."""
 
     def __init__(
         self,
@@ -40,21 +40,21 @@ class Backfill:
         progress: Progress = lambda counts, passages: None,
     ) -> None:
         self._archive = archive
-        self._kept = kept
+        self._store = kept
         self._audience = audience
         self._indexer = indexer
         self._progress = progress
 
     async def run(self) -> Backfilled:
-        """Goes on where an interrupted one was. Raises Retryable."""
-        place, done, stored = await self._kept.place(), 0, 0
-        while conversations := await self._kept.conversations(place, CONVERSATIONS):
+        """Runs, or resumes after an interruption. Raises Retryable."""
+        place, done, stored = await self._store.place(), 0, 0
+        while conversations := await self._store.conversations(place, CONVERSATIONS):
             for conversation_id in conversations:
                 stored += await self._conversation(conversation_id)
             done, place = done + len(conversations), conversations[-1]
-            await self._kept.advance(place)
-            self._progress(await self._kept.counts(place), stored)
-        await self._kept.end()
+            await self._store.advance(place)
+            self._progress(await self._store.counts(place), stored)
+        await self._store.end()
         return Backfilled(conversations=done, passages=stored)
 
     async def _conversation(self, conversation_id: str) -> int:

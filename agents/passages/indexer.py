@@ -1,4 +1,5 @@
-"""Indexes messages: builds their passages, embeds them, stores rows and vectors together. Used by the stage and by backfills."""
+"""Indexes messages: builds and embeds their passages, and stores rows and vectors together. Used by the stage and by
+backfills."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -6,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from agents.passages.building import (
+from agents.passages.chunking import (
     VERSION,
     digest,
     embedded_text,
@@ -15,26 +16,26 @@ from agents.passages.building import (
     privacy_mark,
     searchable_text,
 )
-from agents.passages.words import stems, terms
-from agents.stage.prepared_ahead import prepared_ahead
+from agents.passages.terms import stems, terms
+from agents.stage.prefetch import prefetched
 from schemas import ids
 from schemas.conversations.messages import Message
 from schemas.passages.passages import speaker_of
 from schemas.policies.policies import PolicySelector, Privacy
 from sinks.archive.messages import ArchivedMessage
+from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
-from sinks.embeddings.turns import embedded
 from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.port import Vector
 
-STORED_AT_ONCE: Final = 128  # passages, while the next ones are embedded
+TRANSACTION_PASSAGES: Final = 128  # passages per transaction, stored while the next ones are embedded
 
-Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, and their passages without vectors
+Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, with their passages that lack vectors
 
 
 class Recalled(NamedTuple):
-    """A message that can be searched in some namespaces, and what of it may be."""
+    """A message with the namespaces in which it can be searched, and the privacy setting for its text."""
 
     archived: ArchivedMessage
     privacy: Privacy
@@ -42,7 +43,7 @@ class Recalled(NamedTuple):
 
 
 class PassageIndexer:
-    """Raises Retryable; Rejected for a text that cannot be embedded or stored."""
+    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be embedded or stored."""
 
     def __init__(
         self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: PolicySelector
@@ -53,50 +54,50 @@ class PassageIndexer:
         self._policies = policies
 
     async def index(self, messages: Sequence[ArchivedMessage]) -> int:
-        """Makes passages of those that have none yet, and returns how many were stored. The archive has the messages already, and
-        their scopes are known."""
-        wanted = [
+        """Indexes messages without passages, and returns the number of new passages. The messages are archived already, with
+        known scopes."""
+        recallable = [
             each for archived in messages if archived.message.content.strip() for each in self._recalled(archived)
         ]
-        stored, parts = 0, portions([build(recalled) for recalled in await self._fresh(wanted)])
-        async with aclosing(prepared_ahead(parts, self._vectors_of)) as prepared:
+        stored, parts = 0, portions([build(recalled) for recalled in await self._fresh(recallable)])
+        async with aclosing(prefetched(parts, self._vectors_of)) as prepared:
             async for part, vectors in prepared:
                 pieces = [replace(piece, vector=vectors[text]) for text, piece in part]
                 stored += await self._passages.store(pieces, self._vectors)
         return stored
 
     def _recalled(self, archived: ArchivedMessage) -> list[Recalled]:
-        """By each of the policies of those whose message it is, in the namespaces that these give."""
-        said = archived.message
+        """The namespaces in which each policy of the message's people makes it searchable."""
+        message = archived.message
         namespaces: dict[str, Recalled] = {}
         for scope in archived.scopes:
             policy = self._policies.match(scope)
-            if policy.recalls(said.role, said.timestamp):
+            if policy.recalls(message.role, message.timestamp):
                 known = namespaces.get(policy.name, Recalled(archived, policy.privacy, ()))
                 names = dict.fromkeys((*known.namespaces, *policy.namespaces_of(scope)))
                 namespaces[policy.name] = known._replace(namespaces=tuple(names))
         return list(namespaces.values())
 
-    async def _fresh(self, wanted: Sequence[Recalled]) -> list[Recalled]:
-        """Without what is indexed in all its namespaces, and each message once."""
-        keys = {id(recalled): set(keys_of(recalled)) for recalled in wanted}
-        known = await self._passages.known(set().union(*keys.values())) if wanted else set()
+    async def _fresh(self, recallable: Sequence[Recalled]) -> list[Recalled]:
+        """Leaves out messages that are indexed in all their namespaces, and duplicates."""
+        keys = {id(recalled): set(keys_of(recalled)) for recalled in recallable}
+        known = await self._passages.known(set().union(*keys.values())) if recallable else set()
         fresh = []
-        for recalled in wanted:
+        for recalled in recallable:
             if not keys[id(recalled)] <= known:
                 known |= keys[id(recalled)]
                 fresh.append(recalled)
         return fresh
 
     async def _vectors_of(self, part: Built) -> dict[str, Vector]:
-        return await embedded(self._embedder, [text for text, _ in part])
+        return await embed_in_batches(self._embedder, [text for text, _ in part])
 
 
 def portions(built: Sequence[Built]) -> list[Built]:
-    """What is stored together: of a message all passages, as one that has some is taken to have all."""
+    """Splits passages into transactions. All passages of a message stay together, as a message with some counts as indexed."""
     found: list[Built] = []
     for each in built:
-        if found and len(found[-1]) + len(each) <= STORED_AT_ONCE:
+        if found and len(found[-1]) + len(each) <= TRANSACTION_PASSAGES:
             found[-1] += each
         elif each:
             found.append([*each])
@@ -104,34 +105,34 @@ def portions(built: Sequence[Built]) -> list[Built]:
 
 
 def keys_of(recalled: Recalled) -> list[tuple[str, str, str]]:
-    said = recalled.archived.message
-    return [(name, said.conversation_id, said.message_id) for name in recalled.namespaces]
+    message = recalled.archived.message
+    return [(name, message.conversation_id, message.message_id) for name in recalled.namespaces]
 
 
 def build(recalled: Recalled) -> Built:
-    """The passages of a message, one a piece and namespace, without vectors; each with the text to embed."""
+    """The passages of a message, one per piece and namespace, without vectors; each with the text to embed."""
     archived, privacy, namespaces = recalled
-    said = archived.message
-    content, name = searchable_text(said.content, privacy), searchable_text(said.name or "", privacy)
-    clean = (content, name) == (said.content, said.name or "")
+    message = archived.message
+    content, name = searchable_text(message.content, privacy), searchable_text(message.name or "", privacy)
+    clean = (content, name) == (message.content, message.name or "")
     source = Source(archived, name, privacy_mark(privacy) if clean else None)
     parts = enumerate(pieces(content))
-    return [made(source, namespace, number, part) for number, part in parts for namespace in namespaces]
+    return [build_piece(source, namespace, number, part) for number, part in parts for namespace in namespaces]
 
 
 class Source(NamedTuple):
-    """A message, its speaker's name without what privacy takes out, and the privacy that takes nothing out of it."""
+    """A message, its speaker's redacted name, and the privacy setting under which it needs no redaction."""
 
     archived: ArchivedMessage
     name: str
     clean_under: int | None
 
 
-def made(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
-    said = source.archived.message
-    speaker = speaker_of(said)
+def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
+    message = source.archived.message
+    speaker = speaker_of(message)
     piece = Piece(
-        passage_id=passage_id(namespace, said, number),
+        passage_id=passage_id(namespace, message, number),
         namespace=namespace,
         archived=source.archived,
         piece=number,
@@ -145,5 +146,5 @@ def made(source: Source, namespace: str, number: int, part: str) -> tuple[str, P
     return embedded_text(source.name or speaker, part), piece
 
 
-def passage_id(namespace: str, said: Message, number: int) -> str:
-    return ids.derive("passage", namespace, said.conversation_id, said.message_id, number)
+def passage_id(namespace: str, message: Message, number: int) -> str:
+    return ids.derive("passage", namespace, message.conversation_id, message.message_id, number)

@@ -1,8 +1,8 @@
-"""Makes the index of what was said what the archive and the policies say it is: after its loss, a change of the embedding model
-or of privacy, or in doubt. Safe beside running workers.
+"""Rebuilds the passage index from the archive and the policies: after its loss, after a change of the embedding model or of
+privacy, or in doubt. Safe while workers run.
 
-Vectors of passages rest in Qdrant alone, so what has no point is embedded again. Namespaces stay as they were when a message was
-indexed, as those of memories do; what no policy recalls any more goes.
+Qdrant alone has the vectors of passages, so passages without a point are embedded again. Namespaces stay those of the time
+of indexing, as with memories; passages that no policy recalls any more are removed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -15,19 +15,20 @@ from agents.passages.indexer import Built, Recalled, build
 from agents.policies.audience import Audience
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage
+from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
-from sinks.embeddings.turns import embedded
 from sinks.passages.numbering import MessageKey, message_key
 from sinks.passages.renewal import BEGINNING, IndexedPassage, PassageRenewal
 from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.reindex import recreated
 
-PAGE: Final = 100  # messages
+PAGE: Final = 100  # messages per page
 
 
 class PassagesReindexed(Struct, frozen=True, kw_only=True):
-    """Points written and removed, and messages whose passages were made anew: privacy, or whether they are recalled, changed."""
+    """The numbers of points written and removed, and of messages whose passages were rebuilt because privacy or recall
+    changed."""
 
     written: int
     removed: int
@@ -35,7 +36,7 @@ class PassagesReindexed(Struct, frozen=True, kw_only=True):
 
 
 class PassageReindexer:
-    """Raises Retryable."""
+    """Rebuilds the passage index. Raises Retryable."""
 
     def __init__(
         self,
@@ -54,8 +55,8 @@ class PassageReindexer:
         self._progress = progress
 
     async def reindex(self, page: int = PAGE) -> PassagesReindexed:
-        """May be interrupted and repeated. A collection that was lost, or is of another model, is made anew: until every passage
-        is in it no worker or API starts on it, and searches go by words."""
+        """Can be interrupted and repeated. Recreates a collection that was lost or is of another model: until it has every
+        passage, no worker or API starts on it, and search uses words alone."""
         anew = await recreated(self._vectors)
         written = replaced = seen = 0
         place = BEGINNING
@@ -70,7 +71,7 @@ class PassageReindexer:
         return PassagesReindexed(written=written, removed=removed, replaced=replaced)
 
     async def _page(self, messages: Sequence[ArchivedMessage]) -> tuple[int, int]:
-        """Points that were missing and are written, and messages that were replaced."""
+        """The numbers of missing points written and of messages replaced."""
         indexed = await self._renewal.indexed([message_key(each) for each in messages])
         clean_under = {each.passage_id: each.clean_under for rows in indexed.values() for each in rows}
         lacking, changed, replaced = Built(), list[Piece](), 0
@@ -87,7 +88,7 @@ class PassageReindexer:
         return await self._write(lacking), replaced
 
     def _built(self, archived: ArchivedMessage, namespaces: Collection[str]) -> Built:
-        """What would be indexed of the message in these namespaces now."""
+        """The passages that the message would get in these namespaces now."""
         said, built = archived.message, Built()
         for namespace in namespaces:
             policy = self._policy(archived, namespace)
@@ -96,13 +97,13 @@ class PassageReindexer:
         return built
 
     def _policy(self, archived: ArchivedMessage, namespace: str) -> Policy:
-        """That of whoever feeds the namespace with it; where nobody does any more, that of the message."""
+        """The policy under which the message feeds the namespace; if none does any more, the message's own policy."""
         matched = [(scope, self._policies.match(scope)) for scope in archived.scopes]
         feeding = (policy for scope, policy in matched if namespace in policy.namespaces_of(scope))
         return next(feeding, matched[0][1])
 
     async def _replace(self, key: MessageKey, archived: ArchivedMessage, built: Built) -> int:
-        vectors = await embedded(self._embedder, [text for text, _ in built])
+        vectors = await embed_in_batches(self._embedder, [text for text, _ in built])
         pieces = [replace(piece, vector=vectors[text]) for text, piece in built]
         await self._renewal.replace(key, archived.partition, pieces)
         return 1
@@ -110,11 +111,11 @@ class PassageReindexer:
     async def _write(self, lacking: Built) -> int:
         if not lacking:
             return 0
-        vectors = await embedded(self._embedder, [text for text, _ in lacking])
+        vectors = await embed_in_batches(self._embedder, [text for text, _ in lacking])
         return await self._renewal.write([point(replace(piece, vector=vectors[text])) for text, piece in lacking])
 
 
 def is_current(rows: Sequence[IndexedPassage], built: Built) -> bool:
-    """Whether the rows are of the texts that would be indexed now, and built as they would be."""
+    """Whether the rows equal the passages that would be built now."""
     known = {each.passage_id: (each.digest, each.version) for each in rows}
     return known == {piece.passage_id: (piece.digest, piece.version) for _, piece in built}

@@ -1,1 +1,1 @@
-"""The policies of a process, and changes of them."""
+"""The policies of a process, and changes to them."""

@@ -1,4 +1,4 @@
-"""Which namespaces a message belongs to: those of whoever says it, and where it names nobody, of the people it is said to."""
+"""Finds the namespaces of a message: those of its speaker, or, without one, of the people that it is addressed to."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Protocol
@@ -10,7 +10,7 @@ from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import ArchivedMessage
 from sinks.archive.participants import Participant
 
-MOST_PEOPLE: Final = 20  # whose namespaces a reply goes to; in a larger group those who joined last
+MAX_PEOPLE: Final = 20  # people whose namespaces get a reply; in a larger group those who joined last
 
 
 class KnownParticipants(Protocol):
@@ -20,14 +20,14 @@ class KnownParticipants(Protocol):
 
 
 class Audience:
-    """Chat services often name the user in the user's messages alone; the replies are said to that user all the same."""
+    """Chat services often name the user only in the user's own messages; replies belong to that user too."""
 
     def __init__(self, participants: KnownParticipants, policies: PolicySelector) -> None:
         self._participants = participants
         self._policies = policies
 
     async def found(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-        """The messages with their scopes, and the namespaces that these feed. Raises Retryable."""
+        """The messages with their scopes and namespaces. Raises Retryable."""
         unnamed = {each.message.conversation_id for each in messages if each.message.user_id is None}
         people = [*await self._participants.of(unnamed), *participants(messages)]
         of_conversation: dict[str, list[Participant]] = {}
@@ -42,7 +42,7 @@ class Audience:
 
 
 def participants(messages: Iterable[ArchivedMessage]) -> list[Participant]:
-    """Who speaks in these messages, which the archive need not have yet."""
+    """The speakers of these messages, which may not be archived yet."""
     return [
         Participant(
             scope=Scope.of(each.message),
@@ -56,15 +56,15 @@ def participants(messages: Iterable[ArchivedMessage]) -> list[Participant]:
 
 
 def scopes_of(archived: ArchivedMessage, people: Iterable[Participant]) -> tuple[Scope, ...]:
-    """The message's own scope if it names a user; else one for each of the people who spoke before, in their order."""
+    """The message's own scope if it names a user; otherwise one for each earlier speaker, in order."""
     own = Scope.of(archived.message)
     if own.user_id is not None:
         return (own,)
     place = (archived.partition, archived.position, archived.message.timestamp)
-    heard = {each.scope.user_id: filled(own, each.scope) for each in people if each.spoke_before(*place)}
-    return tuple(heard.values())[-MOST_PEOPLE:] or (own,)
+    speaker_scopes = {each.scope.user_id: fill_missing(own, each.scope) for each in people if each.spoke_before(*place)}
+    return tuple(speaker_scopes.values())[-MAX_PEOPLE:] or (own,)
 
 
-def filled(own: Scope, other: Scope) -> Scope:
-    """What the message does not say is as the other has it."""
+def fill_missing(own: Scope, other: Scope) -> Scope:
+    """The message's scope with missing fields of the other one filled in."""
     return Scope(**{name: getattr(own, name) or getattr(other, name) for name in Scope.__struct_fields__})

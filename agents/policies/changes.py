@@ -14,34 +14,35 @@ from schemas.policies.policies import Policy
 
 
 class StoredPolicies(Struct):
-    """The latest valid policy of each name; the highest version of each, removed ones too as long as they are to be seen.
+    """The latest valid policy of each name, and the highest version of each, removed ones included as long as the topic has
+    them.
 
-    `wrong` are records that no process applies and nothing valid has followed, a sentence each, by key.
+    `wrong` are invalid records without a later valid one: a sentence each, by key.
     """
 
     latest: dict[str, Policy]
     versions: dict[str, int]
-    wrong: dict[bytes | None, str]
+    invalid: dict[bytes | None, str]
 
 
 class PolicyChange(Struct, frozen=True):
-    """What becomes of one policy that was put."""
+    """The result of putting a policy."""
 
     policy: Policy
     result: Literal["created", "changed", "unchanged"]
 
 
 def latest_policies(records: Iterable[Any]) -> StoredPolicies:
-    """What the topic's records (aiokafka ConsumerRecord), from its beginning to its end, come to."""
+    """The policies in the topic's records (aiokafka ConsumerRecord), given from beginning to end."""
     found = StoredPolicies({}, {}, {})
     for record in records:
         try:
             name, policy = decode_policy(record)
         except Rejected as exc:
             name = (record.key or b"").decode(errors="replace")
-            found.wrong[record.key] = f"a record of {name!r} at offset {record.offset} is passed over: {exc.detail}"
+            found.invalid[record.key] = f"a record of {name!r} at offset {record.offset} is ignored: {exc.detail}"
             continue
-        found.wrong.pop(record.key, None)
+        found.invalid.pop(record.key, None)
         if policy is None:
             found.latest.pop(name, None)
         else:
@@ -50,22 +51,20 @@ def latest_policies(records: Iterable[Any]) -> StoredPolicies:
     return found
 
 
-def plan_change(wanted: Policy, version: int | None, known: StoredPolicies) -> PolicyChange:
-    """What putting a policy comes to; versions are counted here. `version` is the one that it was made from, None for any.
-
-    Raises Rejected `outdated` where another one is there by now.
-    """
-    name, current = wanted.name, known.latest.get(wanted.name)
-    if current is not None and structs.replace(wanted, version=current.version) == current:
+def plan_change(policy: Policy, version: int | None, known: StoredPolicies) -> PolicyChange:
+    """The change of putting a policy, with its new version. `version` is the version that it is based on, None for any.
+    Raises Rejected `outdated` if the current one is another."""
+    name, current = policy.name, known.latest.get(policy.name)
+    if current is not None and structs.replace(policy, version=current.version) == current:
         return PolicyChange(current, "unchanged")
     if current is not None and version not in (None, current.version):
-        raise Rejected("outdated", f"version is {version}, and the policy {name!r} is at {current.version} by now")
-    following = structs.replace(wanted, version=known.versions.get(name, 0) + 1)
+        raise Rejected("outdated", f"version is {version}, and the policy {name!r} is at {current.version} now")
+    following = structs.replace(policy, version=known.versions.get(name, 0) + 1)
     return PolicyChange(following, "created" if current is None else "changed")
 
 
 def records(made: Sequence[PolicyChange]) -> list[Outgoing]:
-    """What has to be published."""
+    """The records to publish."""
     return [
         Outgoing(topic=topics.POLICIES, key=each.policy.name.encode(), value=codec.encode(each.policy))
         for each in made

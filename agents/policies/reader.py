@@ -19,7 +19,7 @@ STAGE = "policies"
 
 
 class PolicyTopic(Protocol):
-    """Where policies are read; both raise Retryable."""
+    """Reads the topic; both methods raise Retryable."""
 
     async def to_end(self) -> list[Any]: ...
 
@@ -27,23 +27,21 @@ class PolicyTopic(Protocol):
 
 
 class CurrentPolicies:
-    """What every agent of a process asks: the policies as they are now. Follows the topic over what it began with.
+    """The current policies for all agents of a process; follows the topic.
 
-    `beneath` are those of the process itself: they apply where the topic has none of their name, also after its removal.
+    `base` are the process's own policies: they apply where the topic has none of that name, also after a removal.
     """
 
-    def __init__(
-        self, beneath: Policies, topic: PolicyTopic, publisher: Publisher, clock: Callable[[], datetime]
-    ) -> None:
-        self._beneath = beneath
+    def __init__(self, base: Policies, topic: PolicyTopic, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+        self._base = base
         self._topic = topic
         self._publisher = publisher
         self._clock = clock
         self._named: dict[str, Policy] = {}
         self._retired: dict[str, Policy] = {}
-        self._letters: list[Outgoing] = []
+        self._dead_letters: list[Outgoing] = []
         self._listeners: list[Callable[[Policies], None]] = []
-        self.now = beneath
+        self.now = base
 
     def match(self, scope: Scope) -> Policy:
         return self.now.match(scope)
@@ -64,23 +62,23 @@ class CurrentPolicies:
     async def read(self) -> None:
         """Reads the topic to its end. Raises Retryable."""
         self._apply(await self._topic.to_end())
-        await self._publish_letters()
+        await self._publish_dead_letters()
 
     async def follow(self) -> None:
         """Applies changes since the last call. Raises Retryable; the next call continues."""
-        await self._publish_letters()
+        await self._publish_dead_letters()
         if records := await self._topic.since():
             self._apply(records)
-            await self._publish_letters()
+            await self._publish_dead_letters()
 
     def _apply(self, records: Sequence[Any]) -> None:
         for record in records:
             try:
                 self._apply_record(record)
-            except Rejected as rejected:  # told with what is wrong: a policy quotes nobody
-                log.warning("policy at %s[%d]@%d is passed over: %s", *position(record), rejected.detail)
-                self._letters.append(dead_letter(record, STAGE, rejected, self._clock()))
-        changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).merged_over(self._beneath)
+            except Rejected as rejected:  # the log may quote the error: policies contain no personal data
+                log.warning("ignoring the policy at %s[%d]@%d: %s", *position(record), rejected.detail)
+                self._dead_letters.append(dead_letter(record, STAGE, rejected, self._clock()))
+        changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).merged_over(self._base)
         if changed != self.now:
             self.now = changed
             log.info("policies: %s", ", ".join(map(label, changed.listed)) or "the built-in default")
@@ -96,14 +94,14 @@ class CurrentPolicies:
             self._named[name] = policy
             self._retired.pop(name, None)
 
-    async def _publish_letters(self) -> None:
-        if self._letters:
-            await self._publisher.publish(self._letters)
-            self._letters = []
+    async def _publish_dead_letters(self) -> None:
+        if self._dead_letters:
+            await self._publisher.publish(self._dead_letters)
+            self._dead_letters = []
 
 
 def policies_from(records: Sequence[Any]) -> Policies:
-    """What the topic's records come to. An invalid one is passed over: whoever follows the topic makes it a dead letter."""
+    """The policies in the topic's records. Invalid ones are skipped; a follower of the topic writes dead letters for them."""
     named: dict[str, Policy | None] = {}
     for record in records:
         with suppress(Rejected):
@@ -113,7 +111,7 @@ def policies_from(records: Sequence[Any]) -> Policies:
 
 
 def decode_policy(record: Any) -> tuple[str, Policy | None]:
-    """The policy of a record under its name; None removes it. Raises Rejected."""
+    """The name and the policy of a record; None removes it. Raises Rejected."""
     try:
         name = (record.key or b"").decode()
     except UnicodeDecodeError as exc:

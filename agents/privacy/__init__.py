@@ -1,1 +1,1 @@
-"""Credentials, card numbers and personal data: found in texts and replaced."""
+"""Finds and replaces credentials, card numbers and personal data in texts."""

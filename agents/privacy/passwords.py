@@ -1,7 +1,8 @@
-"""The shapes of passwords, PINs and seed phrases: a word that names one, a link ("is", ":", nothing), then the value.
+"""Patterns of passwords, PINs and seed phrases: a word that names one, a link ("is", ":", or nothing), then the value.
 
-What `sure` tells apart: behind ":" or "=" nearly anything is a password, behind "is" a word that ends the clause or looks
-made up, behind nothing only what looks made up. Runs are possessive or bounded, so every start costs a bounded time.
+The group `sure` tells the kinds of links apart. After ":" or "=" nearly any value is a password; after "is", a value that
+ends the clause or looks random; after nothing, only a value that looks random. Quantifiers are possessive or bounded, so
+matching takes bounded time at each start.
 """
 
 import re
@@ -16,11 +17,11 @@ OF = (
     r"(?:\s++(?:for|of|at|on|to|from|für|zum|zur|von|vom|du|de|del|de la|do|da|di|pour|от|для|к|voor|van|till|для)"
     r"(?:\s++(?!is\b|was\b)[\w@.'’-]{1,30}+){1,3}?)?"
 )
-# Other words between the name and the link: then the value has to look made up.
+# Other words between the name and the link: then the value must look random.
 LOOSELY = r"(?P<loose>(?:\s++\w{1,20}+){1,3}?)"
 IS = r"(?:is|was|(?:will |to )?be|heißt|sera|c['’]est|sarà|ist|war|lautet|est|es|era|è|é|to|jest|je|är|er|on|это)(?=\s|:)"
 MARK = r"(?:\s*+[\"']?\s*+(?:=>|->|:=|→|[:=：>])|\s*+(?:は|が|是|为|為))"
-# What may stand between a mark and its value, and how a mark ends.
+# Characters between a link and its value, and the end of a quoted value.
 BEFORE = " \t\r\n\"'`"
 MARKS = (":", "=", "：", ">", "→", "は", "が", "是", "为", "為")
 VALUE = (
@@ -43,7 +44,7 @@ PAIR = re.compile(
     r"|sont|son|sono))?\s++[\w.@+-]{1,64}+(?:\s*+[/|:]\s*+))(?P<secret>[^\s,;]{3,64}+)",
     re.IGNORECASE,
 )
-# Taken as they stand: the shape itself says that a password follows.
+# Patterns that always contain a password.
 CERTAIN = (
     re.compile(
         r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,60}+:)(?P<secret>[^\s/]{1,200})(?P<rest>@)", re.IGNORECASE
@@ -82,7 +83,7 @@ SEED_PHRASE = re.compile(
     re.IGNORECASE,
 )
 
-# What follows "password is" or "password:" and is none.
+# Words after "password is" or "password:" that are no password.
 TALK_WORDS = (
     "not too wrong incorrect correct invalid valid expired required missing reset weak strong stored managed set the "
     "in a an on never always still now being at must should can will same safe secure unsafe secret private hidden "
@@ -96,20 +97,20 @@ TALK_WORDS = (
     "self config settings env environment"
 )
 TALK = frozenset(TALK_WORDS.split())
-# Code that fetches a password, and names that stand for one.
+# Code that reads a password, and variable names.
 FETCHED = re.compile(
     r"[A-Za-z_][A-Za-z_.]{0,80}[(\[].*|[A-Za-z_]+(?:\.[A-Za-z_]+)+|(?:your|my|the)[-_].*|%(?:\w|\(.*|\w+%)|\\[ux].*"
     r"|\$[A-Z_]{3,}|\$[\{(].*",
     re.DOTALL,
 )
-# Marks that more often end the sentence than the password.
+# Characters that more often end the sentence than the password.
 BEHIND = ".?)]"
 MADE_UP = re.compile(r"(?=.*[^\W\d_])(?=.*[\d!#$%^&*+=?@~]|.*[a-zß-ÿ]\w*[A-Z]).{5,}", re.DOTALL)
 CLAUSE_ENDS = re.compile(r"\s*+(?:$|[.,;!?)\n](?!\w)|です|입니다)")
 
 
 def is_password(match: re.Match[str]) -> bool:
-    """Whether the value of a `NAMED` match is a password, and no talk about one and no code that fetches one."""
+    """Whether the value of a `NAMED` match is a password, not a remark about passwords or code that reads one."""
     value = match["quoted"] or match["bare"].rstrip(BEHIND)
     if (
         len(value) < 3

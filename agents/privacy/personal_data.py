@@ -1,6 +1,6 @@
-"""The shapes of e-mail addresses, telephone numbers and postal addresses, which a policy may have replaced.
+"""Patterns of e-mail addresses, telephone numbers and postal addresses, which a policy may have replaced.
 
-Names of streets are read in English, German, Dutch, French, Spanish, Italian and Portuguese. Every run is bounded.
+Street names are matched in English, German, Dutch, French, Spanish, Italian and Portuguese. All quantifiers are bounded.
 """
 
 import re
@@ -37,7 +37,7 @@ PERSONAL: dict[PersonalKind, tuple[re.Pattern[str], ...]] = {
             r"(?P<secret>\(?\d{2,5}\)?(?:[ ./-]?\d{2,4}){1,4})(?!\w|[.:]\d)",
             re.IGNORECASE,
         ),
-        # With the 0 of national calls; dots only between pairs, as "01.02.2026" is a date.
+        # With the 0 of national numbers; dots only between pairs, as "01.02.2026" is a date.
         re.compile(
             r"(?<![\w.,:/-])(?<!\d )\(?0\d{1,4}\)?(?:[ /-]\d{2,9}){1,5}(?![\w-]|[.:,]\d)|(?<![\w.])0\d(?:\.\d\d){4}(?![\w.])"
         ),

@@ -1,4 +1,4 @@
-"""Takes credentials, card numbers and, where asked, personal data out of texts, leaving a placeholder for what was there."""
+"""Replaces credentials, card numbers and, if requested, personal data in texts by placeholders."""
 
 import math
 import re
@@ -24,24 +24,24 @@ from agents.privacy.personal_data import PERSONAL
 from agents.privacy.secrets import ASSIGNED, HEX, PATH, PLAIN, SHAPES
 from schemas.policies.policies import PersonalKind, Privacy
 
-# Random base62 of 20 characters has about 4 bits a character; words, hosts and paths stay below 3.5. What is called an API
-# key or a secret needs less: the 16 characters of hexadecimal have at most 4, and chance leaves some at 3.
+# 20 random base62 characters have about 4 bits per character; words, hosts and paths have less than 3.5. Values named API
+# key or secret need less: 16 hexadecimal characters have at most 4, and some random ones only 3.
 RANDOM_BITS = 3.5
 NAMED_BITS = 2.8
 
 
 class Scrubbed(Struct, frozen=True):
-    """The text without secrets, and how many of which kind were in it."""
+    """The text with placeholders, and the number of replacements by kind."""
 
     text: str
     found: dict[str, int]
 
 
 def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
-    """Replaces what has the shape of a credential by `[API_KEY]`, `[PASSWORD]` and so on. Idempotent.
+    """Replaces credentials and card numbers by `[API_KEY]`, `[PASSWORD]` and so on. Idempotent.
 
-    `personal` names the kinds of personal data to replace as well, by `[EMAIL]`, `[PHONE]` and `[ADDRESS]`. Hashes, UUIDs
-    and order numbers stay: only known shapes, named values and card numbers with a right check digit are taken.
+    `personal` names the kinds of personal data to replace by `[EMAIL]`, `[PHONE]` and `[ADDRESS]`. Hashes, UUIDs and order
+    numbers stay: only known patterns, named values and card numbers with a valid check digit are replaced.
     """
     found: Counter[str] = Counter()
     for kind, pattern in SHAPES:
@@ -63,12 +63,12 @@ def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
 
 
 def storable(text: str, privacy: Privacy) -> str:
-    """What may be stored of a text."""
+    """The text as it may be stored: without what the policy removes before storage."""
     return scrub(text, privacy.scrub).text
 
 
 def sendable(text: str, privacy: Privacy) -> str:
-    """What a model, or whoever embeds, may be sent of a text."""
+    """The text as a model or embedder may receive it."""
     return scrub(text, privacy.not_sent).text
 
 
@@ -77,7 +77,7 @@ def replace_matches(text: str, pattern: re.Pattern[str], kind: str, found: Count
 
 
 def placeholder(match: re.Match[str], kind: str, found: Counter[str]) -> str:
-    """The placeholder; what the pattern calls `keep` (the name before the secret, the host after it) stays."""
+    """The placeholder for a match. The match's group `keep` (a name before the secret, a host after it) stays."""
     groups = match.groupdict()
     if is_placeholder(groups.get("secret") or match[0]):
         return match[0]
@@ -91,7 +91,7 @@ def replace_pin(match: re.Match[str], found: Counter[str]) -> str:
 
 
 def replace_password(match: re.Match[str], found: Counter[str]) -> str:
-    """What follows the word password, if it is one: talk about passwords stays, as does the mark that ends a sentence."""
+    """Replaces the value after a password's name, if it is one. The punctuation that ends the sentence stays."""
     value = match["quoted"] or match["bare"]
     if is_placeholder(value) or not is_password(match):
         return match[0]
@@ -107,7 +107,7 @@ def replace_random(match: re.Match[str], found: Counter[str]) -> str:
 
 
 def replace_assigned(match: re.Match[str], found: Counter[str]) -> str:
-    """A value given to something called key, secret or token, if it looks random; a word or a number is left."""
+    """Replaces a value assigned to a key, secret or token, if it looks random; words and numbers stay."""
     value = match["secret"].rstrip(".!?:")
     certain = match["certain"] is not None
     if is_placeholder(value) or PLAIN.fullmatch(value) or PATH.fullmatch(value) or not (certain or len(value) >= 17):
@@ -132,6 +132,6 @@ def is_placeholder(value: str) -> bool:
 
 
 def bits_per_character(value: str) -> float:
-    """Shannon entropy of the characters' frequencies."""
+    """The Shannon entropy of the text's characters, in bits per character."""
     counts = Counter(value)
     return -sum(count / len(value) * math.log2(count / len(value)) for count in counts.values())

@@ -1,12 +1,12 @@
-"""The shapes of keys and tokens that `scrub` looks for. Order matters: the more particular shape comes first.
+"""Patterns of keys and tokens for `scrub`. Order matters: more specific patterns come first.
 
-They see texts of any length, so each reads a text about once: runs are possessive, no two optional runs of the same
-characters stand side by side, and no shape starts at every mark of a run that it then reads to its end.
+Texts may have any length, so each pattern takes about linear time: quantifiers are possessive, no two optional runs of the
+same characters are adjacent, and no pattern starts at every character of a run that it then reads to the end.
 """
 
 import re
 
-# Prefixes that their issuers document, each with `_`, `-` or `.` behind it.
+# Prefixes that their issuers document, each followed by `_`, `-` or `.`.
 ISSUERS = (
     "hf|gsk|r8|npm|pypi|glpat|glptt|gldt|dop_v1|doo_v1|shpat|shpca|shppa|shpss|SG|key|lin_api|lin_oauth|ntn|xai|figd|NRAK|NRJS"
     "|sntrys|sntryu|hvs|hvb|hvr|s0q|sq0[a-z]{3}|pplx|HRKU|dckr_pat|rubygems|PMAK|sbp|tfp|xkeysib|GOCSPX|ya29|sl|pat-na1|pk_prod"
@@ -28,7 +28,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?P<keep>\bPrivate-Lines: \d{1,4}\r?\n)(?P<secret>[A-Za-z0-9+/=]{16,}+(?:\r?\n[A-Za-z0-9+/=]{16,}+)*+)"
         ),
     ),
-    # Only the first `eyJ` of a run is tried: where it leads to no token, a later one does not either.
+    # Only the first `eyJ` of a run is tried: if it begins no token, later ones do not either.
     (
         "JWT",
         re.compile(
@@ -39,7 +39,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("API_KEY", re.compile(r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9]{16,}")),
     ("API_KEY", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
     ("API_KEY", re.compile(r"\bAIza[0-9A-Za-z_-]{35}")),
-    # A digit tells a key from words joined by marks: "key-to-happiness". It is looked for in a bounded stretch.
+    # A digit distinguishes a key from joined words ("key-to-happiness"); the search for it is bounded.
     ("API_KEY", re.compile(rf"\b(?:{ISSUERS})[_.-](?=[A-Za-z0-9_.-]{{0,60}}\d)[A-Za-z0-9_.-]{{16,}}")),
     ("API_KEY", re.compile(r"\b(?:ATATT3x|ATBB|dapi|AKCp)[A-Za-z0-9_=-]{24,}+")),
     ("TOKEN", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
@@ -79,7 +79,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    # Signatures of shared links, keys in query strings, one-time secrets of authenticator links.
+    # Signatures of shared links, keys in query strings, secrets of authenticator links.
     (
         "SECRET",
         re.compile(
@@ -99,7 +99,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("SECRET", re.compile(r"(?P<keep>\bclient-key-data[\"']?: ?[\"']?)(?P<secret>[A-Za-z0-9+/=]{30,}+)")),
 )
 
-# A value given to a name of keys. What says "key" alone may be any key, so its values have to look random.
+# A value assigned to a name for keys. "key" alone may be any key, so its value must look random.
 ASSIGNED = re.compile(
     r"(?P<keep>(?:(?P<certain>api[ _-]?(?:key|token|secret|schlüssel)|clé (?:d['’])?api|secret(?:[ _-]?key)?"
     r"|(?:access|account|app|auth|license|signing|encryption|master|shared)[ _-]?(?:key|token)"
@@ -109,11 +109,11 @@ ASSIGNED = re.compile(
     r"(?P<secret>[^\s\"'`,;<>(){}\[\]]{12,300}+)",
     re.IGNORECASE,
 )
-# Not random although long: UUIDs, plain words joined by marks, versions, variables, addresses of pages.
+# Long but not random: UUIDs, joined words, versions, variables, URLs.
 PLAIN = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z]+(?:[_./-][A-Za-z]+)*+|[\d.-]+|\$.*|%.*|your.*|https?://.*",
     re.IGNORECASE | re.DOTALL,
 )
-# Keys in base64 have slashes too, but neither begin like a path nor end like a file.
+# Base64 keys also have slashes, but do not begin like a path or end like a file name.
 PATH = re.compile(r"(?:[/.~][\w./-]*|(?:[\w.-]+/)+[\w-]*\.[a-z]\w{0,4})")
 HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""The profile of a namespace: the few memories that a prompt must always know, made anew from the live ones."""
+"""The profile of a namespace: the few memories that every prompt needs, computed from the live ones."""

@@ -20,8 +20,8 @@ USER: Final = {
     "es": r"^(?:el usuario|la usuaria) |^(?:el |la )?\w+ (?:\w+ )?del? (?:la )?usuari[oa] ",
 }
 
-# Health, disability, diet, belief and law: stated of anybody. A part of a word is looked for from the word's beginning, as to try
-# each of its letters takes three times as long.
+# Health, disability, diet, belief and law, of any person. Patterns match from the beginning of a word: matching at each letter
+# takes three times as long.
 STATE: Final = _any(
     {
         "en": r"\ballergic\b|\banaphyla\w+|\ballerg(?:y|ies) to\b"
@@ -68,7 +68,7 @@ STATE: Final = _any(
     }
 )
 
-# What somebody does not, cannot or must not do.
+# Things that a person does not, cannot or must not do.
 PROHIBITION: Final = _any(
     {
         "en": r"\b(?:can|may|could|must) ?(?:not|n['’]t|no longer)\b.{0,30}\b(?:eat|drink|have|take|tolerate|consume|lift"
@@ -93,7 +93,7 @@ PROHIBITION: Final = _any(
     }
 )
 
-# A state that does not hold, or not any more.
+# A state that is denied or has ended.
 OVER: Final = _any(
     {
         "en": r"\bno longer\b|\b(?:is|are|was|were) (?:not|n['’]t)\b|\b(?:isn|aren|wasn|weren)['’]t\b|\bused to (?:be|have)\b"
@@ -108,7 +108,7 @@ OVER: Final = _any(
     }
 )
 
-# How the assistant is to answer.
+# Wishes about the assistant's answers.
 ANSWERING: Final = _any(
     {
         "en": r"\bwants? the assistant\b"
@@ -134,7 +134,7 @@ ANSWERING: Final = _any(
     }
 )
 
-# A wish that holds whatever it is about: somebody wants, and leaves no exception.
+# A wish without exceptions, whatever its subject.
 WANTING: Final = _any(
     {
         "en": r"\b(?:wants?|wish(?:es)?|prefers?|expects?|insists?|asks?|asked|would like)\b",
@@ -162,8 +162,9 @@ NAME: Final = re.compile(
     r"| (?:wants|prefers|likes) to be (?:called|named|addressed as))\b"
     r"|^(?:der nutzer|die nutzerin|der benutzer|die benutzerin) (?:heißt|nennt sich|möchte .{1,40} genannt werden)"
     r"|^(?:der )?(?:\w+)?name (?:des nutzers|der nutzerin) ist\b"
-    r"|^l['’]utilisat(?:eur|rice) (?:s['’]appelle|se prénomme|se nomme)\b|^le (?:pré)?nom de l['’]utilisat(?:eur|rice) est\b"
-    r"|^(?:el usuario|la usuaria) se llama\b|^el nombre del? (?:la )?usuari[oa] es\b",
+    r"|^l['’]utilisat(?:eur|rice) (?:s['’]appelle|se prénomme|se nomme)\b"
+    r"|^l['’]utilisat(?:eur|rice) (?:veut|souhaite|préfère) être appelée?\b|^le (?:pré)?nom de l['’]utilisat(?:eur|rice) est\b"
+    r"|^(?:el usuario|la usuaria) (?:se llama|quiere que l[aoe] llamen)\b|^el nombre del? (?:la )?usuari[oa] es\b",
     re.IGNORECASE,
 )
 SPEAKS: Final = _of_user(
@@ -189,7 +190,7 @@ WORKS: Final = _of_user(
 )
 IS_A: Final = _of_user({"en": r"is an? ", "de": r"ist ", "fr": r"est ", "es": r"es "})
 
-# Tags and kinds as rules, models and services give them. What a loose tag says counts only with some importance.
+# Tags and kinds that rules, models and services assign. A loose tag counts only from some importance on.
 CONSTRAINT_LABELS: Final = frozenset(
     """allergy allergies intolerance medication disability accessibility constraint constraints restriction restrictions
     dietary-restriction dietary safety hard-constraint allergie unverträglichkeit einschränkung allergie contrainte

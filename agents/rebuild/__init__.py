@@ -1,1 +1,1 @@
-"""Memories made anew from what Kafka tells of them."""
+"""Rebuilds memories from Kafka."""

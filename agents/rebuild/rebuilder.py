@@ -22,7 +22,7 @@ from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, RebuiltMemory, Reb
 
 log = logging.getLogger(__name__)
 
-# The state first: it tells of every memory, and what then comes of the events is little.
+# The state topic first: it has every memory, so that few events change anything.
 TOPICS: Final = (topics.STATE, topics.EVENTS)
 
 HEADERS: Final = ("memstream-namespace", "memstream-version", "memstream-sequence")
@@ -31,7 +31,7 @@ Progress = Callable[[str, int], object]
 
 
 class Chunk(Protocol):
-    """Some records of a partition, in order, and where to read on."""
+    """Records of a partition, in order, and the next offset."""
 
     @property
     def partition(self) -> int: ...
@@ -44,7 +44,7 @@ class Chunk(Protocol):
 
 
 class Log(Protocol):
-    """The topics, by logical name."""
+    """Reads topics by logical name."""
 
     async def beginnings(self, topic: str) -> dict[int, int]: ...
 
@@ -52,15 +52,15 @@ class Log(Protocol):
 
 
 class ReadCounts(Struct):
-    """The number of records read, and of those that memstream could not read."""
+    """The numbers of records read and of unreadable ones."""
 
     records: int = 0
     unreadable: int = 0
 
 
 class Rebuild:
-    """May be interrupted and repeated: it goes on where it was. No worker may run meanwhile: `alone` raises Misconfigured where
-    one does, and is asked once the database is marked, as none starts on it from then on."""
+    """Can be interrupted and repeated: it resumes. No worker may run meanwhile: `require_no_workers` raises Misconfigured if
+    one does. It is called after the database is marked, as no worker starts from then on."""
 
     def __init__(
         self,
@@ -69,20 +69,20 @@ class Rebuild:
         policies: PolicySelector,
         progress: Progress = lambda topic, records: None,
         *,
-        alone: Callable[[], Awaitable[None]],
+        require_no_workers: Callable[[], Awaitable[None]],
     ) -> None:
         self._pool = pool
         self._rebuilds = Rebuilds(pool)
         self._log = log
         self._policies = policies
         self._progress = progress
-        self._alone = alone
+        self._alone = require_no_workers
 
     async def run(self, *, onto_backup: bool = False) -> ReadCounts:
-        """Brings the tables up to what Kafka tells; `Rebuilds.end` is still to be called, once the index is whole.
+        """Rebuilds the tables. Call `Rebuilds.end` after the index is rebuilt.
 
-        Raises Misconfigured for a database that holds memories, unless it is said to be a backup; for topics that tell nothing,
-        when it is; and where workers run.
+        Raises Misconfigured for a database with memories unless it is declared a backup, for empty topics if it is, and
+        while workers run.
         """
         positions = await self._rebuilds.positions()
         if positions:
@@ -96,27 +96,27 @@ class Rebuild:
                 await self._rebuilds.apply(page((topic, piece.partition), piece, read))
                 self._progress(topic, read.records)
         await self._forget()
-        await self._rebuilds.conclude()
+        await self._rebuilds.derive_rest()
         return read
 
     async def _begin(self, onto_backup: bool) -> dict[Partition, int]:
         if not onto_backup and await self._rebuilds.holds_memories():
             raise Misconfigured(
-                "the database holds memories: rebuild into an empty one, or say with --onto-backup that it is a restored "
-                "backup, of which nothing is kept that Kafka knows better"
+                "the database has memories: rebuild into an empty one, or pass --onto-backup if it is a restored backup, "
+                "whose memories are replaced by Kafka's newer states"
             )
         positions = {
             (topic, number): at for topic in TOPICS for number, at in (await self._log.beginnings(topic)).items()
         }
         if onto_backup and not await self._has_records(positions):
             raise Misconfigured(
-                "memory.state tells of no memory: a database brought up to that would be empty. Is it the right cluster?"
+                "memory.state has no memories, so the database would be empty: check that this is the right cluster"
             )
         await self._rebuilds.begin(positions)
         try:
             await self._alone()
         except BaseException:
-            await self._rebuilds.withdraw()  # nothing was changed: workers may start
+            await self._rebuilds.cancel()  # nothing was changed yet: cancel the rebuild, so that workers may start
             raise
         return positions
 
@@ -126,7 +126,7 @@ class Rebuild:
             return await anext(pieces, None) is not None
 
     async def _forget(self) -> None:
-        """What a backup has of namespaces that were erased since, beside their memories."""
+        """Deletes the data of namespaces that were erased after the backup."""
         for namespace, at in (await self._rebuilds.fenced()).items():
             done = False
             while not done:
@@ -138,8 +138,8 @@ class Rebuild:
 
 
 def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
-    """What the records of a piece tell, counted in `read`."""
-    told: list[RebuiltMemory] = []
+    """The content of a chunk; counts records in `read`."""
+    recorded: list[RebuiltMemory] = []
     versions: list[RebuiltVersion] = []
     for record in piece.records:
         read.records += 1
@@ -147,12 +147,12 @@ def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
             each, version = from_state_record(record) if partition[0] == topics.STATE else from_event_record(record)
         except Rejected as rejected:
             read.unreadable += 1
-            log.warning("%s[%d]@%d tells nothing: %s", *partition, record.offset, rejected)
+            log.warning("ignoring the record at %s[%d]@%d: %s", *partition, record.offset, rejected)
             continue
-        told.append(each)
+        recorded.append(each)
         versions += [] if version is None else [version]
-    last = latest(told).values()
-    erased = {each.memory_id: each.sequence for each in latest(each for each in told if each.erased).values()}
+    last = latest(recorded).values()
+    erased = {each.memory_id: each.sequence for each in latest(each for each in recorded if each.erased).values()}
     kept = [version for version in versions if version.after.sequence > erased.get(version.after.memory_id, 0)]
     deleted = {version.after.memory_id: version.after for version in kept if version.after.status == "deleted"}
     return Page(
@@ -161,21 +161,21 @@ def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
         told=tuple(last),
         rows=[row(each.memory) for each in last if each.memory is not None],
         shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
-        heads=heads(told),
+        heads=heads(recorded),
         versions=kept,
         fences={each.after.namespace: each.at for each in versions if each.cause.erased == "namespace"},
     )
 
 
 def from_state_record(record: Any) -> tuple[RebuiltMemory, None]:
-    """Raises Rejected for what is no memory, and no tombstone of memstream's."""
+    """The memory of a state record. Raises Rejected for anything but a memory or one of memstream's tombstones."""
     memory_id = (record.key or b"").decode("utf-8", "replace")
     if record.value is not None:
         memory = decode(record.value, Memory)
         return memory_row(memory, in_state=True), None
-    said = {name: value.decode("utf-8", "replace") for name, value in record.headers}
+    headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
     try:
-        namespace, version, sequence = (said[name] for name in HEADERS)
+        namespace, version, sequence = (headers[name] for name in HEADERS)
         numbers = int(version), int(sequence)
     except (KeyError, ValueError) as exc:
         raise Rejected("invalid", "a tombstone without memstream's headers") from exc
@@ -191,7 +191,7 @@ def from_state_record(record: Any) -> tuple[RebuiltMemory, None]:
 
 
 def from_event_record(record: Any) -> tuple[RebuiltMemory, RebuiltVersion]:
-    """Raises Rejected for what is no memory event."""
+    """The change of an event record. Raises Rejected for anything but a memory event."""
     event = decode(record.value, MemoryEvent)
     data = event.data
     version = RebuiltVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
@@ -210,14 +210,14 @@ def memory_row(memory: Memory, *, in_state: bool, erased: bool = False) -> Rebui
     )
 
 
-def heads(told: Iterable[RebuiltMemory]) -> dict[str, int]:
+def heads(recorded: Iterable[RebuiltMemory]) -> dict[str, int]:
     """The highest sequence of each namespace."""
     found: dict[str, int] = {}
-    for each in told:
+    for each in recorded:
         found[each.namespace] = max(found.get(each.namespace, 0), each.sequence)
     return found
 
 
 def row(memory: Memory) -> dict[str, Any]:
-    """Every column by name."""
+    """All columns by name."""
     return structs.asdict(memory) | {"normalised": normalise(memory.text)}

@@ -1,1 +1,1 @@
-"""Remembering again what was said, in the shadow of what is remembered, and switching between the two."""
+"""Replays: extracts messages again into shadow namespaces, and switches between these and the live memories."""

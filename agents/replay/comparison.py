@@ -17,13 +17,13 @@ from schemas.memories.memories import Memory
 from sinks.replay.generations import Ranges
 from sinks.vectors.port import Vector
 
-# What of a memory a generation may say otherwise; sources and counts are how it came to be, not what it says.
-SAID: Final = (
+# The compared fields. Sources and counts describe the origin of a memory, not its content.
+CONTENT_FIELDS: Final = (
     *("text", "kind", "kinds", "tags", "context", "full_text", "language"),
     *("importance", "confidence", "event_time", "valid_until"),
 )
-NOTICED: Final = 0.005  # a difference of numbers that is one
-ROWS: Final = 512  # of which cosines are in memory at a time
+MIN_DIFFERENCE: Final = 0.005  # smaller differences of numbers are ignored
+BLOCK_ROWS: Final = 512  # rows whose cosines are in memory at a time
 
 Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 Stays: TypeAlias = Literal["by hand", "pinned", "said elsewhere"]
@@ -31,15 +31,15 @@ Fate: TypeAlias = Literal["same", "changed", "added", "lost", "kept", "withheld"
 
 
 class LiveMemory(Struct, frozen=True, kw_only=True):
-    """A live memory; `stays` is the reason why a cutover must keep it, or None."""
+    """A live memory; `reason_kept` is the reason why a cutover must keep it, or None."""
 
     memory: Memory
     vector: Vector | None = None
-    stays: Stays | None = None
+    reason_kept: Stays | None = None
 
 
 class EndedMemory(Struct, frozen=True, kw_only=True):
-    """The last state of a memory that is no longer live, for a reason outside of the replay."""
+    """The last state of a memory that was ended by something outside of the replay."""
 
     memory: Memory
     why: str
@@ -53,10 +53,10 @@ class ReplayedMemory(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """What becomes of one memory. `before` is live, `after` of the generation; one of them may be missing.
+    """The fate of one memory. `before` is the live one, `after` the generation's; one of them may be missing.
 
-    `same` and `changed`, by `fields`, have both, `added` and `lost` one. What is `kept` stays as it is whatever the generation
-    says, `withheld` is not brought back; `why` says why.
+    `same` and `changed` (with `fields`) have both, `added` and `lost` one. `kept` ones stay whatever the generation has,
+    `withheld` ones are not brought back; `why` is the reason.
     """
 
     fate: Fate
@@ -67,36 +67,36 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 def compare(
-    live: Sequence[LiveMemory], ended: Sequence[EndedMemory], again: Sequence[ReplayedMemory], thresholds: Thresholds
+    live: Sequence[LiveMemory], ended: Sequence[EndedMemory], replayed: Sequence[ReplayedMemory], thresholds: Thresholds
 ) -> list[Difference]:
-    """Every live memory and every one of the generation once, in their order; a pair stands where its live one is."""
-    partners = pair(live, again, thresholds)
+    """Every live memory and every memory of the generation once, in order; a pair is at the place of its live memory."""
+    partners = pair(live, replayed, thresholds)
     taken = {*partners.values()}
-    found = [_of_live(each, again[partners[at]].memory if at in partners else None) for at, each in enumerate(live)]
-    left = [each.memory for at, each in enumerate(again) if at not in taken]
+    found = [_of_live(each, replayed[partners[at]].memory if at in partners else None) for at, each in enumerate(live)]
+    left = [each.memory for at, each in enumerate(replayed) if at not in taken]
     endings = _Endings(ended)
     return [*found, *(_of_new(memory, endings) for memory in left)]
 
 
 def _of_live(live: LiveMemory, after: Memory | None) -> Difference:
     before = live.memory
-    if live.stays is not None:
-        return Difference(fate="kept", before=before, after=after, why=live.stays)
+    if live.reason_kept is not None:
+        return Difference(fate="kept", before=before, after=after, why=live.reason_kept)
     if after is None:
         return Difference(fate="lost", before=before)
-    fields = tuple(name for name in SAID if differs(getattr(before, name), getattr(after, name)))
+    fields = tuple(name for name in CONTENT_FIELDS if differs(getattr(before, name), getattr(after, name)))
     return Difference(fate="changed" if fields else "same", before=before, after=after, fields=fields)
 
 
 def _of_new(memory: Memory, endings: "_Endings") -> Difference:
-    known = endings.saying(memory)
+    known = endings.with_text(memory)
     if known is None:
         return Difference(fate="added", after=memory)
     return Difference(fate="withheld", after=memory, why=known.why)
 
 
 class _Endings:
-    """What has ended, found by what it said: the same text, or nearly the same of the same message."""
+    """Ended memories, found by text: the same text, or nearly the same from the same message."""
 
     def __init__(self, ended: Sequence[EndedMemory]) -> None:
         self._ended = ended
@@ -108,8 +108,8 @@ class _Endings:
             for message in messages_of(each.memory):
                 self._by_message[message].append(at)
 
-    def saying(self, memory: Memory) -> EndedMemory | None:
-        """The first that said it."""
+    def with_text(self, memory: Memory) -> EndedMemory | None:
+        """The first ended memory with this text."""
         text = normalise(memory.text)
         near = {at for message in messages_of(memory) for at in self._by_message.get(message, ())}
         found = [*self._by_text.get(text, ()), *(at for at in near if alike(self._texts[at], text))]
@@ -118,22 +118,22 @@ class _Endings:
 
 def differs(one: object, other: object) -> bool:
     if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) >= NOTICED
+        return abs(one - other) >= MIN_DIFFERENCE
     return one != other
 
 
-def pair(live: Sequence[LiveMemory], again: Sequence[ReplayedMemory], thresholds: Thresholds) -> dict[int, int]:
-    """Places in `live` to places in `again`, each once: the same text first, then what is near of the same message, then what is
-    so near that curation would take it for one; of each, the nearest first."""
-    one, other = unit([each.vector for each in live]), unit([each.vector for each in again])
-    texts = [[normalise(each.memory.text) for each in side] for side in (live, again)]
+def pair(live: Sequence[LiveMemory], replayed: Sequence[ReplayedMemory], thresholds: Thresholds) -> dict[int, int]:
+    """Pairs places in `live` with places in `again`, each once: equal texts first, then close ones from the same message,
+    then those above the duplicate threshold; nearest first in each step."""
+    one, other = unit([each.vector for each in live]), unit([each.vector for each in replayed])
+    texts = [[normalise(each.memory.text) for each in side] for side in (live, replayed)]
     ranked = []
     for at, to in (
-        nearest(one, other, thresholds.merge) | equal_texts(texts[0], texts[1]) | sharing_messages(live, again)
+        nearest(one, other, thresholds.merge) | equal_texts(texts[0], texts[1]) | sharing_messages(live, replayed)
     ):
         same, cosine = texts[0][at] == texts[1][to], cosine_of(one, other, at, to)
         if same or cosine >= thresholds.related or alike(texts[0][at], texts[1][to]):
-            shared = share_a_message(live[at].memory, again[to].memory)
+            shared = share_a_message(live[at].memory, replayed[to].memory)
             ranked.append((not same, not shared, -cosine, at, to))
     partners: dict[int, int] = {}
     taken: set[int] = set()
@@ -152,10 +152,10 @@ def equal_texts(one: Sequence[str], other: Sequence[str]) -> set[tuple[int, int]
     return {(at, to) for at, text in enumerate(one) for to in places.get(text, ())}
 
 
-def sharing_messages(live: Sequence[LiveMemory], again: Sequence[ReplayedMemory]) -> set[tuple[int, int]]:
-    """The places of what comes from a message in common."""
+def sharing_messages(live: Sequence[LiveMemory], replayed: Sequence[ReplayedMemory]) -> set[tuple[int, int]]:
+    """The places of memories with a common source message."""
     places = defaultdict(list)
-    for to, each in enumerate(again):
+    for to, each in enumerate(replayed):
         for message in messages_of(each.memory):
             places[message].append(to)
     return {
@@ -164,24 +164,24 @@ def sharing_messages(live: Sequence[LiveMemory], again: Sequence[ReplayedMemory]
 
 
 def nearest(one: Matrix, other: Matrix, at_least: float) -> set[tuple[int, int]]:
-    """The places of all pairs of rows of unit length whose cosine is as high; some rows at a time, for a table of all cosines of
-    8,000 and 8,000 is half a gigabyte."""
+    """The pairs of unit rows with a cosine of `at_least`, computed in blocks: all cosines of 8,000 and 8,000 rows take half
+    a gigabyte."""
     if not one.size or not other.size:
         return set()
     found: set[tuple[int, int]] = set()
-    for first in range(0, len(one), ROWS):
-        pairs = np.argwhere(one[first : first + ROWS] @ other.T >= at_least)
+    for first in range(0, len(one), BLOCK_ROWS):
+        pairs = np.argwhere(one[first : first + BLOCK_ROWS] @ other.T >= at_least)
         found |= {(first + int(at), int(to)) for at, to in pairs}
     return found
 
 
 def cosine_of(one: Matrix, other: Matrix, at: int, to: int) -> float:
-    """0 where there is no vector."""
+    """The cosine of a pair; 0 without a vector."""
     return float(one[at] @ other[to]) if one.size and other.size else 0.0
 
 
 def unit(vectors: Sequence[Vector | None]) -> Matrix:
-    """Rows of unit length, `(len(vectors), dim)`; zeros where there is no vector, no columns where there is none at all."""
+    """Unit rows, shape `(len(vectors), dim)`; zeros for missing vectors, no columns if all are missing."""
     dimension = next((len(vector) for vector in vectors if vector is not None), 0)
     stacked = np.zeros((len(vectors), dimension))
     for at, vector in enumerate(vectors):
@@ -201,12 +201,12 @@ def messages_of(memory: Memory) -> set[tuple[str, str]]:
 
 
 def replayed_whole(sources: Sequence[Source], ranges: Mapping[str, Ranges]) -> bool:
-    """Whether all that something comes from was replayed; not so of what comes from no message."""
-    return bool(sources) and all(within(source, ranges.get(source.conversation_id, ())) for source in sources)
+    """Whether all sources were replayed; False without sources."""
+    return bool(sources) and all(is_replayed(source, ranges.get(source.conversation_id, ())) for source in sources)
 
 
-def within(source: Source, ranges: Ranges) -> bool:
-    """By ranges in order; those of a long conversation are many."""
+def is_replayed(source: Source, ranges: Ranges) -> bool:
+    """Whether the source is in one of the sorted ranges, of which a long conversation has many."""
     at = source.position
     if at is None:
         return False

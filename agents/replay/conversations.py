@@ -1,4 +1,4 @@
-"""Where the conversations of a replay come from: the archive, or what Kafka still holds."""
+"""Sources of the conversations of a replay: the archive, or what Kafka still holds."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -14,30 +14,31 @@ from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import Generations, PlannedConversation
 from streams.kafka.log import Chunk, Log
 
-MOST_BYTES: Final = 512 * 1024 * 1024  # of records in memory
-# A plan's time goes by when messages say they were said, and the broker finds records by when they were sent: the clock of who
-# said it may be ahead of that of who sent it.
-CLOCKS_APART: Final = timedelta(hours=1)
+MAX_BYTES: Final = 512 * 1024 * 1024  # of records in memory
+# A plan selects by the messages' own timestamps, the broker by record timestamps. The clock behind the former may be ahead.
+MAX_CLOCK_SKEW: Final = timedelta(hours=1)
 
-Told: TypeAlias = Callable[[], object]
+OnProgress: TypeAlias = Callable[[], object]
 
 
 async def plan_conversations(
     generations: Generations, generation: Generation, replayer: Replayer
 ) -> list[PlannedConversation]:
-    """The archive's conversations that concern a generation, those first whose latest messages were said first."""
+    """The archived conversations that concern a generation, in the order of their latest messages."""
     conversations = generations.conversations(generation.plan, generation.created_at)
     found = [each async for each, scopes in conversations if replayer.concerns(scopes)]
     return sorted(found, key=lambda each: (each.last_said_at, each.conversation_id))
 
 
-async def replay_archive(generations: Generations, generation: Generation, replayer: Replayer, told: Told) -> None:
-    """All that was planned and is not done."""
+async def replay_archive(
+    generations: Generations, generation: Generation, replayer: Replayer, on_progress: OnProgress
+) -> None:
+    """Replays the planned conversations that are not done."""
     last: PlannedConversation | None = None
     while page := await generations.waiting(generation.generation_id, last):
         for last in page:
             await replayer.add(last, await generations.messages(generation, last.conversation_id))
-            told()
+            on_progress()
     await replayer.finish()
 
 
@@ -47,40 +48,43 @@ async def replay_kafka(
     generations: Generations,
     generation: Generation,
     replayer: Replayer,
-    told: Told,
-    most_bytes: int = MOST_BYTES,
+    on_progress: OnProgress,
+    most_bytes: int = MAX_BYTES,
 ) -> None:
-    """What its topic still holds, in the same order. Raises Misconfigured where that is more than fits in memory."""
+    """Replays the conversations that the topic still has, in the same order. Raises Misconfigured if they exceed the memory
+    limit."""
     since = generation.plan.since
-    positions = await log.since(topic, since - CLOCKS_APART) if since is not None else await log.beginnings(topic)
+    positions = await log.since(topic, since - MAX_CLOCK_SKEW) if since is not None else await log.beginnings(topic)
     conversations = await read(log.chunks(topic, positions), generation, replayer, most_bytes)
     done = await generations.done_of(generation.generation_id, conversations)
-    last_said = {name: max(each.message.timestamp for each in said) for name, said in conversations.items()}
+    last_said = {name: max(each.message.timestamp for each in messages) for name, messages in conversations.items()}
     for name in sorted(conversations.keys() - done, key=lambda name: (last_said[name], name)):
         await replayer.add(PlannedConversation(name, last_said[name]), conversations.pop(name))
-        told()
+        on_progress()
     await replayer.finish()
 
 
 async def read(
     pieces: AsyncIterator[Chunk], generation: Generation, replayer: Replayer, most_bytes: int
 ) -> dict[str, list[ArchivedMessage]]:
-    """What of a topic belongs to the generation, by conversation: by partition and position, each message once."""
+    """The topic's messages that belong to the generation, by conversation: in the order of partition and position, each
+    once."""
     size = 0
-    said: dict[str, dict[str, ArchivedMessage]] = defaultdict(dict)
+    messages: dict[str, dict[str, ArchivedMessage]] = defaultdict(dict)
     async for piece in pieces:
         for record in piece.records:
-            message = within(record, generation)
-            if message is None or message.message_id in said.get(message.conversation_id, ()):
+            message = replayed_message(record, generation)
+            if message is None or message.message_id in messages.get(message.conversation_id, ()):
                 continue
             size += len(record.value)
             if size > most_bytes:
                 raise Misconfigured(
-                    f"Kafka holds more than {most_bytes} bytes of that time: say --since and --until, or replay from the archive"
+                    f"Kafka holds more than {most_bytes} bytes of this period: narrow it with --since and --until, "
+                    "or replay from the archive"
                 )
             archived = ArchivedMessage(message=message, partition=piece.partition, position=record.offset)
-            said[message.conversation_id][message.message_id] = archived
-    found = {name: sorted(messages.values(), key=place) for name, messages in said.items()}
+            messages[message.conversation_id][message.message_id] = archived
+    found = {name: sorted(messages.values(), key=place) for name, messages in messages.items()}
     return {name: messages for name, messages in found.items() if replayer.feeds(messages)}
 
 
@@ -88,8 +92,8 @@ def place(archived: ArchivedMessage) -> tuple[int, int]:
     return archived.partition, archived.position
 
 
-def within(record: Any, generation: Generation) -> Message | None:
-    """The message of a record, if it is one, of the plan's time, and was there when the replay began."""
+def replayed_message(record: Any, generation: Generation) -> Message | None:
+    """The message of a record; None if it is invalid, outside of the plan's time, or newer than the start of the replay."""
     plan = generation.plan
     if record.timestamp > generation.created_at.timestamp() * 1_000:
         return None

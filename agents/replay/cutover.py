@@ -1,7 +1,7 @@
-"""Cutting over to a generation, and back: transactions that switch whole namespaces, told by the outbox like any change.
+"""Cutover to a generation, and its undo: transactions that switch whole namespaces, published by the outbox like any change.
 
-Order of locks: the generation's row, then the namespaces of one transaction in the order of their names. Nobody else holds more
-than one namespace, or asks for a generation while holding one, so that nobody waits for one who waits.
+Order of locks: the generation's row, then the namespaces of a transaction by name. No other code holds more than one
+namespace, or locks a generation while holding one, so there is no deadlock.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger
 from agents.replay.namespace_comparison import differences
-from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
+from agents.replay.switch import ACTOR, cut_over, live_ids, revert
 from schemas.errors import Misconfigured
 from schemas.memories.events import Cause
 from schemas.replay.generations import Generation, GenerationStatus
@@ -27,14 +27,12 @@ from sinks.replay import generations
 from sinks.replay.generations import Changed, Generations, Shadows, SwitchedNamespace
 from sinks.vectors.port import Vector
 
-AT_ONCE: Final = (
-    500  # namespaces switched by one transaction: each lock is a place in a table that all of PostgreSQL shares
-)
+MAX_NAMESPACES: Final = 500  # namespaces per transaction: each lock takes a slot of PostgreSQL's shared lock table
 
 
 class CutoverResult(Struct, frozen=True, kw_only=True):
-    """What came of a cutover, or of its undoing: namespaces, changes of memories, and what was left as it is since somebody
-    changed it meanwhile."""
+    """The result of a cutover or undo: numbers of namespaces and changes, and of memories left alone because they changed
+    meanwhile."""
 
     namespaces: int = 0
     changes: int = 0
@@ -49,11 +47,10 @@ class CutoverResult(Struct, frozen=True, kw_only=True):
 
 
 class Cutover:
-    """Every method raises Retryable, and may be called again then: what is switched stays so, and the rest follows.
+    """Every method raises Retryable and can be repeated: switched namespaces stay switched, and the rest follows.
 
-    Up to `at_once` namespaces switch in one transaction, all or none; of more, each by itself is still of one side or the other.
-    From the first transaction on the generation's status says which way it goes: of a cutover and an undoing side by side the one
-    that began last goes through to the end, and the other one no further.
+    Up to `at_once` namespaces switch in one transaction; with more, each namespace is still entirely on one side. The first
+    transaction sets the generation's status: of a concurrent cutover and undo, the later one completes and the other stops.
     """
 
     def __init__(
@@ -64,7 +61,7 @@ class Cutover:
         embedding_model: str,
         clock: Callable[[], datetime],
         *,
-        at_once: int = AT_ONCE,
+        at_once: int = MAX_NAMESPACES,
     ) -> None:
         self._pool = pool
         self._projector = projector
@@ -74,8 +71,7 @@ class Cutover:
         self._at_once = at_once
 
     async def cut_over(self, generation_id: str) -> CutoverResult:
-        """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready, or is taken back
-        meanwhile."""
+        """Makes the generation's memories live. Raises Misconfigured if it is not ready, or is undone meanwhile."""
         done, beyond = CutoverResult(), ""
         statuses: Sequence[GenerationStatus] = ("ready", "undone", "cutover")
         while True:
@@ -87,11 +83,11 @@ class Cutover:
             await self._project(page)
             if len(page) < self._at_once:
                 return done
-            statuses, beyond = ("cutover",), page[-1].namespace  # one that was taken back meanwhile stays so
+            statuses, beyond = ("cutover",), page[-1].namespace  # do not overwrite the status of a concurrent undo
 
     async def undo(self, generation_id: str) -> CutoverResult:
-        """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none, or is cut
-        over again meanwhile."""
+        """Restores the memories that the cutover changed, unless they changed since. Raises Misconfigured if there is no
+        cutover, or it is repeated meanwhile."""
         done, beyond = CutoverResult(), ""
         statuses = await self._can_undo(generation_id)
         while True:
@@ -99,21 +95,20 @@ class Cutover:
             async with self._switch(generation_id, statuses, beyond) as (connection, _, page):
                 changes = await all_changed(Shadows(connection, generation_id), page)
                 if not texts_before(changes) <= vectors.keys():
-                    continue  # a cutover that was under way has ended since: once more, with all that it changed
+                    continue  # a concurrent cutover has ended meanwhile: undo again, with all its changes
                 for switched, memories in changes:
                     done += await self._undo(connection, generation_id, switched, memories, vectors)
                 await generations.set_status(connection, generation_id, "undone", self._clock())
             await self._project(page)
             if len(page) < self._at_once:
                 return done
-            statuses, beyond = ("undone",), page[-1].namespace  # one that is cut over to meanwhile stays so
+            statuses, beyond = ("undone",), page[-1].namespace  # do not overwrite the status of a concurrent cutover
 
     async def discard(self, generation_id: str) -> int:
-        """Removes what the generation remembers, and that it was; returns the number of namespaces. What was cut over stays, and
-        cannot be undone any more. Raises Misconfigured where there is none, while it is replayed, and where only a part of it is
-        switched."""
+        """Deletes the generation with its shadows; returns the number of namespaces. A cutover stays, and cannot be undone
+        any more. Raises Misconfigured for an unknown generation, one being replayed, and one that is partly switched."""
         async with Generations(self._pool).held(generation_id):
-            await self._give_up(generation_id)
+            await self._mark_discarding(generation_id)
             dropped, beyond = 0, ""
             while page := await Shadows(self._pool, generation_id).namespaces(beyond, self._at_once):
                 for switched in page:
@@ -124,22 +119,22 @@ class Cutover:
                     await generations.drop(connection, generation_id)
         return dropped
 
-    async def _give_up(self, generation_id: str) -> None:
-        """Committed before the first shadow is emptied: an empty one says that all was lost, so nobody may switch to it any more,
-        be it meanwhile or after a discard that did not come to its end."""
+    async def _mark_discarding(self, generation_id: str) -> None:
+        """Commits the new status before the first shadow is emptied: a cutover to an empty shadow would lose all memories,
+        also after an interrupted discard."""
         with translated("discarding a generation"):
             async with self._pool.acquire() as connection, connection.transaction():
                 if await generations.lock(connection, generation_id) is None:
-                    raise unknown(generation_id)
+                    raise unknown_generation(generation_id)
                 if await Shadows(connection, generation_id).switched_in_part():
                     raise Misconfigured(
-                        f"generation {generation_id} is switched in part: bring that to its end first, "
-                        f"by `memstream cutover {generation_id}` or with --undo"
+                        f"generation {generation_id} is switched in part: finish that first with "
+                        f"`memstream cutover {generation_id}`, or revert it with --undo"
                     )
                 await generations.set_status(connection, generation_id, "discarding", self._clock())
 
     async def forget(self, shadow: str) -> None:
-        """Removes all that is remembered in a shadow namespace."""
+        """Deletes a shadow namespace."""
         with translated("discarding a generation"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await self._projector.project(connection, shadow)
@@ -150,11 +145,11 @@ class Cutover:
     async def _switch(
         self, generation_id: str, statuses: Sequence[GenerationStatus], beyond: str
     ) -> AsyncIterator[tuple[Connection, Generation, Sequence[SwitchedNamespace]]]:
-        """A transaction that holds a page of the generation's namespaces, all that was pending in them told before."""
+        """A transaction with locks on a page of the generation's namespaces, after their pending rows are projected."""
         with translated("cutting over"):
             async with self._pool.acquire() as connection, connection.transaction():
                 generation = await generations.lock(connection, generation_id)
-                require(generation, generation_id, statuses)
+                require_status(generation, generation_id, statuses)
                 assert generation is not None
                 page = await Shadows(connection, generation_id).namespaces(beyond, self._at_once)
                 for switched in page:
@@ -171,7 +166,7 @@ class Cutover:
         cause = Cause(actor=ACTOR, reason=f"cutover to generation {generation.generation_id}")
         known = [each.before.memory_id for each in found if each.before is not None]
         most = generation.plan.policies.governing(namespace).max_memories
-        ledger = await open_ledger(connection, namespace, (), [*known, *outside_ids(namespace, found).values()], most)
+        ledger = await open_ledger(connection, namespace, (), [*known, *live_ids(namespace, found).values()], most)
         first = ledger.sequence + 1
         again = [each.after.memory_id for each in found if each.after is not None]
         vectors = await Memories(connection).vectors(again, self._embedding_model)
@@ -197,7 +192,7 @@ class Cutover:
         linked = {link.memory_id for _, before, _ in changed if before is not None for link in before.links}
         ledger = await open_ledger(connection, namespace, tuple(known.values()), [*linked], None)
         mine = [each for each in changed if each[0] in known and known[each[0]].version == each[2]]
-        take_back(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
+        revert(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
         limit = LiveLimit(most=None, plan=None)
         await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
         await HiddenMessages(connection).show(namespace, generation_id)
@@ -205,14 +200,14 @@ class Cutover:
         return CutoverResult(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
 
     async def _vectors_before(self, generation_id: str, beyond: str) -> dict[str, Vector]:
-        """Of what is to be said again, by texts: embedded before anything is locked. Versions do not change."""
+        """Vectors of the texts to restore, embedded before anything is locked; versions do not change."""
         shadows = Shadows(self._pool, generation_id)
         page = await shadows.namespaces(beyond, self._at_once)
         texts = sorted(texts_before(await all_changed(shadows, page)))
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
     async def _can_undo(self, generation_id: str) -> Sequence[GenerationStatus]:
-        """Also the rest of what was taken back in part, by somebody who did not come to the end."""
+        """Whether a cutover, or the rest of an interrupted undo, can be undone."""
         rest = await Shadows(self._pool, generation_id).any_switched()
         return ("cutover", "undone") if rest else ("cutover",)
 
@@ -220,31 +215,31 @@ class Cutover:
 async def all_changed(
     shadows: Shadows, page: Sequence[SwitchedNamespace]
 ) -> list[tuple[SwitchedNamespace, Sequence[Changed]]]:
-    """The namespaces of a page that are switched, each with what its cutover changed there."""
+    """The switched namespaces of a page, each with the changes of its cutover."""
     return [(each, await shadows.changed(each)) for each in page if each.first_sequence is not None]
 
 
 def texts_before(changes: Sequence[tuple[SwitchedNamespace, Sequence[Changed]]]) -> set[str]:
-    """What memories said before their cutover."""
+    """The texts of memories before their cutover."""
     befores = [before for _, memories in changes for _, before, _ in memories]
     return {before.text for before in befores if before is not None and before.text}
 
 
-def require(generation: Generation | None, generation_id: str, statuses: Sequence[GenerationStatus]) -> None:
-    """Raises Misconfigured unless it is there and of one of these statuses."""
+def require_status(generation: Generation | None, generation_id: str, statuses: Sequence[GenerationStatus]) -> None:
+    """Raises Misconfigured unless the generation exists in one of these statuses."""
     if generation is None:
-        raise unknown(generation_id)
+        raise unknown_generation(generation_id)
     if generation.status == "discarding":
         raise Misconfigured(
             f"generation {generation_id} is being discarded, and part of it may be gone: "
             f"`memstream generations discard {generation_id}` removes the rest"
         )
     if generation.status not in statuses:
-        wanted = " or ".join(statuses)
-        raise Misconfigured(f"generation {generation_id} is {generation.status}, and would have to be {wanted}")
+        expected = " or ".join(statuses)
+        raise Misconfigured(f"generation {generation_id} is {generation.status}, and must be {expected}")
 
 
-def unknown(generation_id: str) -> Misconfigured:
+def unknown_generation(generation_id: str) -> Misconfigured:
     return Misconfigured(
         f"there is no generation {generation_id!r}: `memstream generations list` lists those that there are"
     )

@@ -1,4 +1,4 @@
-"""The two sides of a comparison, read: a namespace as it is, and the shadow that a generation made of it."""
+"""Reads both sides of a comparison: the live namespace and its shadow."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -14,37 +14,39 @@ from sinks.memories.reader import Memories, Reader
 from sinks.replay.generations import Ranges, RemovedMemory, Shadows
 
 PAGE: Final = 5_000
-BY_ITSELF: Final = frozenset(("compacted", "expired"))  # went for want of room or time
+AUTOMATIC_CHANGES: Final = frozenset(("compacted", "expired"))  # ended by compaction or expiry
 
 
 async def differences(
     reader: Reader, generation: Generation, namespace: str, embedding_model: str, at_most: int | None = None
 ) -> list[Difference]:
-    """What the generation would change in a namespace now. Raises Retryable; Misconfigured where more than `at_most` memories
-    are live there, live no longer, or of the generation."""
+    """The changes that a cutover would make in a namespace now. Raises Retryable, and Misconfigured for more than `at_most`
+    live, ended or replayed memories."""
     memories, shadows = Memories(reader), Shadows(reader, generation.generation_id)
     live = await all_live(memories, namespace, at_most)
-    again = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
-    gone = await shadows.removed(namespace, at_most and at_most + 1) if again else ()
-    require_few(len(gone), generation, namespace, at_most)
-    require_few(max(len(live), len(again)), generation, namespace, at_most)
-    ranges = await shadows.ranges(conversations(live, gone))
+    replayed = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
+    ended = await shadows.removed(namespace, at_most and at_most + 1) if replayed else ()
+    require_within_limit(len(ended), generation, namespace, at_most)
+    require_within_limit(max(len(live), len(replayed)), generation, namespace, at_most)
+    ranges = await shadows.ranges(conversations(live, ended))
     by_hand = await shadows.by_hand([memory.memory_id for memory in live])
-    vectors = await memories.vectors([memory.memory_id for memory in (*live, *again)], embedding_model)
+    vectors = await memories.vectors([memory.memory_id for memory in (*live, *replayed)], embedding_model)
     return await asyncio.to_thread(
         compare,
         [
-            LiveMemory(memory=each, vector=vectors.get(each.memory_id), stays=reason_to_stay(each, by_hand, ranges))
+            LiveMemory(
+                memory=each, vector=vectors.get(each.memory_id), reason_kept=reason_to_stay(each, by_hand, ranges)
+            )
             for each in live
         ],
-        [EndedMemory(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
-        [ReplayedMemory(memory=each, vector=vectors.get(each.memory_id)) for each in again],
+        [EndedMemory(memory=each.before, why=why) for each in ended if (why := reason_ended(each, ranges)) is not None],
+        [ReplayedMemory(memory=each, vector=vectors.get(each.memory_id)) for each in replayed],
         thresholds(embedding_model, generation.plan.policies.governing(namespace)),
     )
 
 
 async def all_live(memories: Memories, namespace: str, at_most: int | None) -> list[Memory]:
-    """No more pages than show that there are more than `at_most`."""
+    """All live memories; stops reading above `at_most`."""
     found: list[Memory] = []
     while page := await memories.in_namespace(namespace, limit=PAGE, offset=len(found)):
         found += page
@@ -53,8 +55,8 @@ async def all_live(memories: Memories, namespace: str, at_most: int | None) -> l
     return found
 
 
-def require_few(memories: int, generation: Generation, namespace: str, at_most: int | None) -> None:
-    """Raises Misconfigured."""
+def require_within_limit(memories: int, generation: Generation, namespace: str, at_most: int | None) -> None:
+    """Raises Misconfigured above the limit."""
     if at_most is not None and memories > at_most:
         raise Misconfigured(
             f"namespace {namespace} holds more than {at_most} memories to compare: "
@@ -62,15 +64,15 @@ def require_few(memories: int, generation: Generation, namespace: str, at_most: 
         )
 
 
-def conversations(live: Sequence[Memory], gone: Sequence[RemovedMemory]) -> set[str]:
-    """All that anything of a namespace comes from."""
+def conversations(live: Sequence[Memory], ended: Sequence[RemovedMemory]) -> set[str]:
+    """The conversations that the memories of a namespace come from."""
     sources = [source for memory in live for source in memory.sources]
-    sources += [source for each in gone for source in each.successor_sources or ()]
+    sources += [source for each in ended for source in each.successor_sources or ()]
     return {source.conversation_id for source in sources}
 
 
 def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> Stays | None:
-    """Why a live memory does not give way: a person's word counts, and what was said outside of the replay."""
+    """Why a cutover keeps a live memory: a person changed it, or its sources are outside of the replay."""
     if memory.memory_id in by_hand:
         return "by hand"
     if memory.pinned:
@@ -78,10 +80,10 @@ def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, R
     return None if replayed_whole(memory.sources, ranges) else "said elsewhere"
 
 
-def went(gone: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:
-    """Why what is gone must not come back, if it must not: somebody took it away, or something said outside of the replay did."""
-    if gone.cause.command_id is not None and gone.change not in BY_ITSELF:
-        return f"{gone.change} by hand"
-    if gone.change == "superseded" and not replayed_whole(gone.successor_sources or (), ranges):
+def reason_ended(ended: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:
+    """Why an ended memory must not come back: a person deleted it, or a message outside of the replay ended it."""
+    if ended.cause.command_id is not None and ended.change not in AUTOMATIC_CHANGES:
+        return f"{ended.change} by hand"
+    if ended.change == "superseded" and not replayed_whole(ended.successor_sources or (), ranges):
         return "superseded by what was said elsewhere"
     return None

@@ -1,7 +1,6 @@
 """Replays conversations into a generation: the same slices, questions and decisions as live ones, in shadow namespaces.
 
-Ids are derived from the generation and the slice, so that a replay which was killed and begun again asks no model about what
-is answered, and remembers nothing twice.
+Ids are derived from generation and slice, so a restarted replay asks no model again and stores nothing twice.
 """
 
 import asyncio
@@ -35,17 +34,15 @@ from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
-NO_PARTITION: Final = (
-    -1
-)  # no window waits for what is replayed, and no message of a conversation counts as extracted by it
-PATIENCE_S: Final = 600.0  # with what may pass, for one slice; then it is for a person to begin again
+NO_PARTITION: Final = -1  # no window waits for a replayed request, and it marks no message as extracted
+RETRY_FOR_S: Final = 600.0  # temporary failures of one slice are retried for this time; then an operator must resume
 LONGEST_PAUSE_S: Final = 30.0
 
 T = TypeVar("T")
 
 
 class ReplayStore(Protocol):
-    """Where it is kept how far a generation is; sinks.replay.generations.Generations."""
+    """The progress of a generation; sinks.replay.generations.Generations."""
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]: ...
 
@@ -69,10 +66,9 @@ class CandidateCurator(Protocol):
 
 
 class Replayer:
-    """`before` are the policies that live messages go by: what they feed is compared as well, once other policies feed
-    other namespaces. `concurrency` conversations are on their way at a time; those that share a namespace wait for each other,
-    in the order in which they are taken.
-    """
+    """`before` are the policies of live messages: the namespaces that they feed are compared too if the replay's policies
+    feed others. `concurrency` conversations run at a time; those that share a namespace run in the order in which they
+    were added."""
 
     def __init__(
         self,
@@ -104,33 +100,36 @@ class Replayer:
         self._running: set[asyncio.Task[None]] = set()
 
     def concerns(self, scopes: Iterable[Scope]) -> bool:
-        """Whether a conversation feeds a namespace of the plan, by the policies of the replay or by those before. `scopes` has
-        one for each person who speaks in it."""
-        return any(self._fed(self._generation.plan.policies, each) or self._fed(self._before, each) for each in scopes)
+        """Whether a conversation feeds a namespace of the plan, under the replay's policies or those before. `scopes` has
+        one per speaker."""
+        return any(
+            self._policies_feeding(self._generation.plan.policies, each) or self._policies_feeding(self._before, each)
+            for each in scopes
+        )
 
     def feeds(self, messages: Sequence[ArchivedMessage]) -> bool:
-        """The same of a conversation by its messages."""
+        """The same for a conversation given by its messages."""
         return self.concerns(scopes_of(messages))
 
     async def add(self, planned: PlannedConversation, messages: Sequence[ArchivedMessage]) -> None:
-        """Takes a conversation on, once there is room. Raises what made an earlier one fail."""
+        """Starts a conversation once there is room. Raises the error of a failed earlier one."""
         await self._room.acquire()
         self._raise_failed()
         messages = await self._records.unerased(self._policies(messages))
         requests = [shadow for each in self._sliced(messages) if (shadow := self._shadowed(each)) is not None]
         feeds = sorted({namespace for request in requests for namespace in request.namespaces})
-        turns = [self._turns.next(namespace.encode()) for namespace in feeds]  # before anything is awaited
+        turns = [self._turns.next(namespace.encode()) for namespace in feeds]  # before the first await
         task = asyncio.create_task(self._replay(planned, messages, requests, turns))
         self._running.add(task)
         task.add_done_callback(lambda _: self._room.release())
 
     async def finish(self) -> None:
-        """Waits for all that was taken on. Raises what made one of them fail."""
+        """Waits for all conversations. Raises the error of a failed one."""
         await asyncio.gather(*self._running, return_exceptions=True)
         self._raise_failed()
 
     async def close(self) -> None:
-        """Ends what is still running; it is done again when the replay is."""
+        """Cancels running conversations; a later replay repeats them."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -142,8 +141,8 @@ class Replayer:
             task.result()
 
     def _policies(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-        """The messages with all the namespaces that what they say may come into."""
-        if not messages:  # erased since they were planned
+        """The messages with all namespaces that their words may go to."""
+        if not messages:  # erased after planning
             return []
         scope = scope_of(messages)
         policy = self._generation.plan.policies.match(scope)
@@ -153,7 +152,7 @@ class Replayer:
         return slices(messages, self._terms, self._count_tokens)
 
     def _shadowed(self, request: ExtractionRequest) -> ExtractionRequest | None:
-        """The request for the shadows of the namespaces that are replayed; None if it feeds none of them."""
+        """The request for the shadows of the replayed namespaces; None if it feeds none."""
         generation = self._generation
         if not self._within(request.namespaces):
             return None
@@ -168,10 +167,10 @@ class Replayer:
         )
 
     def _shadows(self, namespaces: Collection[str]) -> tuple[str, ...]:
-        """Of those namespaces that are replayed."""
+        """The shadows of the replayed ones among these namespaces."""
         return tuple(shadow_of(self._generation.generation_id, namespace) for namespace in self._within(namespaces))
 
-    def _fed(self, policies: PolicySelector, scope: Scope) -> list[str]:
+    def _policies_feeding(self, policies: PolicySelector, scope: Scope) -> list[str]:
         policy = policies.match(scope)
         return self._within(policy.namespaces_of(scope)) if policy.extract else []
 
@@ -193,15 +192,19 @@ class Replayer:
             await self._records.done(generation_id, await self._answered(planned, requests), self._clock())
 
     def _namespaces(self, messages: Sequence[ArchivedMessage], requests: Sequence[ExtractionRequest]) -> set[str]:
-        """Those that the conversation feeds now, and those that it fed before."""
+        """The namespaces that the conversation feeds under the replay's policies and those before."""
         now = {live_namespace_of(namespace) for request in requests for namespace in request.namespaces}
-        before = {name for each in scopes_of(messages) for name in self._fed(self._before, each)} if messages else set()
+        before = (
+            {name for each in scopes_of(messages) for name in self._policies_feeding(self._before, each)}
+            if messages
+            else set()
+        )
         return now | before
 
     async def _answered(
         self, planned: PlannedConversation, requests: Sequence[ExtractionRequest]
     ) -> ReplayedConversation:
-        """What can never be answered is counted, and its messages do not count as replayed."""
+        """Answers the requests. A slice that can never be answered is counted, and its messages do not count as replayed."""
         answered: list[ExtractionRequest] = []
         failures: list[Rejected] = []
         for request in requests:
@@ -212,20 +215,20 @@ class Replayer:
                 log.warning("slice %s is not replayed: %s", request.request_id, rejected)
                 failures.append(rejected)
         failure = str(failures[0]) if failures else None
-        ranges = runs(message.position for request in answered for message in request.messages)
+        ranges = contiguous_ranges(message.position for request in answered for message in request.messages)
         return ReplayedConversation(
             planned=planned, ranges=ranges, slices=len(answered), failed=len(failures), failure=failure
         )
 
     async def _slice(self, request: ExtractionRequest) -> None:
-        """Raises Rejected for one that can never be answered; Retryable, Deferred when patience is at its end."""
+        """Answers one slice. Raises Rejected if it can never be answered; Retryable or Deferred when retries are exhausted."""
         stored = await self._with_retries(partial(self._extractor.stored_answer, request, self._owner, always))
         assert stored is not None
         for batch in candidate_batches(request, codec.decode(stored, Answer), self._clock()):
             await self._with_retries(partial(self._curator.curate, batch))
 
     async def _with_retries(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """What may pass is waited for, up to a bound; models that are busy, and budgets, included."""
+        """Retries temporary failures, busy models and spent budgets included, up to a time limit."""
         waited_s, pause_s = 0.0, 1.0
         while True:
             try:
@@ -233,32 +236,32 @@ class Replayer:
             except (Retryable, Deferred) as exc:
                 if isinstance(exc, Deferred) and exc.reason != "busy":
                     pause_s = max(pause_s, (exc.until - self._clock()).total_seconds())
-                if waited_s + pause_s > PATIENCE_S:
+                if waited_s + pause_s > RETRY_FOR_S:
                     raise
-                log.warning("trying again in %.0f s: %s", pause_s, exc)
+                log.warning("the replay failed, trying again in %.0f s: %s", pause_s, exc)
                 await self._sleep(pause_s)
                 waited_s, pause_s = waited_s + pause_s, min(2 * pause_s, LONGEST_PAUSE_S)
 
 
 def scope_of(messages: Sequence[ArchivedMessage]) -> Scope:
-    """Whose a conversation is, as its window learned it."""
+    """The scope of a conversation, as its window learns it."""
     return reduce(merged, (Scope.of(each.message) for each in messages))
 
 
 def scopes_of(messages: Sequence[ArchivedMessage]) -> list[Scope]:
-    """The same for each person who speaks in it."""
+    """The scope for each speaker."""
     scope = scope_of(messages)
     return list(dict.fromkeys(said_in(scope, each) for each in messages))
 
 
 def said_in(scope: Scope, archived: ArchivedMessage) -> Scope:
-    """The conversation's scope for whoever a message belongs to."""
+    """The conversation's scope for the speaker of a message."""
     return replace(scope, user_id=archived.message.user_id or scope.user_id)
 
 
-def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
-    """The first and the last of each stretch without a hole, in order. What lies between two messages of a slice need not have
-    been asked about: retention takes messages from the middle of a conversation."""
+def contiguous_ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and last position of each run without holes, in order. Messages between two of a slice may be missing, as
+    retention deletes from the middle of a conversation."""
     found: list[tuple[int, int]] = []
     for at in sorted({*positions}):
         if found and found[-1][1] == at - 1:
@@ -269,5 +272,5 @@ def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def always() -> bool:
-    """Nobody takes a conversation of a replay away."""
+    """Always True: no other worker takes over a replayed conversation."""
     return True

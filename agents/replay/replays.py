@@ -1,4 +1,4 @@
-"""Generations as somebody follows them from outside: which there are, how they differ, switching to one and back."""
+"""Generations for the API: lists, differences, cutover and undo."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from schemas.replay.generations import Generation, Progress
 from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations
 
-AT_MOST: Final = 5_000  # memories of a side: compared in about a second, again for every page
+MAX_COMPARED: Final = 5_000  # memories per side: a comparison takes about 1 s, and is repeated for every page
 
 
 class ReplayGenerations:
@@ -22,7 +22,7 @@ class ReplayGenerations:
         self._embedding_model = embedding_model
 
     async def latest(self, limit: int) -> tuple[Generation, ...]:
-        """The youngest first."""
+        """The latest generations, newest first."""
         return await self._generations.latest(limit)
 
     async def get(self, generation_id: str) -> Generation | None:
@@ -32,14 +32,14 @@ class ReplayGenerations:
         return await self._generations.progress(generation_id)
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
-        """What the generation would change in a namespace now. Raises Misconfigured as well, where that is too much for a
+        """The changes that a cutover would make in a namespace. Also raises Misconfigured if there are too many for a
         request."""
-        return await differences(self._pool, generation, namespace, self._embedding_model, AT_MOST)
+        return await differences(self._pool, generation, namespace, self._embedding_model, MAX_COMPARED)
 
     async def cut_over(self, generation_id: str) -> CutoverResult:
-        """Raises Misconfigured as well, where it is not ready."""
+        """Also raises Misconfigured if the generation is not ready."""
         return await self._cutover.cut_over(generation_id)
 
     async def undo(self, generation_id: str) -> CutoverResult:
-        """Raises Misconfigured as well, where there is nothing to take back."""
+        """Also raises Misconfigured if there is no cutover."""
         return await self._cutover.undo(generation_id)

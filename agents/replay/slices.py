@@ -1,7 +1,7 @@
-"""A conversation's messages through a window once more: the slices in which it is extracted under the policies of a replay.
+"""Runs a conversation's messages through a window again, for the slices that it has under a replay's policies.
 
-The window is the one that live messages go through, and the clock is what the messages say. What is not known any more: when
-a conversation was said to have ended. It ends with its last message, or with a silence after which a window is forgotten.
+It is the same window as for live messages, with the messages' timestamps as the clock. The end of a conversation is not
+known any more: it ends with its last message, or with a silence after which a window is forgotten.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from streams.windows.window import Window
 def slices(
     messages: Sequence[ArchivedMessage], terms: WindowTerms, count_tokens: TokenCount
 ) -> list[ExtractionRequest]:
-    """The requests for one conversation, in order; `messages` by partition and position. The same messages make the same."""
+    """The requests for one conversation, in order; `messages` are in the order of partition and position. Deterministic."""
     made: list[ExtractionRequest] = []
     for partition, run in groupby(messages, key=lambda each: each.partition):
         window = _WindowReplay(partition, terms, count_tokens)
@@ -51,13 +51,13 @@ class _WindowReplay:
         self._apply_effects(window.add(message, archived.position, tokens, self._terms.now, self._now_s))
 
     def rest(self) -> list[ExtractionRequest]:
-        """All requests, with what waits to the end."""
+        """All requests, with the last waiting messages."""
         if self._window is not None:
             self._apply_effects(self._control(self._window, "flush"))
         return self._made
 
     def _advance_clock(self, read_to: int) -> None:
-        """Whatever deadline passed before now takes effect at its time."""
+        """Applies each passed deadline at its time."""
         while (window := self._window) is not None:
             terms = self._terms.now(window)
             at = window.deadline(terms.policy).at
@@ -68,10 +68,10 @@ class _WindowReplay:
             else:
                 self._apply_effects(window.due(read_to, terms, at))
 
-    def _apply_effects(self, told: Sequence[Effect]) -> None:
-        """Each answer makes room for the next request."""
+    def _apply_effects(self, effects: Sequence[Effect]) -> None:
+        """Answers each request, which makes room for the next one."""
         assert self._window is not None
-        waiting = list(told)
+        waiting = list(effects)
         while waiting:
             each = waiting.pop(0)
             if isinstance(each, ExtractionRequest) and each.purpose == "extract":

@@ -1,4 +1,4 @@
-"""What a cutover enters for the differences of a namespace, and what taking it back does. Pure: the ledger gives the numbers."""
+"""Applies the differences of a namespace at a cutover, and reverts them. Pure: the ledger assigns versions and sequences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -22,9 +22,9 @@ ACTOR: Final = "memstream"
 def cut_over(
     ledger: Ledger, differences: Sequence[Difference], vectors: Mapping[str, Vector], cause: Cause, now: datetime
 ) -> None:
-    """Enters what a generation changes. A memory that says something else now keeps its id; what is new gets one that is derived,
-    so that a cutover after an undo finds it again. `vectors` are by the ids of the generation's memories."""
-    known_as = outside_ids(ledger.namespace, differences)
+    """Enters the generation's changes. A changed memory keeps its id; a new one gets a derived id, so that a cutover after
+    an undo finds it again. `vectors` are by the ids of the generation's memories."""
+    known_as = live_ids(ledger.namespace, differences)
     for each in differences:
         before, after = each.before, each.after
         if each.fate == "changed" and before is not None and after is not None:
@@ -39,8 +39,8 @@ def cut_over(
             ledger.enter("deleted", change.deleted(before, now), cause, now)
 
 
-def outside_ids(namespace: str, differences: Iterable[Difference]) -> dict[str, str]:
-    """As what the memories of the generation are known outside; what is withheld is not."""
+def live_ids(namespace: str, differences: Iterable[Difference]) -> dict[str, str]:
+    """The live ids of the generation's memories; withheld ones have none."""
     known: dict[str, str] = {}
     for each in differences:
         if each.after is not None and each.before is not None:
@@ -51,7 +51,7 @@ def outside_ids(namespace: str, differences: Iterable[Difference]) -> dict[str, 
 
 
 def with_replayed_content(before: Memory, after: Memory, known_as: Mapping[str, str], now: datetime) -> Memory:
-    """A live memory with what the generation says instead, and from which messages."""
+    """A live memory with the generation's content and sources."""
     return replace(
         new_live_memory(after, before.namespace, before.memory_id, known_as, now),
         version=before.version,
@@ -65,7 +65,7 @@ def with_replayed_content(before: Memory, after: Memory, known_as: Mapping[str, 
 def new_live_memory(
     memory: Memory, namespace: str, memory_id: str, known_as: Mapping[str, str], now: datetime
 ) -> Memory:
-    """A memory of the generation as it is outside; its links lead to what is known there."""
+    """A memory of the generation as a live one, with links to live ids."""
     links = (
         Link(type=link.type, memory_id=known_as[link.memory_id]) for link in memory.links if link.memory_id in known_as
     )
@@ -83,12 +83,12 @@ def new_live_memory(
     )
 
 
-def take_back(
+def revert(
     ledger: Ledger, befores: Mapping[str, Memory | None], vectors: Mapping[str, Vector], cause: Cause, now: datetime
 ) -> None:
-    """Enters memories, by their ids, as they were before a cutover; those that there were not are deleted.
+    """Restores memories, by id, to their state before a cutover; those that did not exist are deleted.
 
-    `vectors` are by texts, and have each of them: nothing comes back that no search would find.
+    `vectors` has the vector of each restored text, so search finds every one.
     """
     for memory_id, before in befores.items():
         if (memory := ledger.find_any_status(memory_id)) is None:

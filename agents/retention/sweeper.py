@@ -1,4 +1,4 @@
-"""Retention of the short-term tier: goes through all conversations step by step, and lets go what is old and was consolidated."""
+"""Retention of the short-term tier: goes through all conversations step by step, and deletes old consolidated messages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -15,21 +15,19 @@ from sinks.archive.retention import CONVERSATIONS, ROWS, GovernedWindow, Place, 
 
 SWEEP_EVERY: Final = timedelta(days=1)
 SWEEPS_KEPT: Final = timedelta(days=90)
-RETENTION: Final = "retention"  # who asks for the sweeps of every day
+RETENTION: Final = "retention"  # the requester of daily sweeps
 
 
 class RecordRetention(Struct, frozen=True, kw_only=True):
-    """For how many days records are kept that are no messages, 0 for ever: of model calls, and of prunings of windows."""
+    """Retention in days (0: for ever) of records of model calls and of prunings."""
 
     usage_days: int = 0
     pruning_days: int = 0
 
 
 class Sweeper:
-    """One in each worker; a step is taken by one of them at a time. All it knows rests in PostgreSQL, so that another goes on.
-
-    A step is short: at most `rows` messages leave in it, of at most `conversations`.
-    """
+    """One per worker; one of them takes a step at a time. All state is in PostgreSQL, so any worker can continue. A step
+    deletes at most `rows` messages of at most `conversations`."""
 
     def __init__(
         self,
@@ -47,15 +45,15 @@ class Sweeper:
         self._clock = clock
         self._conversations = conversations
         self._rows = rows
-        self._asked: str | None = None
+        self._todays_sweep: str | None = None
 
     async def tick(self) -> None:
-        """Asks for the sweep of the day, if nobody has yet, and takes a step of what is to be done. Raises Retryable."""
+        """Creates the daily sweep if it is missing, and takes the next step. Raises Retryable."""
         now = self._clock()
-        if (todays := daily_sweep(now)).sweep_id != self._asked:
+        if (todays := daily_sweep(now)).sweep_id != self._todays_sweep:
             await self._sweeps.add(todays)
             await self._sweeps.forget(now - SWEEPS_KEPT)
-            self._asked = todays.sweep_id
+            self._todays_sweep = todays.sweep_id
         async with self._sweeps.step(now) as step:
             if step is not None:
                 await self._take_step(step, now)
@@ -68,11 +66,12 @@ class Sweeper:
         windows = [self._owned(scope, partition) for scope, partition in page]
         pruned = await step.prune(windows, now, self._rows)
         count = sum(each.pruned for each in pruned)
-        if count >= self._rows and not step.sweep.dry_run:  # there may be more of these conversations
+        # At the row limit, these conversations may have more messages to delete.
+        if count >= self._rows and not step.sweep.dry_run:
             await step.advance(step.place, add_counts(step.sweep.policies, pruned))
             return
         kept = await step.keep(windows, now)
-        if step.sweep.dry_run:  # what would leave is still there, and is not held
+        if step.sweep.dry_run:  # a dry run counts expired messages as archived, but they are not held
             due = {each.policy: each.pruned for each in pruned}
             kept = [replace(each, held=each.held - due.get(each.policy, 0)) for each in kept]
         scope, partition = page[-1]
@@ -80,7 +79,7 @@ class Sweeper:
         await step.advance(place, add_counts(step.sweep.policies, [*pruned, *kept]))
 
     async def _drop_records(self, step: Step, now: datetime) -> None:
-        """Behind all conversations: what of other tables is too old. Over, once nothing more of that is found."""
+        """After all conversations: deletes old rows of other tables; ends the sweep once there are no more."""
         usage = prunings = 0
         if self._records.usage_days:
             usage = await step.drop_usage(now - timedelta(days=self._records.usage_days), self._rows)
@@ -96,7 +95,7 @@ class Sweeper:
 
 
 def daily_sweep(now: datetime) -> Sweep:
-    """The sweep of the day that it is; whoever asks for it asks for the same one."""
+    """The sweep of that day; its id is derived from the day."""
     day = int(now.timestamp() // SWEEP_EVERY.total_seconds())
     sweep_id = ids.derive("retention sweep", day)
     return Sweep(sweep_id=sweep_id, trigger="schedule", status="pending", asked_by=RETENTION, created_at=now)
@@ -114,7 +113,7 @@ def manual_sweep(dry_run: bool, asked_by: str, now: datetime) -> Sweep:
 
 
 def add_counts(known: Iterable[RetentionStatistics], more: Sequence[RetentionStatistics]) -> list[RetentionStatistics]:
-    """The numbers of each policy, with what was found since, by name."""
+    """Adds counts by policy."""
     by_policy = {each.policy: each for each in known}
     for each in more:
         by_policy[each.policy] = by_policy[each.policy] + each if each.policy in by_policy else each

@@ -1,1 +1,1 @@
-"""Finding memories: pure ranking, and the search over what holds them."""
+"""Search over memories and passages, and the context blocks built from the hits."""

@@ -1,4 +1,4 @@
-"""How many questions a process answers at a time: the others wait in a short line, and are turned away where it is full."""
+"""Admission control: limits the searches that a process answers at a time; others wait in a bounded queue."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,33 +8,34 @@ from typing import Final, Protocol
 from schemas.errors import Overloaded
 from schemas.retrieval.searches import Found, Query
 
-WAITING: Final = 2  # for each question that is being answered
+QUEUE_FACTOR: Final = 2  # waiting calls per running call
 
 
-class Searching(Protocol):
+class SearchService(Protocol):
     """agents.retrieval.tiers.Tiers."""
 
-    async def search(self, asked: Query) -> Found: ...
+    async def search(self, query: Query) -> Found: ...
 
 
 class Admission:
-    """`at_once` questions are answered at a time, and twice as many wait, first come, first served.
+    """Admits `at_once` searches at a time; twice as many wait, first come, first served.
 
-    Without it all share the connections to PostgreSQL: each question then takes as long as all of them, and those that are
-    given up at the time limit of a request have cost as much as an answer.
+    Without it, concurrent searches share the connections to PostgreSQL: each takes as long as all, and those that time out
+    cost as much as an answer.
     """
 
     def __init__(self, at_once: int) -> None:
         self._places = asyncio.Semaphore(at_once)
-        self._most_waiting = WAITING * at_once
+        self._most_waiting = QUEUE_FACTOR * at_once
         self._waiting = 0
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """A place among those that are answered. Raises Overloaded."""
+        """Takes a place. Raises Overloaded."""
         if self._places.locked() and self._waiting >= self._most_waiting:
             raise Overloaded(
-                f"{self._most_waiting} searches and context blocks wait already: ask again, or another process"
+                f"{self._most_waiting} searches and context blocks are waiting, the limit of this process: "
+                "try again, or ask another process"
             )
         self._waiting += 1
         try:
@@ -48,12 +49,12 @@ class Admission:
 
 
 class AdmittedSearch:
-    """A search that takes a place. Raises Overloaded, and what the search raises."""
+    """A search behind admission control. Raises Overloaded, and the errors of the search."""
 
-    def __init__(self, searching: Searching, admission: Admission) -> None:
-        self._searching = searching
+    def __init__(self, search_service: SearchService, admission: Admission) -> None:
+        self._search_service = search_service
         self._admission = admission
 
-    async def search(self, asked: Query) -> Found:
+    async def search(self, query: Query) -> Found:
         async with self._admission.place():
-            return await self._searching.search(asked)
+            return await self._search_service.search(query)

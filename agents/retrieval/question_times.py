@@ -1,4 +1,5 @@
-"""Times that a question names, as spans: "in March", "last summer", "two weeks ago", a date. English, by rules. Pure."""
+"""Finds the times that a question names ("in March", "last summer", "two weeks ago", a date), as time spans. English, by
+rules. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -50,21 +51,21 @@ Rule: TypeAlias = Callable[[re.Match[str], datetime], Span]
 
 
 def spans(question: str, asked_at: datetime) -> list[Span]:
-    """From is included, to is not. Days, months and seasons without a year are the latest that have begun. Of spans that lie in
-    one another the shortest counts: a day of March is not all of March."""
+    """Spans from (inclusive) to (exclusive). A day, month or season without a year is the latest one that has begun. Of
+    nested expressions the narrowest counts: "3 March" is that day, not all of March."""
     text, found = question.lower(), list[Span]()
     for pattern, rule in RULES:
         for match in pattern.finditer(text):
             try:
                 found.append(rule(match, asked_at))
             except (ValueError, OverflowError):
-                continue  # the 31st of February, the year 0
+                continue  # such as 31 February, or the year 0
         text = pattern.sub(lambda match: " " * len(match[0]), text)
     return [*found, *relative_days(text, asked_at)]
 
 
 def relative_days(text: str, asked_at: datetime) -> Iterator[Span]:
-    """ "Yesterday", "last Friday": of what a question may mean the latest that has begun."""
+    """ "Yesterday", "last Friday": the latest such day that has begun."""
     for dated in dates_in(text, asked_at, "en"):
         start = datetime(dated.day.year, dated.day.month, dated.day.day, tzinfo=UTC)
         start -= timedelta(days=7) if start > asked_at else timedelta()
@@ -84,8 +85,8 @@ def day(match: re.Match[str], asked_at: datetime) -> Span:
 
 def month(match: re.Match[str], asked_at: datetime) -> Span:
     number = month_number(match["month"] or match["month_of_year"])
-    said = match["year"] or match["with_year"]
-    year = int(said) if said else asked_at.year - (number > asked_at.month)
+    year_text = match["year"] or match["with_year"]
+    year = int(year_text) if year_text else asked_at.year - (number > asked_at.month)
     return beginning(year, number), beginning(year + number // 12, number % 12 + 1)
 
 
@@ -98,7 +99,7 @@ def month_number(said: str) -> int:
 
 
 def ago(match: re.Match[str], asked_at: datetime) -> Span:
-    """Around the moment, half a unit on either side."""
+    """The named time, plus and minus half a unit."""
     unit = timedelta(days=DAYS_OF[match[2]])
     count = NUMBERS.get(match[1]) or int(match[1])
     middle = asked_at - min(count * unit, timedelta(days=36_500))
@@ -127,7 +128,7 @@ def beginning(year: int, month: int) -> datetime:
     return datetime(year, month, 1, tzinfo=UTC)
 
 
-# The narrowest first: what one has read is taken from the text that the next ones read.
+# Narrowest first: each pattern removes its matches from the text.
 RULES: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = (
     *((pattern, day) for pattern in (ISO, DOTTED, SLASHED, DAY_MONTH, MONTH_DAY)),
     *((AGO, ago), (MONTH, month), (SEASON, season), (LAST, last), (YEAR, whole_year)),

@@ -1,4 +1,4 @@
-"""Recall: the memories that fit a prompt and what was just said, found side by side and made into a context block."""
+"""Builds context blocks: searches memories and passages, and reads recent messages and the profile, concurrently."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,43 +11,47 @@ from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
 from agents.retrieval.admission import Admission
-from agents.retrieval.block import IsKnown, Limits, TokenCount, block
+from agents.retrieval.block import IsKnown, TokenCount, block
+from agents.retrieval.block_left_out import profile_left_out
+from agents.retrieval.block_parts import Limits
 from agents.retrieval.block_style import BlockStyle, is_group
-from agents.retrieval.rights import MayRead, everything, permitted
+from agents.retrieval.passage_neighbours import without_shown
+from agents.retrieval.read_rights import MayRead, allow_all, permitted
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
-from schemas.policies.namespaces import UNSAID
+from schemas.passages.passages import Passage
+from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policy, PolicySelector
 from schemas.profile.profiles import Profile
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit, Tier
 
-SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
-SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
+ARCHIVE_GRACE: Final = timedelta(seconds=5)  # time from a completed extraction until every search finds its memories
+EXTRA_HITS: Final = 20  # further hits requested per tier: some repeat messages, some do not fit
 MOST_FOUND: Final = 100
 
 
-class Searching(Protocol):
+class SearchService(Protocol):
     """agents.retrieval.tiers.Tiers."""
 
-    async def search(self, asked: Query) -> Found: ...
+    async def search(self, query: Query) -> Found: ...
 
 
-class Waiting(Protocol):
+class UnextractedMessages(Protocol):
     """sinks.archive.messages.Archive."""
 
     async def unextracted(self, conversation_id: str, completed_before: datetime) -> tuple[Message, ...]: ...
 
 
-class Profiling(Protocol):
-    """agents.profile.reading.Profiles."""
+class ProfileReader(Protocol):
+    """agents.profile.profile_reader.Profiles."""
 
     async def of(self, namespaces: Sequence[str], policy: Policy) -> Profile: ...
 
 
 class Target(Struct, frozen=True):
-    """In which namespaces is looked, how it is told, and what is known of whom it is about."""
+    """The namespaces to search, the policy whose settings apply, and the known fields of the conversation."""
 
     namespaces: tuple[str, ...]
     policy: Policy
@@ -55,16 +59,17 @@ class Target(Struct, frozen=True):
 
 
 class Recall:
-    """`count_tokens` counts as windows count. `admission` bounds the blocks that are made at a time."""
+    """Builds context blocks. `count_tokens` is the counter that windows use. `admission` limits the blocks that are built
+    concurrently."""
 
     def __init__(
         self,
-        retrieval: Searching,
-        archive: Waiting,
+        retrieval: SearchService,
+        archive: UnextractedMessages,
         policies: PolicySelector,
         count_tokens: TokenCount,
         clock: Callable[[], datetime],
-        profiles: Profiling | None = None,
+        profiles: ProfileReader | None = None,
         admission: Admission | None = None,
     ) -> None:
         self._retrieval = retrieval
@@ -75,122 +80,129 @@ class Recall:
         self._profiles = profiles
         self._admission = admission
 
-    def target(self, asked: BlockQuery, conversation: Conversation | None) -> Target | None:
-        """None when nothing says in which namespaces to look.
+    def target(self, query: BlockQuery, conversation: Conversation | None) -> Target | None:
+        """The target of a query; None if it names no namespaces, scope or known conversation.
 
-        What a conversation is known to be goes before what is said of it, and that before what a namespace's name tells.
+        A known conversation's own policy and scope come first, then the query's scope, then the fields in the first
+        namespace's name.
         """
         if conversation is not None:
             policy, scope = conversation.policy, conversation.scope
-        elif asked.scope is not None:
-            scope = Scope(conversation_id=asked.conversation_id or UNSAID, **asdict(asked.scope))
+        elif query.scope is not None:
+            scope = Scope(conversation_id=query.conversation_id or UNKNOWN, **asdict(query.scope))
             policy = self._policies.match(scope)
-        elif asked.namespaces:
-            first = asked.namespaces[0]
-            scope = next(iter(self._policies.scopes_feeding(first)), Scope(conversation_id=UNSAID))
+        elif query.namespaces:
+            first = query.namespaces[0]
+            scope = next(iter(self._policies.scopes_feeding(first)), Scope(conversation_id=UNKNOWN))
             policy = self._policies.governing(first)
         else:
             return None
-        return Target(asked.namespaces or policy.namespaces_of(scope), policy, scope)
+        return Target(query.namespaces or policy.namespaces_of(scope), policy, scope)
 
-    async def block(
-        self, asked: BlockQuery, conversation: Conversation | None, may_read: MayRead = everything
-    ) -> Block:
-        """The block that is asked for; there is a target. Checked before is whether the caller may read the target's namespaces
-        and the `conversation`, None where there is none or none is known yet; `may_read` is for passages, which have owners.
+    async def block(self, query: BlockQuery, conversation: Conversation | None, may_read: MayRead = allow_all) -> Block:
+        """The requested block. The caller has checked the rights to the target's namespaces and to `conversation` (None if
+        none is given or known); `may_read` checks the owners of passages.
 
-        Raises Retryable, Overloaded among them, and Rejected `budget_too_small`.
+        Raises ValueError without a target, Retryable (also Overloaded), and Rejected `budget_too_small`.
         """
-        target = self.target(asked, conversation)
+        target = self.target(query, conversation)
         if target is None:
             raise ValueError("neither namespaces nor a known conversation nor a scope are given")
         async with self._admission.place() if self._admission else nullcontext():
-            return await self._block(asked, target, conversation, may_read)
+            return await self._block(query, target, conversation, may_read)
 
     async def _block(
-        self, asked: BlockQuery, target: Target, conversation: Conversation | None, may_read: MayRead
+        self, query: BlockQuery, target: Target, conversation: Conversation | None, may_read: MayRead
     ) -> Block:
-        limits = limits_of(asked, target.policy.block)
+        limits = limits_of(query, target.policy.block)
         found, tail, profile = await asyncio.gather(
-            self._found(asked, target.namespaces, limits), self._tail(asked, conversation), self._profile(asked, target)
+            self._found(query, target.namespaces, limits), self._tail(query, conversation), self._profile(query, target)
         )
-        style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
+        style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, query.cite)
         style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
-        earlier = [hit for hit in permitted(found, may_read).said if not in_prompt(hit, asked)]
-        made = block(
-            beside(profile, found.hits, asked), tail, style, limits, self._count_tokens, known_from(asked), earlier
-        )
+        earlier = [hit for each in permitted(found, may_read).said for hit in without_prompt_messages(each, query)]
+        hits = without_profile_memories(profile, found.hits, query)
+        made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier)
+        if made.left_out is not None:
+            in_profile = [hit for hit in found.hits if hit not in hits]
+            left_out = (*profile_left_out(in_profile, style, self._count_tokens), *made.left_out)
+            made = replace(made, left_out=left_out)
         return replace(
             made,
             namespaces=target.namespaces,
             policy=target.policy.name,
             degraded=found.degraded,
             conversation_known=conversation is not None,
-            profile=told(profile, asked),
+            profile=unless_known(profile, query),
         )
 
-    async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
-        """Each tier by itself: neither takes the other's room before it is known how much of it there is."""
-        wanted = Query(
-            namespaces=namespaces, text=asked.text, filters=asked.filters, floor=asked.floor, asked_at=asked.asked_at
+    async def _found(self, query: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
+        """Searches each tier with its own limit, as the block divides the room between them later."""
+        tier_query = Query(
+            namespaces=namespaces, text=query.text, filters=query.filters, floor=query.floor, asked_at=query.asked_at
         )
-        memories, said = await asyncio.gather(
-            self._tier(wanted, "memories", limits.max_memories), self._tier(wanted, "said", limits.max_said)
+        memories, passages = await asyncio.gather(
+            self._tier(tier_query, "memories", limits.max_memories), self._tier(tier_query, "said", limits.max_said)
         )
-        degraded = tuple(dict.fromkeys((*memories.degraded, *said.degraded)))
-        return Found(hits=memories.hits, said=said.said, degraded=degraded)
+        degraded = tuple(dict.fromkeys((*memories.degraded, *passages.degraded)))
+        return Found(hits=memories.hits, said=passages.said, degraded=degraded)
 
-    async def _tier(self, wanted: Query, tier: Tier, most: int) -> Found:
-        if not most or (tier == "said" and not wanted.asks_passages):
+    async def _tier(self, tier_query: Query, tier: Tier, most: int) -> Found:
+        if not most or (tier == "said" and not tier_query.asks_passages):
             return Found()
-        return await self._retrieval.search(replace(wanted, tier=tier, limit=min(most + SPARE, MOST_FOUND)))
+        return await self._retrieval.search(replace(tier_query, tier=tier, limit=min(most + EXTRA_HITS, MOST_FOUND)))
 
-    async def _profile(self, asked: BlockQuery, target: Target) -> Profile | None:
-        if self._profiles is None or asked.profile is False:
+    async def _profile(self, query: BlockQuery, target: Target) -> Profile | None:
+        if self._profiles is None or query.profile is False:
             return None
         return await self._profiles.of(target.namespaces, target.policy)
 
-    async def _tail(self, asked: BlockQuery, conversation: Conversation | None) -> Sequence[Message]:
-        """Under a policy without extraction nothing waits for one: the conversation's own context has its messages."""
-        if conversation is None or not asked.tail or not conversation.policy.extract:
+    async def _tail(self, query: BlockQuery, conversation: Conversation | None) -> Sequence[Message]:
+        """Recent messages that are not extracted yet. None if the policy does not extract: the conversation's own context
+        has them."""
+        if conversation is None or not query.tail or not conversation.policy.extract:
             return ()
-        waiting = await self._archive.unextracted(conversation.conversation_id, self._clock() - SETTLING)
-        return [said for said in waiting if not asked.knows(said.message_id, said.timestamp)]
+        waiting = await self._archive.unextracted(conversation.conversation_id, self._clock() - ARCHIVE_GRACE)
+        return [message for message in waiting if not query.knows(message.message_id, message.timestamp)]
 
 
-def beside(profile: Profile | None, hits: Sequence[Hit], asked: BlockQuery) -> Sequence[Hit]:
-    """The hits without those that the profile tells, if it stands in the prompt."""
-    if profile is None or not asked.has_profile:
+def without_profile_memories(profile: Profile | None, hits: Sequence[Hit], query: BlockQuery) -> Sequence[Hit]:
+    """The hits without memories in the profile, if the prompt has the profile."""
+    if profile is None or not query.has_profile:
         return hits
     return [hit for hit in hits if hit.memory.memory_id not in profile.memory_ids]
 
 
-def told(profile: Profile | None, asked: BlockQuery) -> Profile | None:
-    """Without its text and lines, if the caller has this version."""
-    if profile is None or profile.version != asked.profile_version:
+def unless_known(profile: Profile | None, query: BlockQuery) -> Profile | None:
+    """The profile; without text and lines if the caller has this version."""
+    if profile is None or profile.version != query.profile_version:
         return profile
     return replace(profile, text="", lines=(), unchanged=True)
 
 
-def limits_of(asked: BlockQuery, settings: BlockSettings) -> Limits:
+def limits_of(query: BlockQuery, settings: BlockSettings) -> Limits:
     return Limits(
-        max_tokens=settings.max_tokens if asked.max_tokens is None else asked.max_tokens,
-        max_memories=settings.max_memories if asked.max_memories is None else asked.max_memories,
+        max_tokens=settings.max_tokens if query.max_tokens is None else query.max_tokens,
+        max_memories=settings.max_memories if query.max_memories is None else query.max_memories,
         tail_share=settings.tail_share,
-        max_said=settings.max_said if asked.max_said is None else asked.max_said,
+        max_said=settings.max_said if query.max_said is None else query.max_said,
         said_share=settings.said_share,
-        order=asked.order or settings.order,
+        order=query.order or settings.order,
+        explain=query.explain,
     )
 
 
-def in_prompt(hit: SaidHit, asked: BlockQuery) -> bool:
-    """Whether the prompt has the message already."""
-    said = hit.passage
-    return said.conversation_id == asked.conversation_id and asked.knows(said.message_id, said.said_at)
+def without_prompt_messages(hit: SaidHit, query: BlockQuery) -> list[SaidHit]:
+    """The hit without messages that the prompt has."""
+    return without_shown(hit, lambda said: in_prompt(said, query))
 
 
-def known_from(asked: BlockQuery) -> IsKnown:
-    """A memory says nothing but what messages say when all its sources are among them, and nobody has worded it anew since."""
+def in_prompt(message: Passage, query: BlockQuery) -> bool:
+    return message.conversation_id == query.conversation_id and query.knows(message.message_id, message.said_at)
+
+
+def known_by_sources(query: BlockQuery) -> IsKnown:
+    """A memory adds nothing to the messages if all its sources are among them and its text was not edited or merged since."""
 
     def is_known(memory: Memory, whole: frozenset[str]) -> bool:
         reworded = memory.version - 1 > memory.reinforcement_count
@@ -198,8 +210,8 @@ def known_from(asked: BlockQuery) -> IsKnown:
             bool(memory.sources)
             and not (reworded or memory.pinned)
             and all(
-                source.conversation_id == asked.conversation_id
-                and (source.message_id in whole or asked.knows(source.message_id, source.timestamp))
+                source.conversation_id == query.conversation_id
+                and (source.message_id in whole or query.knows(source.message_id, source.timestamp))
                 for source in memory.sources
             )
         )

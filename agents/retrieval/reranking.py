@@ -1,16 +1,16 @@
-"""Reranking: what a search found, ordered anew by a model that reads question and text together; done without when it fails."""
+"""Reorders search hits by a model that reads question and text together. If the reranker fails, hits keep their order."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from agents.passages.building import searchable_text
+from agents.passages.chunking import searchable_text
 from agents.retrieval.block_style import day
-from agents.retrieval.ranking import said
-from agents.retrieval.search import ASKED_CHARS
-from agents.retrieval.tiers import ordered
-from agents.retrieval.time_limits import Bounded
+from agents.retrieval.ranking import last_said_at
+from agents.retrieval.search import MAX_QUESTION_CHARS
+from agents.retrieval.tiers import found_in_order
+from agents.retrieval.time_limits import TimeLimited
 from schemas.policies.policies import PolicySelector
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
 
@@ -21,54 +21,55 @@ class Reranker(Protocol):
     """sinks.reranking.endpoint.RemoteReranker, agents.models.reranking.ModelReranker."""
 
     async def scores(self, query: str, texts: Sequence[str], namespaces: Sequence[str]) -> list[float]:
-        """One for each text, higher for what fits better. `namespaces` are those that are searched. Raises MemstreamError."""
+        """A score per text, in order; higher means more relevant. `namespaces` are the searched ones. Raises MemstreamError."""
 
 
-class Searching(Protocol):
+class SearchService(Protocol):
     """agents.retrieval.tiers.Tiers."""
 
-    async def search(self, asked: Query) -> Found: ...
+    async def search(self, query: Query) -> Found: ...
 
 
 class RerankedSearch:
-    """Searches, and puts the best `candidates` into the reranker's order. Raises what the search raises."""
+    """Searches, and reorders the best `candidates` hits by the reranker. Raises what the search raises."""
 
     def __init__(
         self,
-        searching: Searching,
+        search_service: SearchService,
         reranker: Reranker,
         policies: PolicySelector,
         *,
         candidates: int,
-        within_s: float,
+        timeout_s: float,
     ) -> None:
-        self._searching = searching
+        self._search_service = search_service
         self._reranker = reranker
         self._policies = policies
         self._candidates = candidates
-        self._bounded = Bounded("reranker_slow", "reranker_failed", within_s=within_s)
+        self._time_limited = TimeLimited("reranker_slow", "reranker_failed", timeout_s=timeout_s)
 
-    async def search(self, asked: Query) -> Found:
-        """At most `limit`, the best first; in the order of the search when the reranker does not answer in time."""
-        if not asked.words:
-            return await self._searching.search(asked)
-        limit = min(max(asked.limit, self._candidates), MOST_FOUND)
-        found = await self._searching.search(replace(asked, limit=limit))
+    async def search(self, query: Query) -> Found:
+        """At most `limit` hits, best first; in the order of the search if the reranker fails or times out."""
+        if not query.words:
+            return await self._search_service.search(query)
+        limit = min(max(query.limit, self._candidates), MOST_FOUND)
+        found = await self._search_service.search(replace(query, limit=limit))
         first, rest = found.mixed[: self._candidates], found.mixed[self._candidates :]
         if len(first) < 2:
-            return ordered(found.mixed[: asked.limit], found.degraded)
+            return found_in_order(found.mixed[: query.limit], found.degraded)
         texts = [self._text(hit) for hit in first]
-        query = self._sendable(asked.words[: 2 * ASKED_CHARS], asked.namespaces[0])[:ASKED_CHARS]
-        scored = await self._bounded.ask(lambda: self._reranker.scores(query, texts, asked.namespaces))
+        question = self._sendable(query.words[: 2 * MAX_QUESTION_CHARS], query.namespaces[0])[:MAX_QUESTION_CHARS]
+        scored = await self._time_limited.call(lambda: self._reranker.scores(question, texts, query.namespaces))
         best = first if scored.value is None else reranked(first, scored.value)
-        return ordered((*best, *rest)[: asked.limit], (*found.degraded, *scored.degraded))
+        return found_in_order((*best, *rest)[: query.limit], (*found.degraded, *scored.degraded))
 
     def _text(self, hit: Hit | SaidHit) -> str:
-        """With its day, and who said it: questions ask for both. A passage is without what privacy takes out already."""
+        """The text with its date, and the speaker of a passage, as questions refer to both. The text of a passage is
+        redacted already."""
         if isinstance(hit, SaidHit):
-            return f"{day(hit.passage.said_at)}, {hit.passage.said_by}: {hit.passage.text}"
+            return "\n".join(f"{day(each.said_at)}, {each.said_by}: {each.text}" for each in hit.exchange)
         memory = hit.memory
-        return f"{day(said(memory))}: {self._sendable(memory.text, memory.namespace)}"
+        return f"{day(last_said_at(memory))}: {self._sendable(memory.text, memory.namespace)}"
 
     def _sendable(self, text: str, namespace: str) -> str:
         return searchable_text(text, self._policies.governing(namespace).privacy)

@@ -1,4 +1,4 @@
-"""What a cosine is worth: each embedding model has its own scale, measured by `make bench-recall`. The table is `scales.json`."""
+"""Cosine scales of embedding models for memories, from `scales.json`, measured by `make bench-recall`."""
 
 from functools import cache
 from pathlib import Path
@@ -14,10 +14,10 @@ LAST_LATIN: Final = "\u024f"
 
 
 class Scale(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A cosine of a question and a memory counts from `cosine_from`, as nothing, to `cosine_to`, as all.
+    """Cosines from `cosine_from` to `cosine_to` count from 0 to 1.
 
-    What is less relevant than `floor` has nothing to do with the question. A model that is `latin_only` finds all texts in other
-    scripts alike, so that their cosines say nothing.
+    Memories with a relevance below `floor` are unrelated to the question. With `latin_only`, the model cannot tell texts in
+    other scripts apart, so their cosines are ignored.
     """
 
     cosine_from: float = 0.30
@@ -26,11 +26,11 @@ class Scale(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     latin_only: bool = False
 
     def near(self, cosine: float) -> Fraction:
-        """The part of a relevance that is nearness in meaning."""
+        """The scaled cosine, from 0 to 1."""
         return min(max((cosine - self.cosine_from) / (self.cosine_to - self.cosine_from), 0.0), 1.0)
 
     def reads(self, text: str) -> bool:
-        """Whether the model knows the script that most letters of a text are in."""
+        """Whether the model knows the script of most letters of the text."""
         if not self.latin_only or text.isascii():
             return True
         letters = [each for each in text if each.isalpha()]
@@ -38,7 +38,7 @@ class Scale(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def scale_of(embedding_model: str) -> Scale:
-    """The model's, or the defaults for one that was never measured."""
+    """The scale of the model; defaults for a model that was never measured."""
     return table().get(embedding_model, Scale())
 
 

@@ -1,4 +1,4 @@
-"""Search: what is near in meaning and what has the same words, fused; slow or failing parts are done without."""
+"""Memory search: combines vector search and full-text search. Parts that fail or time out are left out and reported."""
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
@@ -8,9 +8,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from agents.privacy.scrub import sendable
-from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, at_most, least_relevance, ranked
+from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, least_relevance, max_relevance, ranked
 from agents.retrieval.scales import Scale, scale_of
-from agents.retrieval.time_limits import WITHIN_S, Bounded
+from agents.retrieval.time_limits import TIMEOUT_S, TimeLimited
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Privacy
 from schemas.retrieval.searches import Degraded, Filters, Found, Hit, Query
@@ -18,41 +18,41 @@ from sinks.embeddings.port import Embedder
 from sinks.memories.lexical import LexicalIndex, WordMatch
 from sinks.vectors.port import Vector, VectorIndex
 
-LEAST_CANDIDATES = 50  # of each way, before they are fused
-ASKED_CHARS = 2_000  # of a text are embedded; the model that ships reads 256 tokens
-LOOKED_THROUGH = 200  # memories, while the vector index cannot be asked
+MIN_CANDIDATES = 50  # per method, before they are merged
+MAX_QUESTION_CHARS = 2_000  # of a question that are embedded; the packaged model reads 256 tokens
+MAX_SCANNED = 200  # memories compared while the vector index is unavailable
 
 
-class Remembered(Protocol):
-    """Where memories are read: sinks.memories.reader.Memories."""
+class MemorySource(Protocol):
+    """Reads memories and their vectors: sinks.memories.reader.Memories."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
     async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]: ...
 
 
-class Near(Struct, frozen=True, kw_only=True):
-    """Cosines that the vector index knows; the question's vector, for others; and why one of them is missing."""
+class NearMemories(Struct, frozen=True, kw_only=True):
+    """The question's vector, the cosines from the vector index by memory id, and the parts that failed."""
 
     vector: Vector | None = None
     cosines: dict[str, float] = {}
     degraded: tuple[Degraded, ...] = ()
 
 
-class Retrieval:
-    """Searches the memories of namespaces. Raises Retryable when Postgres cannot answer now, and for nothing else."""
+class MemorySearch:
+    """Searches memories of namespaces. Raises only Retryable, while PostgreSQL is unavailable."""
 
     def __init__(
         self,
         embedder: Embedder,
         vectors: VectorIndex,
         lexical: LexicalIndex,
-        memories: Remembered,
+        memories: MemorySource,
         *,
         clock: Callable[[], datetime],
         ranking: Ranking = DEFAULT_RANKING,
         scale: Scale | None = None,
-        within_s: float = WITHIN_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._embedder = embedder
         self._vectors = vectors
@@ -61,38 +61,39 @@ class Retrieval:
         self._clock = clock
         self._ranking = ranking
         self._scale = scale or scale_of(embedder.model)
-        self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
-        self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)
+        self._embedding = TimeLimited("embedder_slow", "embedder_failed", timeout_s=timeout_s)
+        self._indexed = TimeLimited("vectors_slow", "vectors_failed", timeout_s=timeout_s)
 
-    async def search(self, asked: Query) -> Found:
-        """At most `limit` memories, the best first; without a text those that the filters accept, by importance."""
-        text = (asked.text or "").strip()
-        return await self._by_text(asked, text) if text else await self._listed(asked)
+    async def search(self, query: Query) -> Found:
+        """At most `limit` memories, best first. Without a text, those that pass the filters, most important first."""
+        text = (query.text or "").strip()
+        return await self._by_text(query, text) if text else await self._listed(query)
 
-    async def _listed(self, asked: Query) -> Found:
-        memories = await self._lexical.listed(namespaces=asked.namespaces, filters=asked.filters, limit=asked.limit)
+    async def _listed(self, query: Query) -> Found:
+        memories = await self._lexical.listed(namespaces=query.namespaces, filters=query.filters, limit=query.limit)
         return Found(hits=tuple(Hit(score=memory.importance, memory=memory) for memory in memories))
 
-    async def _by_text(self, asked: Query, text: str) -> Found:
-        limit = max(LEAST_CANDIDATES, 2 * asked.limit)
+    async def _by_text(self, query: Query, text: str) -> Found:
+        limit = max(MIN_CANDIDATES, 2 * query.limit)
         near, matches = await asyncio.gather(
-            self._near(text, asked, limit),
-            self._lexical.search(text, namespaces=asked.namespaces, filters=asked.filters, limit=limit),
+            self._near(text, query, limit),
+            self._lexical.search(text, namespaces=query.namespaces, filters=query.filters, limit=limit),
         )
-        candidates = await self._candidates(asked, near, matches)
-        hits = ranked(candidates, self._ranking, self._scale, floor=asked.floor)[: asked.limit]
-        return Found(hits=tuple(hits if asked.explain else map(unexplained, hits)), degraded=near.degraded)
+        candidates = await self._candidates(query, near, matches)
+        hits = ranked(candidates, self._ranking, self._scale, floor=query.floor)[: query.limit]
+        return Found(hits=tuple(hits if query.explain else map(unexplained, hits)), degraded=near.degraded)
 
-    async def _candidates(self, asked: Query, near: Near, matches: Sequence[WordMatch]) -> list[Candidate]:
-        """Read are those that can reach the floor: most of what an index names is far away, and a memory is dear to read."""
+    async def _candidates(self, query: Query, near: NearMemories, matches: Sequence[WordMatch]) -> list[Candidate]:
+        """Reads only memories that can reach the least relevance: most results of an index are far away, and reading is
+        expensive."""
         words = {match.memory_id: match.score for match in matches}
         cosines = near.cosines | await self._cosines(near.vector, words.keys() - near.cosines.keys())
-        least = least_relevance(self._scale, asked.floor)
+        least = least_relevance(self._scale, query.floor)
         known = await self._memories.by_ids(
             [
                 memory_id
                 for memory_id in words.keys() | cosines.keys()
-                if at_most(cosines.get(memory_id), words.get(memory_id, 0.0), self._ranking, self._scale) >= least
+                if max_relevance(cosines.get(memory_id), words.get(memory_id, 0.0), self._ranking, self._scale) >= least
             ]
         )
         now = self._clock()
@@ -103,44 +104,46 @@ class Retrieval:
                 words.get(memory_id, 0.0),
             )
             for memory_id, memory in known.items()
-            if is_found(memory, asked.namespaces, asked.filters, now)
+            if matches_query(memory, query.namespaces, query.filters, now)
         ]
 
-    async def _cosines(self, asked: Vector | None, memory_ids: Collection[str]) -> dict[str, float]:
-        """Of what the vector index did not name, be it too far away or the index down: Postgres has the vectors too."""
-        if asked is None or not memory_ids:
+    async def _cosines(self, question: Vector | None, memory_ids: Collection[str]) -> dict[str, float]:
+        """Cosines of memories that the vector index did not return; PostgreSQL has their vectors."""
+        if question is None or not memory_ids:
             return {}
         vectors = await self._memories.vectors(memory_ids, self._embedder.model)
-        return {memory_id: float(asked @ vector) for memory_id, vector in vectors.items()}
+        return {memory_id: float(question @ vector) for memory_id, vector in vectors.items()}
 
-    async def _near(self, text: str, asked: Query, limit: int) -> Near:
-        """Who has no vectors searches by words."""
+    async def _near(self, text: str, query: Query, limit: int) -> NearMemories:
+        """The nearest memories; empty if the model does not know the question's script."""
         if not self._scale.reads(text):
-            return Near()
-        embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([sendable_beginning(text)]))
+            return NearMemories()
+        embedded = await self._embedding.call(lambda: self._embedder.embed_questions([sendable_beginning(text)]))
         if embedded.value is None:
-            return Near(degraded=embedded.degraded)
+            return NearMemories(degraded=embedded.degraded)
         vector = embedded.value[0]
-        found = await self._indexed.ask(
-            lambda: self._vectors.search(vector, namespaces=asked.namespaces, filters=asked.filters, limit=limit)
+        found = await self._indexed.call(
+            lambda: self._vectors.search(vector, namespaces=query.namespaces, filters=query.filters, limit=limit)
         )
         if found.value is None:
-            return Near(vector=vector, cosines=await self._looked_through(vector, asked), degraded=found.degraded)
-        return Near(vector=vector, cosines={each.memory_id: each.score for each in found.value})
+            return NearMemories(
+                vector=vector, cosines=await self._scanned_cosines(vector, query), degraded=found.degraded
+            )
+        return NearMemories(vector=vector, cosines={each.memory_id: each.score for each in found.value})
 
-    async def _looked_through(self, vector: Vector, asked: Query) -> dict[str, float]:
-        """The cosines of the most important memories, for want of an index; of most namespaces that is all of them."""
-        memories = await self._lexical.listed(namespaces=asked.namespaces, filters=asked.filters, limit=LOOKED_THROUGH)
+    async def _scanned_cosines(self, vector: Vector, query: Query) -> dict[str, float]:
+        """Cosines of the most important memories, in place of the vector index; in most namespaces these are all memories."""
+        memories = await self._lexical.listed(namespaces=query.namespaces, filters=query.filters, limit=MAX_SCANNED)
         return await self._cosines(vector, [memory.memory_id for memory in memories])
 
 
 def sendable_beginning(text: str) -> str:
-    """What the embedder may be sent; more is looked at, so that no secret is cut in half before it is found."""
-    return sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
+    """The redacted beginning of the text. Redaction sees twice as much text, so that it finds a secret across the limit."""
+    return sendable(text[: 2 * MAX_QUESTION_CHARS], Privacy())[:MAX_QUESTION_CHARS]
 
 
-def is_found(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:
-    """What an index holds may be older than the memory: the memory itself is held to the question."""
+def matches_query(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:
+    """Whether the current memory matches the query: an index may have an older state."""
     expired = filters.valid_at is None and memory.expires_at is not None and memory.expires_at <= now
     return memory.namespace in namespaces and not expired and filters.accepts(memory)
 

@@ -1,30 +1,32 @@
-"""One search over both tiers: memories, and what was said."""
+"""Searches both tiers, memories and passages, and merges their hits."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Protocol, TypeAlias
 
 from msgspec.structs import replace
 
+from agents.retrieval.passage_neighbours import without_shown
+from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, CosineScale, Span
+from agents.retrieval.passage_search import FoundPassages
 from agents.retrieval.question_times import spans
-from agents.retrieval.said import SaidFound
-from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale, Span
-from schemas.passages.passages import ANY_PASSAGE, PassageFilters
+from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
-Source: TypeAlias = tuple[str, str]  # a conversation and a message of it
+Source: TypeAlias = tuple[str, str]  # conversation_id, message_id
 
 
 class MemorySearch(Protocol):
-    """agents.retrieval.search.Retrieval."""
+    """agents.retrieval.search.MemorySearch."""
 
-    async def search(self, asked: Query) -> Found: ...
+    async def search(self, query: Query) -> Found: ...
 
 
 class PassageSearch(Protocol):
-    """agents.retrieval.said.SaidSearch."""
+    """agents.retrieval.passage_search.PassageSearch."""
 
     @property
     def scale(self) -> CosineScale: ...
@@ -37,52 +39,58 @@ class PassageSearch(Protocol):
         *,
         spans: Sequence[Span] = (),
         limit: int = 10,
-    ) -> SaidFound: ...
+    ) -> FoundPassages: ...
 
 
 class Tiers:
-    """Raises what the memory search raises."""
+    """Searches memories, passages or both. Raises what the memory search raises."""
 
     def __init__(
-        self, memories: MemorySearch, said: PassageSearch, clock: Callable[[], datetime], memory_scale: CosineScale
+        self,
+        memories: MemorySearch,
+        passage_search: PassageSearch,
+        clock: Callable[[], datetime],
+        memory_scale: CosineScale,
     ) -> None:
         self._memories = memories
-        self._said = said
+        self._passage_search = passage_search
         self._clock = clock
         self._memory_scale = memory_scale
 
-    async def search(self, asked: Query) -> Found:
-        """At most `limit` of both together."""
-        if not asked.asks_passages:
-            found = await self._memories.search(asked)
+    async def search(self, query: Query) -> Found:
+        """At most `limit` hits of both tiers together, best first."""
+        if not query.asks_passages:
+            found = await self._memories.search(query)
             return replace(found, mixed=found.hits)
-        if not asked.asks_memories:
-            said = await self._passages(asked)
-            return Found(said=said.hits, mixed=said.hits, degraded=said.degraded)
-        found, said = await asyncio.gather(self._memories.search(replace(asked, explain=True)), self._passages(asked))
-        best = merged(found.hits, said.hits, self._memory_scale, self._said.scale)[: asked.limit]
-        if not asked.explain:
+        if not query.asks_memories:
+            passages = await self._passages(query)
+            return Found(said=passages.hits, mixed=passages.hits, degraded=passages.degraded)
+        found, passages = await asyncio.gather(
+            self._memories.search(replace(query, explain=True)), self._passages(query)
+        )
+        best = merged(found.hits, passages.hits, self._memory_scale, self._passage_search.scale)[: query.limit]
+        if not query.explain:
             best = [replace(hit, parts=None) if isinstance(hit, Hit) else hit for hit in best]
-        return ordered(best, (*found.degraded, *said.degraded))
+        return found_in_order(best, (*found.degraded, *passages.degraded))
 
-    async def _passages(self, asked: Query) -> SaidFound:
-        return await self._said.search(
-            asked.words,
-            asked.namespaces,
-            passage_filters(asked),
-            spans=spans(asked.words, asked.asked_at or self._clock()),
-            limit=asked.limit,
+    async def _passages(self, query: Query) -> FoundPassages:
+        return await self._passage_search.search(
+            query.words,
+            query.namespaces,
+            passage_filters(query),
+            spans=spans(query.words, query.asked_at or self._clock()),
+            limit=query.limit,
         )
 
 
-def passage_filters(asked: Query) -> PassageFilters:
-    """Those of the question; without times of their own, the times when something happened."""
-    own, filters = asked.passage_filters, asked.filters
+def passage_filters(query: Query) -> PassageFilters:
+    """The query's passage filters. Without times of their own, they use the `happened_*` times of the memory filters."""
+    own, filters = query.passage_filters, query.filters
     return replace(own, said_from=own.said_from or filters.happened_from, said_to=own.said_to or filters.happened_to)
 
 
-def ordered(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Found:
-    """The hits, in their order, as an answer."""
+def found_in_order(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Found:
+    """The answer for these hits, in this order."""
     return Found(
         hits=tuple(hit for hit in best if isinstance(hit, Hit)),
         said=tuple(hit for hit in best if isinstance(hit, SaidHit)),
@@ -92,29 +100,35 @@ def ordered(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Foun
 
 
 def merged(
-    hits: Sequence[Hit], said: Sequence[SaidHit], memory_scale: CosineScale, said_scale: CosineScale
+    hits: Sequence[Hit], passage_hits: Sequence[SaidHit], memory_scale: CosineScale, passage_scale: CosineScale
 ) -> list[Hit | SaidHit]:
-    """Passages in their order. A memory stands where the first of its sources stands, as it says the same: of them the one is
-    shown that fits the question better. Other memories come before the first passage that fits no better."""
-    places = {source_of(hit): place for place, hit in reversed(list(enumerate(said)))}
+    """Both tiers in one order. Passages keep their order.
+
+    A memory whose source message is among the passages or their neighbours says the same: the more relevant of the two is
+    shown, at the passage's place. Other memories follow the last passage that is more relevant.
+    """
+    places = {
+        source_of(passage): place for place, hit in reversed(list(enumerate(passage_hits))) for passage in hit.exchange
+    }
     anchored, free = defaultdict[int, list[Hit]](list), list[Hit]()
     for hit in hits:
         found = [places[source] for source in sources_of(hit) if source in places]
         (anchored[min(found)] if found else free).append(hit)
-    order, told = list[Hit | SaidHit](), set[Source]()
-    for place, passage in enumerate(said):
-        fits = relevance(passage, said_scale)
-        while free and relevance(free[0], memory_scale) >= fits:
+    order, shown_sources = list[Hit | SaidHit](), set[Source]()
+    passage_relevance = [relevance(passage, passage_scale) for passage in passage_hits]
+    best_from = list(accumulate(reversed(passage_relevance), max))[::-1]  # passages are not ordered by relevance alone
+    for place, (passage_hit, passage_score) in enumerate(zip(passage_hits, passage_relevance, strict=True)):
+        while free and relevance(free[0], memory_scale) >= best_from[place]:
             order.append(free.pop(0))
-        if source_of(passage) not in told:
-            instead = [hit for hit in anchored[place] if relevance(hit, memory_scale) >= fits]
-            order += instead or [passage]
-            told.update(*(sources_of(hit) for hit in instead), (source_of(passage),))
+        memories_shown = [hit for hit in anchored[place] if relevance(hit, memory_scale) >= passage_score]
+        shown_sources.update(*map(sources_of, memories_shown))
+        order += memories_shown
+        order += without_shown(passage_hit, lambda said: source_of(said) in shown_sources)
     return [*order, *free]
 
 
-def source_of(hit: SaidHit) -> Source:
-    return hit.passage.conversation_id, hit.passage.message_id
+def source_of(passage: Passage) -> Source:
+    return passage.conversation_id, passage.message_id
 
 
 def sources_of(hit: Hit) -> list[Source]:
@@ -122,7 +136,7 @@ def sources_of(hit: Hit) -> list[Source]:
 
 
 def relevance(hit: Hit | SaidHit, scale: CosineScale) -> float:
-    """Nearness and words on one scale for both tiers."""
+    """Relevance on one scale for both tiers, from similarity and words."""
     if isinstance(hit, Hit):
         cosine, words = (hit.parts.cosine, hit.parts.lexical or 0.0) if hit.parts else (None, hit.score)
     else:

@@ -1,4 +1,4 @@
-"""Asking what search can do without: for so long and no longer, and not again at once when it took too long."""
+"""Calls with a time limit to the optional parts of a search. A part that timed out is skipped for a while."""
 
 import asyncio
 import logging
@@ -12,41 +12,50 @@ from schemas.retrieval.searches import Degraded
 
 T = TypeVar("T")
 
-WITHIN_S: Final = 2.0
-REST_S: Final = 5.0  # after it took too long: meanwhile nobody waits for it
+TIMEOUT_S: Final = 2.0
+COOLDOWN_S: Final = 5.0  # pause after a timeout
 
 log = logging.getLogger(__name__)
 
 
-class Answered(Struct, Generic[T], frozen=True):
-    """What was asked for, or why there is none."""
+class CallResult(Struct, Generic[T], frozen=True):
+    """The result of a call, or None with the reasons."""
 
     value: T | None = None
     degraded: tuple[Degraded, ...] = ()
 
 
-class Bounded:
-    """One of the parts: `slow` and `failed` say in an answer that it was missing."""
+class TimeLimited:
+    """Limits calls to one part to `timeout_s` seconds, and skips the part for `cooldown_s` seconds after a timeout. `slow` and
+    `failed` are the names for the `degraded` list of an answer."""
 
-    def __init__(self, slow: Degraded, failed: Degraded, *, within_s: float = WITHIN_S, rest_s: float = REST_S) -> None:
+    def __init__(
+        self, slow: Degraded, failed: Degraded, *, timeout_s: float = TIMEOUT_S, cooldown_s: float = COOLDOWN_S
+    ) -> None:
         self._slow = slow
+        self._name = slow.removesuffix("_slow")
         self._failed = failed
-        self._within_s = within_s
-        self._rest_s = rest_s
-        self._resting_until = 0.0
+        self._timeout_s = timeout_s
+        self._cooldown_s = cooldown_s
+        self._skipped_until = 0.0
 
-    async def ask(self, asking: Callable[[], Awaitable[T]]) -> Answered[T]:
-        """Never raises what may pass, or what an operator must mend: who searches is told, and so is the log."""
+    async def call(self, call: Callable[[], Awaitable[T]]) -> CallResult[T]:
+        """Calls the part. Raises no MemstreamError: failures are logged and reported in the result."""
         now_s = asyncio.get_running_loop().time
-        if now_s() < self._resting_until:
-            return Answered(degraded=(self._slow,))
+        if now_s() < self._skipped_until:
+            return CallResult(degraded=(self._slow,))
         try:
-            async with asyncio.timeout(self._within_s):
-                return Answered(await asking())
+            async with asyncio.timeout(self._timeout_s):
+                return CallResult(await call())
         except TimeoutError:
-            self._resting_until = now_s() + self._rest_s
-            log.warning("%s: no answer within %g s", self._slow, self._within_s)
-            return Answered(degraded=(self._slow,))
+            self._skipped_until = now_s() + self._cooldown_s
+            log.warning(
+                "search: the %s did not answer within %g s, skipping it for %g s",
+                self._name,
+                self._timeout_s,
+                self._cooldown_s,
+            )
+            return CallResult(degraded=(self._slow,))
         except MemstreamError as exc:
-            log.warning("%s: %s", self._failed, exc)
-            return Answered(degraded=(self._failed,))
+            log.warning("search: the %s failed, answering without it: %s", self._name, exc)
+            return CallResult(degraded=(self._failed,))

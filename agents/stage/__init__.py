@@ -1,1 +1,1 @@
-"""What the agents of every stage share: the outermost loop, batches in flight, queues by key, leases."""
+"""Shared parts of all stages' agents: the outermost loop, concurrent batches, queues by key, leases."""

@@ -1,4 +1,4 @@
-"""Batches that a stage works on at a time: many, as each may wait for a model, and acked in whatever order they end."""
+"""Concurrent batches of a stage: many at a time, as each may wait for a model, acked in any order."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agents.dead_letters.writer import position
-from agents.stage.loop import give_up, pause_s
+from agents.stage.loop import pause_s, stop_worker
 from schemas.errors import Retryable
 from streams.delivery import cancellation
 from streams.delivery.app import StageApp
@@ -18,7 +18,7 @@ Work = Callable[[], Awaitable[object]]
 
 
 class InFlight:
-    """At most `most` batches, waiting ones included. The frontier passes only what is finished."""
+    """At most `most` batches at a time, waiting ones included. The frontier passes finished batches only."""
 
     def __init__(self, app: StageApp, most: int) -> None:
         self._app = app
@@ -26,8 +26,8 @@ class InFlight:
         self._running: set[asyncio.Task[None]] = set()
 
     async def start(self, batch: Batch, work: Work) -> None:
-        """Begins the work once there is room for it, and returns. At its end the batch is acked; what it raises stops the worker,
-        with nothing acked."""
+        """Starts the work once there is room, and returns. The batch is acked when the work ends; an error stops the worker
+        without acking."""
         while len(self._running) >= self._most:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
         task = asyncio.create_task(self._through(batch, work), name=f"{self._app.conf.id} {batch!r}")
@@ -35,7 +35,7 @@ class InFlight:
         task.add_done_callback(self._running.discard)
 
     async def close(self) -> None:
-        """Ends what is still running: its batches are not held any more, and what is not done is delivered again."""
+        """Cancels running work: its batches are not held any more and are delivered again."""
         running = list(self._running)
         for task in running:
             task.cancel()
@@ -47,15 +47,15 @@ class InFlight:
         except asyncio.CancelledError as exc:
             if cancellation.is_cancelling():
                 raise
-            await give_up(self._app, batch, exc)
+            await stop_worker(self._app, batch, exc)
         except Exception as exc:  # noqa: BLE001 (give_up logs it)
-            await give_up(self._app, batch, exc)
+            await stop_worker(self._app, batch, exc)
         else:
             batch.ack()
 
 
 async def cancel_when_lost(batch: Batch, record: Any, work: Work) -> None:
-    """Tries again what may pass, of one record, until it is done or the batch is another worker's."""
+    """Retries temporary failures of one record until it is done, or another worker has the batch."""
     tries = 0
     while batch.held:
         try:

@@ -1,20 +1,20 @@
-"""Queues by key: whoever took a place earlier comes first, and those of different keys do not wait for each other."""
+"""Queues by key: places of one key are served in order, those of different keys do not wait for each other."""
 
 import asyncio
 from types import TracebackType
 
 
 class QueuePlace:
-    """One place in a queue, to be waited for in an `async with`, which must be entered once."""
+    """A place in a queue. Wait for it with `async with`, which must be entered exactly once."""
 
-    def __init__(self, turns: "KeyQueues", key: bytes, before: "QueuePlace | None") -> None:
-        self._turns = turns
+    def __init__(self, queues: "KeyQueues", key: bytes, before: "QueuePlace | None") -> None:
+        self._queues = queues
         self._key = key
         self._before = before
         self._over = asyncio.Event()
 
     async def __aenter__(self) -> None:
-        """Returns when everybody who stood before is done."""
+        """Waits for all earlier places of the queue."""
         if self._before is None:
             return
         try:
@@ -31,20 +31,20 @@ class QueuePlace:
 
     def _leave(self) -> None:
         self._over.set()
-        self._turns.left(self._key, self)
+        self._queues.leave(self._key, self)
 
 
 class KeyQueues:
-    """The last place of each queue that somebody stands in."""
+    """The last place of each non-empty queue."""
 
     def __init__(self) -> None:
         self._last: dict[bytes, QueuePlace] = {}
 
     def next(self, key: bytes) -> QueuePlace:
-        """The next place in the queue of a key, taken at once."""
-        turn = self._last[key] = QueuePlace(self, key, self._last.get(key))
-        return turn
+        """Takes the next place in the queue of a key."""
+        place = self._last[key] = QueuePlace(self, key, self._last.get(key))
+        return place
 
-    def left(self, key: bytes, turn: QueuePlace) -> None:
-        if self._last.get(key) is turn:
+    def leave(self, key: bytes, place: QueuePlace) -> None:
+        if self._last.get(key) is place:
             del self._last[key]

@@ -1,4 +1,4 @@
-"""Holding on to what was claimed under a lease while it is worked on."""
+"""Renews leases while their holder works."""
 
 import asyncio
 import contextlib
@@ -16,10 +16,11 @@ StillHeld = Callable[[], bool]
 async def renewed_lease(
     what: str, renew: Callable[[], Awaitable[bool]], lease_s: float, claimed_at: float, monotonic_s: Callable[[], float]
 ) -> AsyncIterator[StillHeld]:
-    """Has the lease renewed, for `lease_s` each time, and says whether it still holds.
+    """Renews the lease in the background, for `lease_s` seconds each time; yields a function that says whether it still
+    holds.
 
-    By the worker's own clock it ends no later than by the database's: `claimed_at` is from before the claim. `renew` says
-    whether it was renewed; what it raises as Retryable costs time only.
+    By the worker's clock the lease ends no later than by the database's: `claimed_at` is from before the claim. `renew`
+    returns whether it succeeded; its Retryable errors only cost time.
     """
     held_until = claimed_at + lease_s
 
@@ -31,7 +32,7 @@ async def renewed_lease(
             try:
                 held_until = asked_at + lease_s if await renew() else 0.0
             except Retryable as exc:
-                log.warning("the lease of %s could not be renewed, trying again: %s", what, exc)
+                log.warning("renewing the lease of %s failed, trying again: %s", what, exc)
 
     renewing = asyncio.create_task(keep_on())
     try:
@@ -42,8 +43,8 @@ async def renewed_lease(
 
 @contextlib.asynccontextmanager
 async def ignore_retryable(what: str) -> AsyncIterator[None]:
-    """For giving a lease back: what fails here costs time only, as the lease ends by itself."""
+    """Ignores Retryable errors while a lease is released: it ends by itself."""
     try:
         yield
     except Retryable as exc:
-        log.warning("the lease of %s ends by itself: %s", what, exc)
+        log.warning("the lease of %s was not released and expires by itself: %s", what, exc)

@@ -20,7 +20,7 @@ Handle = Callable[[Batch], Awaitable[None]]
 
 
 def serve(app: StageApp, channel: Any, handle: Handle) -> None:
-    """Registers an agent on the channel. `handle` applies a batch or raises; it acks, or has its checkpoint ack."""
+    """Registers an agent on the channel. `handle` applies a batch or raises; it acks the batch, or its checkpoint does."""
 
     async def agent(stream: Any) -> None:
         async for event in stream.noack().events():
@@ -30,9 +30,9 @@ def serve(app: StageApp, channel: Any, handle: Handle) -> None:
 
 
 async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
-    """Handles a batch until it is done or its epoch is over. An unforeseen error stops the worker: nothing was acked.
+    """Handles a batch until it is done or its epoch is over. An unexpected error stops the worker without acking.
 
-    The fence is shut first: the stream goes on with the next batch, and what was committed then would be committed over this one.
+    It shuts the fence first: the stream continues with the next batch, whose commit would skip this one.
     """
     tries = 0
     while batch.current:
@@ -46,19 +46,20 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
         except asyncio.CancelledError as exc:
             if cancellation.is_cancelling():
                 raise
-            await give_up(app, batch, exc)
+            await stop_worker(app, batch, exc)
             return
         except Exception as exc:  # noqa: BLE001 (give_up logs it)
-            await give_up(app, batch, exc)
+            await stop_worker(app, batch, exc)
             return
 
 
-async def give_up(app: StageApp, batch: Batch, error: BaseException) -> None:
-    """Stops the worker. A cancellation here is one from within: nobody asked for it, and it must not end the worker quietly."""
+async def stop_worker(app: StageApp, batch: Batch, error: BaseException) -> None:
+    """Stops the worker. A CancelledError here was raised by a library: nobody requested it, and it must not end the worker
+    silently."""
     app.fence.shut()
     if isinstance(error, asyncio.CancelledError):
         error = RuntimeError(f"handling {batch!r} was cancelled from within")
-    log.error("%s: %r cannot be handled, this worker stops", app.conf.id, batch, exc_info=error)
+    log.error("%s: handling %r failed, stopping this worker", app.conf.id, batch, exc_info=error)
     await app.crash(error)
 
 

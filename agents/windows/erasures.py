@@ -1,5 +1,5 @@
-"""Erasures as the owner of windows sees them: which messages are too old to come in, which windows are to be emptied, and the
-answer for a partition once nothing is left in them."""
+"""Erasures for the owner of windows: refuses messages older than an erasure, empties windows, and answers for a partition
+once nothing is left in them."""
 
 import asyncio
 import logging
@@ -21,17 +21,15 @@ from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.ledger import Ledger
 from streams.windows.rows import rows
-from streams.windows.rows.head import Erased, Head
+from streams.windows.rows.head import Head, WindowErasure
 
 log = logging.getLogger(__name__)
 
-TOLD_AGAIN_AFTER_S = 5.0
-CLOCKS_APART_S = (
-    300.0  # of two workers: beyond it a store that comes back may be taken for one that is newer than an erasure
-)
-WHOLE = (b"", b"\xff")  # first and last key of all
+SENT_AGAIN_AFTER_S = 5.0
+MAX_CLOCK_SKEW_S = 300.0  # between two workers; with more, a restored store may wrongly count as newer than an erasure
+ALL_KEYS = (b"", b"\xff")  # the range of all keys
 
-Decoded: TypeAlias = tuple[Any, Message]  # a record with what it says
+Decoded: TypeAlias = tuple[Any, Message]  # a record and its decoded event
 
 
 class ErasureFences(Protocol):
@@ -55,8 +53,8 @@ class ErasureFences(Protocol):
 
 
 class WindowErasures:
-    """One per process. PostgreSQL is asked about messages that are older than the latest erasure, which few are; it is asked for
-    that every second, and when an epoch begins. What takes long is done `apart` from the event loop."""
+    """One per process. Asks PostgreSQL only about messages older than the latest erasure, which are few; reads that time
+    every second and at the start of an epoch. Slow work runs on the executor `executor`."""
 
     def __init__(
         self,
@@ -65,36 +63,34 @@ class WindowErasures:
         terms: WindowTerms,
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
-        apart: Callable[..., Awaitable[None]] = asyncio.to_thread,
+        executor: Callable[..., Awaitable[None]] = asyncio.to_thread,
     ) -> None:
         self._app = app
         self._known = known
         self._terms = terms
         self._publisher = publisher
         self._clock = clock
-        self._apart = apart
+        self._apart = executor
         self._epoch = self._compacted_in = 0
         self._newest: Fence | None = None
-        self._told: dict[tuple[int, str], dict[str, float]] = {}  # by partition and erasure, then conversation
+        self._sent_at: dict[tuple[int, str], dict[str, float]] = {}  # by (partition, erasure), then by conversation
 
-    async def without_erased(self, batch: Batch, heard: Sequence[Decoded]) -> Sequence[Decoded]:
-        """Of a batch's messages those that are not older than an erasure of what they belong to. Raises Retryable."""
+    async def without_erased(self, batch: Batch, events: Sequence[Decoded]) -> Sequence[Decoded]:
+        """The batch's messages that are not behind an erasure's fence. Raises Retryable."""
         if batch.epoch != self._epoch:
             await self._look(batch.epoch)
         while True:
             newest = self._newest
-            older = await self._older(batch, heard, newest)
-            if (
-                newest is self._newest
-            ):  # else an erasure came meanwhile, and its windows may have been looked at already
-                return [each for each in heard if each[0].offset not in older] if older else heard
+            older = await self._older(batch, events, newest)
+            if newest is self._newest:  # otherwise a new erasure exists, and its windows may have been checked already
+                return [each for each in events if each[0].offset not in older] if older else events
 
-    async def _older(self, batch: Batch, heard: Sequence[Decoded], newest: Fence | None) -> frozenset[int]:
+    async def _older(self, batch: Batch, events: Sequence[Decoded], newest: Fence | None) -> frozenset[int]:
         if newest is None:
             return frozenset()
         old = {
             record.offset: message
-            for record, message in heard
+            for record, message in events
             if newest.refuses(message.timestamp, batch.partition, record.offset)
         }
         if not old:
@@ -119,21 +115,21 @@ class WindowErasures:
         if newest != self._newest:
             self._newest = newest
         if epoch != self._epoch:
-            self._epoch, self._told = epoch, {}
+            self._epoch, self._sent_at = epoch, {}
 
     def _feeds(self, scope: Scope) -> tuple[str, ...]:
-        """And the conversation's own, by which what was said is found that feeds none of one person alone."""
+        """The namespaces that the conversation feeds, and its own name, under which shared conversations are found."""
         return (*self._terms.policies.match(scope).namespaces_of(scope), shortened(render(OWN_NAMESPACE, scope) or ""))
 
     async def tick(self) -> None:
-        """Tells windows that are to be emptied, and answers for partitions in which none is left. Raises Retryable."""
+        """Asks windows to empty themselves, and answers for partitions without any left. Raises Retryable."""
         checkpointer, epoch = self._app.checkpointer, self._app.fence.epoch
         if checkpointer is None or not self._app.fence.admits(epoch):
             return
         if self._compacted_in != epoch and not await self._compact(checkpointer, epoch):
             return
         pending = await self._known.unanswered(checkpointer.partitions)
-        await self._look(epoch)  # only then: nothing older than what is answered for may come in afterwards
+        await self._look(epoch)  # the fence is known to this worker from here on, so nothing older is let in afterwards
         named = {each.erasure_id: await self._known.conversations(each.erasure_id) for _, each in pending}
         by_partition: dict[int, list[Erasure]] = {}
         for partition, erasure in pending:
@@ -141,7 +137,8 @@ class WindowErasures:
         for partition, erasures in by_partition.items():
             if not self._holds(epoch, partition):
                 return
-            scanned = list(checkpointer[partition].scan(rows.HEADS))  # once for all of them: there may be very many
+            # Scanned once for all erasures, as there may be many windows.
+            scanned = list(checkpointer[partition].scan(rows.HEADS))
             for erasure in erasures:
                 if not self._holds(epoch, partition):
                     return
@@ -149,14 +146,14 @@ class WindowErasures:
                 await self._empty(erasure, heads, named[erasure.erasure_id], partition, checkpointer[partition])
 
     async def _compact(self, checkpointer: Checkpointer, epoch: int) -> bool:
-        """Stores in which words may rest that another owner erased meanwhile, or that were read from the changelog with all that
-        it has not compacted yet. False when the epoch ended before all were done. Raises Retryable."""
+        """Compacts stores that may hold words erased by another owner, or read from an uncompacted changelog. False if the
+        epoch ended before all were done. Raises Retryable."""
         for partition, at in (await self._known.answered(checkpointer.partitions)).items():
             if not self._holds(epoch, partition):
                 return False
             ledger, now = checkpointer[partition], self._clock()
-            if ledger.compacted_at <= at.timestamp() + CLOCKS_APART_S:
-                await self._apart(ledger.forgotten, *WHOLE)
+            if ledger.compacted_at <= at.timestamp() + MAX_CLOCK_SKEW_S:
+                await self._apart(ledger.remove_overwritten, *ALL_KEYS)
                 if not self._holds(epoch, partition):
                     return False
                 ledger.compacted(now)
@@ -170,35 +167,35 @@ class WindowErasures:
     async def _empty(
         self, erasure: Erasure, heads: Sequence[Head], named: frozenset[str], partition: int, ledger: Ledger
     ) -> None:
-        """Answers by the safe rows: no crash takes those back."""
+        """Answers for a partition by its committed rows, which no crash takes back."""
         epoch = self._app.fence.epoch
         whose = {head.scope.conversation_id: self._erased_users(erasure, head) for head in heads}
-        if left := [head for head in heads if through(head, erasure, whose[head.scope.conversation_id]) is None]:
+        if left := [head for head in heads if window_counts(head, erasure, whose[head.scope.conversation_id]) is None]:
             await self._publisher.publish(list(self._controls(erasure, partition, left)))
             return
         if not all(is_safe(head, erasure, ledger, whose[head.scope.conversation_id]) for head in heads):
             return
         conversations = [head.scope.conversation_id for head in heads]
         now = self._clock()
-        for first, last in [WHOLE] if erasure.kind == "namespace" else spans_around(named.union(conversations)):
-            await self._apart(ledger.forgotten, first, last)
+        for first, last in [ALL_KEYS] if erasure.kind == "namespace" else spans_around(named.union(conversations)):
+            await self._apart(ledger.remove_overwritten, first, last)
             if not self._holds(epoch, partition):
-                return  # the store may have been closed before
+                return  # the store may have been closed meanwhile
         ledger.compacted(now)
-        gone = (through(head, erasure, whose[head.scope.conversation_id]) for head in heads)
+        gone = (window_counts(head, erasure, whose[head.scope.conversation_id]) for head in heads)
         removed = sum(each.messages for each in gone if each is not None)
         at = datetime.fromtimestamp(now, UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
-        self._told.pop((partition, erasure.erasure_id), None)
-        log.info("erasure %s: %d windows of partition %d are empty", erasure.erasure_id, len(heads), partition)
+        self._sent_at.pop((partition, erasure.erasure_id), None)
+        log.info("erasure %s: all %d windows of partition %d are erased", erasure.erasure_id, len(heads), partition)
 
     def _concerned(
         self, erasure: Erasure, named: frozenset[str], scanned: Iterable[tuple[bytes, bytes]]
     ) -> Iterable[Head]:
-        """The heads of its windows. Few of the others are decoded, where something tells them apart."""
-        said = codec.encode(erasure.user_id or erasure.conversation_id) if erasure.kind != "namespace" else b""
+        """The heads of windows that the erasure affects. Others are mostly excluded without decoding."""
+        encoded_id = codec.encode(erasure.user_id or erasure.conversation_id) if erasure.kind != "namespace" else b""
         for key, row in scanned:
-            if said in row or codec.decode(key, str) in named:
+            if encoded_id in row or codec.decode(key, str) in named:
                 head = codec.decode(row, Head)
                 if head.scope.conversation_id in named or self._is_concerned(erasure, head):
                     yield head
@@ -210,8 +207,8 @@ class WindowErasures:
         return erasure.concerns(scope, self._feeds(scope) if erasure.kind == "namespace" else ())
 
     def _erased_users(self, erasure: Erasure, head: Head) -> tuple[str, ...]:
-        """Whose words go, where others said something too, which stays; nobody in particular where all of the window goes."""
-        if erasure.kind == "conversation" or head.untold or not head.others:
+        """The users whose messages go while others' stay; empty if the whole window goes."""
+        if erasure.kind == "conversation" or head.unattributed_speakers or not head.other_speakers:
             return ()
         concerned = [scope.user_id for scope in head.speakers if self._concerns(erasure, scope)]
         if len(concerned) == len(head.speakers):
@@ -220,37 +217,41 @@ class WindowErasures:
 
     def _controls(self, erasure: Erasure, partition: int, heads: Iterable[Head]) -> Iterable[Outgoing]:
         now = self._clock()
-        told = self._told.setdefault((partition, erasure.erasure_id), {})
+        sent = self._sent_at.setdefault((partition, erasure.erasure_id), {})
         for head in heads:
             conversation_id = head.scope.conversation_id
-            if now - told.get(conversation_id, 0.0) >= TOLD_AGAIN_AFTER_S:
-                told[conversation_id] = now
-                yield erase(erasure, conversation_id, partition, self._erased_users(erasure, head))
+            if now - sent.get(conversation_id, 0.0) >= SENT_AGAIN_AFTER_S:
+                sent[conversation_id] = now
+                yield erase_control(erasure, conversation_id, partition, self._erased_users(erasure, head))
 
 
 def spans_around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
-    """First and last key of where the words of all these windows may rest, also of those that are there no more: a few spans,
-    however many windows."""
+    """First and last keys of the ranges that may hold rows of these windows, deleted ones included: a few ranges for any
+    number of windows."""
     for spans in zip(*map(rows.spans, conversations), strict=True):
         yield min(first for first, _ in spans), max(last for _, last in spans)
 
 
-def through(head: Head, erasure: Erasure, users: Sequence[str]) -> Erased | None:
-    """What went of the window, once that is done."""
+def window_counts(head: Head, erasure: Erasure, users: Sequence[str]) -> WindowErasure | None:
+    """The counts of a window's erased messages, after the erasure."""
     moment = erasure.at.timestamp()
-    if head.erased is not None and head.erased.at >= moment:
-        return head.erased
-    partly = [head.partly[each] for each in users if each in head.partly and head.partly[each].at >= moment]
+    if head.last_erasure is not None and head.last_erasure.at >= moment:
+        return head.last_erasure
+    partly = [
+        head.user_erasures[each]
+        for each in users
+        if each in head.user_erasures and head.user_erasures[each].at >= moment
+    ]
     return partly[0] if partly and len(partly) == len(users) else None
 
 
 def is_safe(head: Head, erasure: Erasure, ledger: Ledger, users: Sequence[str]) -> bool:
-    row = ledger.safe(rows.head_key(head.scope.conversation_id))
-    return row is not None and through(codec.decode(row, Head), erasure, users) is not None
+    row = ledger.committed(rows.head_key(head.scope.conversation_id))
+    return row is not None and window_counts(codec.decode(row, Head), erasure, users) is not None
 
 
-def erase(erasure: Erasure, conversation_id: str, partition: int, users: tuple[str, ...] = ()) -> Outgoing:
-    """The word to a window that it is to be emptied, of what these users said where there are others."""
+def erase_control(erasure: Erasure, conversation_id: str, partition: int, users: tuple[str, ...] = ()) -> Outgoing:
+    """The control event that empties a window, or removes only these users' messages."""
     control = WindowControl(
         conversation_id=conversation_id,
         kind="erase",

@@ -7,18 +7,18 @@ from typing import Protocol
 
 from agents.windows.terms import WindowTerms
 from schemas import codec
-from schemas.conversations.windows import WindowState
+from schemas.conversations.windows import Restorable, WindowState
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
 from streams.windows.context import statistics
 from streams.windows.rows import rows
-from streams.windows.rows.head import Head
+from streams.windows.rows.head import Head, Removals
 
-AT_ONCE = 200  # windows: some milliseconds of work between two turns of the event loop
+BATCH_WINDOWS = 200  # windows: a few milliseconds of work between two yields to the event loop
 
 
 class Windows(Protocol):
-    """Where they are projected to. All raise Retryable; what is older than what is there changes nothing."""
+    """The projected windows. Every method raises Retryable; an outdated state changes nothing."""
 
     async def project(self, states: Sequence[WindowState]) -> None: ...
 
@@ -30,21 +30,19 @@ class Windows(Protocol):
 
 
 class WindowProjection:
-    """Remembers which windows changed and reads them from the store when they are told, so a busy window is told once a turn.
-
-    What a crash left untold is told again: at the beginning of an epoch every window is.
-    """
+    """Tracks changed windows and projects their committed rows, so a busy window is projected once per call. After a crash,
+    the next epoch projects every window again."""
 
     def __init__(self, app: StageApp, windows: Windows, terms: WindowTerms) -> None:
         self._app = app
         self._windows = windows
         self._terms = terms
         self._epoch = 0
-        self._changed: dict[int, dict[bytes, None]] = {}  # keys of heads, by partition
+        self._changed: dict[int, dict[bytes, None]] = {}  # keys of window heads by partition
         self._unread: list[int] = []
 
     async def project(self, at: datetime) -> None:
-        """Tells of all that changed since the last call, and of one more partition's windows after a new epoch began."""
+        """Projects all windows changed since the last call, and, after a new epoch began, all windows of one more partition."""
         if self._app.checkpointer is None or not self._app.fence.admits(self._app.fence.epoch):
             return
         self._enter(self._app.fence.epoch)
@@ -59,16 +57,16 @@ class WindowProjection:
             return
         assert self._app.checkpointer is not None
         self._epoch, self._changed, self._unread = epoch, {}, self._app.checkpointer.partitions
-        self._app.checkpointer.on_safe = self._mark_changed
+        self._app.checkpointer.on_committed = self._mark_changed
 
     def _mark_changed(self, partition: int, keys: Iterable[bytes]) -> None:
         self._changed.setdefault(partition, {}).update((key, None) for key in keys if rows.is_head(key))
 
     async def _project_all(self, partition: int, at: datetime) -> None:
-        """Whatever was told of before and is not told of now was forgotten, and nobody lived to tell."""
+        """Projects all windows of a partition, and marks the other projected ones as forgotten."""
         if (ledger := self._ledger(partition)) is None:
             return
-        source, revision = ledger.source, ledger.safe_to
+        source, revision = ledger.source, ledger.complete_to
         self._mark_changed(partition, [key for key, _ in ledger.scan(rows.HEADS)])
         await self._project_changed(partition, at)
         if self._ledger(partition) is ledger:
@@ -83,7 +81,7 @@ class WindowProjection:
                 raise
 
     def _ledger(self, partition: int) -> Ledger | None:
-        """Its rows, as long as the epoch lasts that was entered."""
+        """The partition's ledger, while the entered epoch lasts."""
         checkpointer = self._app.checkpointer
         if checkpointer is None or not self._app.fence.admits(self._epoch) or partition not in checkpointer.partitions:
             return None
@@ -91,15 +89,15 @@ class WindowProjection:
 
     def _take_changed(self, partition: int) -> list[bytes]:
         changed = self._changed.get(partition, {})
-        taken = list(islice(changed, AT_ONCE))
+        taken = list(islice(changed, BATCH_WINDOWS))
         for key in taken:
             del changed[key]
         return taken
 
     async def _project_partition(self, partition: int, ledger: Ledger, keys: list[bytes], at: datetime) -> None:
-        """Everything is read before anything is awaited: rows and revision are of one moment."""
-        source, revision = ledger.source, ledger.safe_to
-        found = {key: ledger.safe(key) for key in keys}
+        """Reads everything before it awaits, so that rows and revision are of one moment."""
+        source, revision = ledger.source, ledger.complete_to
+        found = {key: ledger.committed(key) for key in keys}
         states = [self._state(codec.decode(row, Head), ledger, source, revision) for row in found.values() if row]
         gone = [codec.decode(key, str) for key, row in found.items() if row is None]
         if states:
@@ -108,9 +106,9 @@ class WindowProjection:
             await self._windows.forget(gone, partition, source, revision, at)
 
     def _state(self, head: Head, ledger: Ledger, source: str, revision: int) -> WindowState:
-        adjustments = rows.adjustments_of(head.scope.conversation_id, ledger.safe)
-        terms = self._terms.of(head.scope, head.model, adjustments.settings)
-        removals = rows.removals_of(head, ledger.safe)
+        adjustments = rows.adjustments_of(head.scope.conversation_id, ledger.committed)
+        terms = self._terms.of(head.scope, head.model, adjustments.choices)
+        removals = rows.removals_of(head, ledger.committed)
         return WindowState(
             scope=head.scope,
             partition=head.partition,
@@ -122,8 +120,19 @@ class WindowProjection:
             model=head.model,
             gaps=removals.gaps,
             prunings=removals.prunings,
-            opened=head.opened,
+            opened=head.first_position,
             extracted_to=head.extracted_to,
             cleared_at=head.cleared_at,
             adjustments=adjustments,
+            last_message_at=head.segmentation.last_at,
+            restorable=restorable(removals),
         )
+
+
+def restorable(removals: Removals) -> Restorable | None:
+    """What `restore` would bring back, as far as it is not asked for too late."""
+    undoable = removals.undoable
+    if undoable is None:
+        return None
+    undone = undoable.pruning
+    return Restorable(undoable.until, undone.cause if undone else "cleared", undone.count if undone else None)

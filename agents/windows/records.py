@@ -1,6 +1,6 @@
-"""What windows tell, as records: requests to the LLM stage, and activity events about their contexts."""
+"""Records that windows publish: requests to the LLM stage, and activity events about their contexts."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import to_builtins
@@ -8,6 +8,7 @@ from opentelemetry.trace import SpanKind
 
 from agents.windows.undecodable import headers_of
 from schemas import codec, ids
+from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -16,24 +17,24 @@ from schemas.observability import traces
 from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, MessageMarked, PruningFailed
 
 
-def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
-    """The record that tells it, on its conversation's partition or under its key."""
-    if isinstance(told, ExtractionRequest):
-        return _request(told)
-    if isinstance(told, PruningFailed):
-        event = _failed(told, partition, at)
-    elif isinstance(told, ContextRestored):
-        event = _restored(told, partition, at)
-    elif isinstance(told, MessageMarked):
-        event = _marked(told, partition, at)
+def outgoing(effect: Effect, partition: int, at: datetime) -> Outgoing:
+    """The record of an effect, on the conversation's partition or under its key."""
+    if isinstance(effect, ExtractionRequest):
+        return _request(effect)
+    if isinstance(effect, PruningFailed):
+        event = _failed(effect, partition, at)
+    elif isinstance(effect, ContextRestored):
+        event = _restored(effect, partition, at)
+    elif isinstance(effect, MessageMarked):
+        event = _marked(effect, partition, at)
     else:
-        event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
-    key = told.scope.conversation_id.encode()
+        event = _warned(effect, partition, at) if isinstance(effect, ContextWarning) else _pruned(effect, partition, at)
+    key = effect.scope.conversation_id.encode()
     return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)
 
 
 def _request(request: ExtractionRequest) -> Outgoing:
-    """It goes on with the trace of its messages, or begins one that links to those of each."""
+    """The record of a request. It continues the trace of its messages, or links to their traces."""
     causes = [message.trace for message in request.messages]
     with traces.span("windows ask for extraction", request_attributes(request), causes=causes, kind=SpanKind.PRODUCER):
         return Outgoing(
@@ -46,7 +47,7 @@ def _request(request: ExtractionRequest) -> Outgoing:
 
 
 def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
-    """Which request it is, for spans: nothing of what was said."""
+    """Span attributes of a request, without text of messages."""
     return {
         "memstream.request_id": request.request_id,
         "memstream.conversation_id": request.conversation_id,
@@ -56,17 +57,17 @@ def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
     }
 
 
-def _warned(told: ContextWarning, partition: int, at: datetime) -> ActivityEvent:
+def _warned(effect: ContextWarning, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.warned`: pruning follows unless what is protected fills the context alone."""
-    level = told.statistics.level
-    return _event(told, partition, at, "warned", level, level=level, statistics=to_builtins(told.statistics))
+    level = effect.statistics.level
+    return _event(effect, partition, at, "warned", level, level=level, statistics=to_builtins(effect.statistics))
 
 
-def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
-    """`memstream.window.pruned` or `.cleared`, with the reason of each message that left, by its id."""
-    pruning = told.pruning
+def _pruned(effect: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.pruned` or `.cleared`, with the reason of each removed message by id."""
+    pruning = effect.pruning
     return _event(
-        told,
+        effect,
         partition,
         at,
         "cleared" if pruning.cause == "cleared" else "pruned",
@@ -79,42 +80,57 @@ def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
         runs=[
             {"reason": run.reason, "first": run.first, "last": run.last, "count": run.count} for run in pruning.removed
         ],
-        reasons=told.reasons,
-        statistics=to_builtins(told.statistics),
+        reasons=effect.reasons,
+        statistics=to_builtins(effect.statistics),
     )
 
 
-def _restored(told: ContextRestored, partition: int, at: datetime) -> ActivityEvent:
-    """`memstream.window.restored`: a clear was undone."""
-    statistics = to_builtins(told.statistics)
-    return _event(told, partition, at, "restored", told.restored, restored=told.restored, statistics=statistics)
+def _restored(effect: ContextRestored, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.restored`: a prune or clear by hand was undone."""
+    statistics = to_builtins(effect.statistics)
+    cause, number = (effect.undone.cause, effect.undone.number) if effect.undone else ("cleared", effect.restored)
+    fields = {"cause": cause, "restored": effect.restored, "statistics": statistics}
+    return _event(effect, partition, at, "restored", number, **fields)
 
 
-def _marked(told: MessageMarked, partition: int, at: datetime) -> ActivityEvent:
+def _marked(effect: MessageMarked, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.marked`: `outcome` says whether the mark holds."""
-    data = {"message_id": told.message_id, "importance": told.importance, "outcome": told.outcome}
-    return _event(told, partition, at, "marked", told.message_id, **data)
+    data = {"message_id": effect.message_id, "importance": effect.importance, "outcome": effect.outcome}
+    return _event(effect, partition, at, "marked", effect.message_id, **data)
 
 
-def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
+def _failed(effect: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruning_failed`: the context stays as it was."""
-    return _event(told, partition, at, "pruning_failed", told.cause, cause=told.cause, error=told.error)
+    return _event(effect, partition, at, "pruning_failed", effect.cause, cause=effect.cause, error=effect.error)
 
 
 def _event(
-    told: ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed,
+    effect: ContextWarning | ContextPruned | ContextRestored | MessageMarked | PruningFailed,
     partition: int,
     at: datetime,
     kind: str,
     distinct: Any,
     **data: Any,
 ) -> ActivityEvent:
-    """`distinct` tells events of one kind about one message apart."""
-    conversation_id = told.scope.conversation_id
+    """An activity event; `distinct` distinguishes events of one kind about one message."""
+    conversation_id = effect.scope.conversation_id
     return ActivityEvent(
-        id=ids.activity_id(f"window.{kind}", conversation_id, partition, told.position, distinct),
+        id=ids.activity_id(f"window.{kind}", conversation_id, partition, effect.position, distinct),
         type=f"memstream.window.{kind}",
         time=at,
         subject=conversation_id,
-        data=to_builtins(told.scope) | data,
+        data=to_builtins(effect.scope) | data,
+    )
+
+
+def due_event(conversation_id: str, partition: int, read_to: int, now: float) -> Outgoing:
+    """The control event of a timer. It includes the position that the messages partition was read to, so that applying it
+    again has the same result."""
+    at = datetime.fromtimestamp(now, UTC)
+    control = WindowControl(conversation_id=conversation_id, kind="due", at=at, read_to=read_to)
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=conversation_id.encode(),
+        value=codec.encode(control),
+        partition=partition,
     )

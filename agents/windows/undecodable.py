@@ -1,4 +1,4 @@
-"""What can still be told of an extraction request that does not decode: its headers and key say whose it was."""
+"""Answers extraction requests that do not decode: their headers and key name the window."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
-REQUEST_ID = "request-id"  # without the prefix of a dead letter's own headers, so that a letter keeps it
+REQUEST_ID = "request-id"  # without the prefix of dead letters' own headers, so that a dead letter keeps this header
 
 
 def headers_of(request: ExtractionRequest) -> tuple[tuple[str, bytes], ...]:
@@ -19,10 +19,11 @@ def headers_of(request: ExtractionRequest) -> tuple[tuple[str, bytes], ...]:
 
 
 def failure_of(record: Any, rejected: Rejected, at: datetime) -> Outgoing | None:
-    """`extraction_failed` for the window that would ask again for ever; None when nothing says which window that is.
+    """`extraction_failed` for the window, which would otherwise repeat the request for ever; None if the record does not
+    name the window.
 
-    `record` is an aiokafka ConsumerRecord of the requests' topic, whose key is the conversation and whose partition is that
-    of the conversation's messages.
+    `record` is an aiokafka ConsumerRecord of the requests' topic; its key is the conversation, its partition that of the
+    conversation's messages.
     """
     request_id, conversation_id = text(dict(record.headers).get(REQUEST_ID)), text(record.key)
     if not request_id or not conversation_id:
@@ -38,7 +39,7 @@ def failure_of(record: Any, rejected: Rejected, at: datetime) -> Outgoing | None
 
 
 def text(value: bytes | None) -> str:
-    """Empty for what is missing or is no UTF-8."""
+    """The value as text; empty if it is missing or not UTF-8."""
     try:
         return (value or b"").decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""How a command of the command line runs: asynchronous inside, outside an exit code and one line for what cannot be done."""
+"""Runs one command: async inside, an exit code and one-line errors outside."""
 
 import asyncio
 from asyncio import AbstractEventLoop
@@ -18,8 +18,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for script
 def command(
     action: Callable[..., Coroutine[Any, Any, int | None]], loop: Callable[[], AbstractEventLoop] | None = None
 ) -> Callable[..., None]:
-    """Runs an async command, on asyncio's own kind of `loop` if no other is named; what memstream raises on purpose becomes one
-    line on stderr and exit code 1."""
+    """Runs an async command on asyncio's event loop, or on the given `loop`. A MemstreamError becomes one line on stderr and
+    exit code 1."""
 
     @wraps(action)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -37,10 +37,10 @@ def command(
 
 
 def one_command() -> typer.Typer:
-    """For a module of a single command; `memstream` itself has what completes its options in a shell."""
+    """Returns the Typer app of a module with a single command. Only `memstream` itself has shell completion."""
     return typer.Typer(add_completion=False)
 
 
-def several_commands(said: str) -> typer.Typer:
-    """For a module whose commands go by two words."""
-    return typer.Typer(help=said, no_args_is_help=True, add_completion=False)
+def several_commands(help_text: str) -> typer.Typer:
+    """Returns the Typer app of a module with subcommands."""
+    return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False)

@@ -1,4 +1,4 @@
-"""`memstream consolidate`: what waits is extracted now, or a dry run shows what would come of it."""
+"""`memstream consolidate`: extracts waiting messages now, or previews the result in a dry run."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -18,8 +18,8 @@ from schemas.errors import Misconfigured
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
 
-LOOK_S = 0.5
-BEGINS_WITHIN_S = 30.0
+POLL_S = 0.5
+START_TIMEOUT_S = 30.0
 
 cli = one_command()
 
@@ -27,27 +27,29 @@ cli = one_command()
 @cli.command()
 @command
 async def consolidate(
-    policy: Annotated[str | None, typer.Option(help="Of this policy's conversations.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Only conversations of this policy.")] = None,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Of the conversations that feed this namespace.")
+        str | None, typer.Option("--namespace", "-n", help="Only conversations that feed this namespace.")
     ] = None,
-    conversation: Annotated[str | None, typer.Option(help="Of this conversation.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come of it; models are asked.")] = False,
+    conversation: Annotated[str | None, typer.Option(help="Only this conversation.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the result without storing it; calls models.")
+    ] = False,
     most: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_LOOKED_AT, help="Conversations that a dry run looks at, at most."),
+        typer.Option(min=1, max=MOST_LOOKED_AT, help="Maximum number of conversations in a dry run."),
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Before what waits in the background, and not in batches.")
+        bool, typer.Option("--live", help="Use the live lane: before background requests, and not in batches.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait until it is over, or say its id at once.")
+        bool, typer.Option("--wait/--no-wait", help="Wait until the run ends, or print its id at once.")
     ] = True,
     json: Json = False,
 ) -> int:
     """Extract waiting messages now: all, or those that the options select."""
     try:
-        wanted = RunRequest(
+        requested = RunRequest(
             policy=policy,
             namespace=namespace,
             conversation_id=conversation,
@@ -58,10 +60,10 @@ async def consolidate(
     except ValueError as exc:
         raise Misconfigured(str(exc)) from exc
     async with connections.postgres(load(), max_size=1) as pool:
-        run = manual_run(wanted, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
+        run = manual_run(requested, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
         await Runs(pool).add(run)
         if wait:
-            run = await over(pool, run, json)
+            run = await wait_for_run(pool, run, json)
         if json:
             terminal.print_json(as_json(run))
         else:
@@ -71,19 +73,19 @@ async def consolidate(
     return 1 if run.status == "failed" else 0
 
 
-async def over(pool: Pool, run: ConsolidationRun, json: bool) -> ConsolidationRun:
-    """The run at its end. Raises Misconfigured where nobody begins it."""
-    shown, waited_s = -1, 0.0
+async def wait_for_run(pool: Pool, run: ConsolidationRun, json: bool) -> ConsolidationRun:
+    """Waits until the run ends and returns it. Raises Misconfigured if no scheduler starts it."""
+    printed, waited_s = -1, 0.0
     while run.status in ("pending", "running"):
-        await asyncio.sleep(LOOK_S)
-        waited_s += LOOK_S
+        await asyncio.sleep(POLL_S)
+        waited_s += POLL_S
         run = await Runs(pool).of(run.run_id) or run
-        if run.status == "pending" and waited_s >= BEGINS_WITHIN_S:
+        if run.status == "pending" and waited_s >= START_TIMEOUT_S:
             raise Misconfigured(
-                f"the run {run.run_id} has not begun: it waits for a worker with the stage extraction; "
-                "`memstream runs show` tells of it"
+                f"the run {run.run_id} has not started: start a worker with the stage extraction; "
+                "`memstream runs show` shows its state"
             )
-        if run.status == "running" and run.processed != shown and not json:
-            shown = run.processed
+        if run.status == "running" and run.processed != printed and not json:
+            printed = run.processed
             terminal.print_line(f"{run.processed} of {run.conversations} conversations")
     return run

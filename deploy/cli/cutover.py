@@ -1,4 +1,4 @@
-"""`memstream cutover`: a generation in place of what is remembered, and back."""
+"""`memstream cutover`: replaces live memories by those of a generation, and undoes it."""
 
 from typing import Annotated
 
@@ -16,20 +16,20 @@ cli = one_command()
 @cli.command()
 @command
 async def cutover(
-    generation: Annotated[str, typer.Argument(help="The generation, as `memstream replay` named it.")],
-    undo: Annotated[bool, typer.Option("--undo", help="Take the cutover back.")] = False,
+    generation: Annotated[str, typer.Argument(help="The generation's id, as `memstream replay` prints it.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the cutover.")] = False,
     json: Json = False,
 ) -> None:
     """Replace live memories by a generation's; `--undo` restores them."""
     async with replay.connected(load()) as parts:
         switch = parts.cutover()
-        done = await (switch.undo(generation) if undo else switch.cut_over(generation))
+        result = await (switch.undo(generation) if undo else switch.cut_over(generation))
     if json:
-        terminal.print_json({"generation": generation, "undone": undo} | structs.asdict(done))
+        terminal.print_json({"generation": generation, "undone": undo} | structs.asdict(result))
         return
-    what = "taken back" if undo else "cut over"
-    terminal.print_line(f"{what}: {done.changes} changes in {done.namespaces} namespaces")
-    if done.left:
-        terminal.print_line(f"{done.left} memories were changed since, and stay as they are")
+    what = "undone" if undo else "cut over"
+    terminal.print_line(f"{what}: {result.changes} changes in {result.namespaces} namespaces")
+    if result.left:
+        terminal.print_line(f"{result.left} memories changed since the cutover and stay unchanged")
     if not undo:
-        terminal.print_line(f"`memstream cutover {generation} --undo` takes it back")
+        terminal.print_line(f"`memstream cutover {generation} --undo` undoes it")

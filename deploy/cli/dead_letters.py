@@ -1,4 +1,4 @@
-"""`memstream dead-letters`: what could not be processed, looked at, published again, or put away."""
+"""`memstream dead-letters`: lists, shows, replays and discards records that could not be processed."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from agents.dead_letters.letters import Letters, LetterStatus
-from agents.dead_letters.reader import How, Letter, LetterFilter, places
+from agents.dead_letters.dead_letter_queue import DeadLetterQueue, DeadLetterStatus
+from agents.dead_letters.reader import DeadLetter, DeadLetterFilter, Outcome, parse_places
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
-from deploy.cli.moments import moment
+from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured, Rejected
@@ -28,11 +28,13 @@ Reason = Annotated[str | None, typer.Option(help="Only letters with this reason.
 Stage = Annotated[str | None, typer.Option(help="Only letters of this stage.")]
 Since = Annotated[
     datetime | None,
-    typer.Option(parser=moment, metavar="TIME", help="Only letters from then on: 24h, 7d, 2026-11-22T14:00."),
+    typer.Option(parser=parse_time, metavar="TIME", help="Only letters since this time: 24h, 7d, 2026-11-22T14:00."),
 ]
-Until = Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME", help="Only letters before then.")]
-Again = Annotated[bool, typer.Option("--again", help="Also those that were replayed or discarded already.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say which ones it would be, and do nothing.")]
+Until = Annotated[
+    datetime | None, typer.Option(parser=parse_time, metavar="TIME", help="Only letters before this time.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Include letters that were already replayed or discarded.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the selected letters without settling them.")]
 
 
 @cli.command("list")
@@ -43,25 +45,25 @@ async def list_letters(
     stage: Stage = None,
     since: Since = None,
     until: Until = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed or discarded.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include letters that were replayed or discarded.")] = False,
     json: Json = False,
 ) -> None:
     """List dead letters, oldest first, without their contents."""
-    async with opened() as letters:
-        found = await letters.statuses(selected(places, reason, stage, since, until))
-    shown = [each for each in found if everything or each.became is None]
-    none = "no dead letter is like this" if found else "there are no dead letters"
-    terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", none=none)
+    async with opened_queue() as queue:
+        found = await queue.statuses(letter_filter(places, reason, stage, since, until))
+    shown = [each for each in found if everything or each.outcome is None]
+    none = "no dead letter matches" if found else "there are no dead letters"
+    terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", empty_text=none)
 
 
 @cli.command()
 @command
 async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
     """Show a dead letter with its contents. These may include users' text."""
-    async with opened() as letters:
-        (standing,) = await chosen(letters, selected([place]), again=True)
-        async for letter, record in letters.contents([standing.letter]):
-            whole = summary(standing) | {
+    async with opened_queue() as queue:
+        (statuses,) = await selected_letters(queue, letter_filter([place]), again=True)
+        async for letter, record in queue.contents([statuses.letter]):
+            whole = summary(statuses) | {
                 "key": text(record.key),
                 "headers": {name: text(value) for name, value in record.headers if not name.startswith("memstream-")},
                 "value": text(record.value),
@@ -71,7 +73,7 @@ async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], 
             else:
                 for name, value in whole.items():
                     terminal.print_line(f"{name:13} {value}")
-            assert letter is standing.letter
+            assert letter is statuses.letter
 
 
 @cli.command()
@@ -87,7 +89,7 @@ async def replay(
     json: Json = False,
 ) -> int:
     """Publish dead letters again, unchanged and to their source partition."""
-    return await settle("replayed", narrowed(places, reason, stage, since, until), again, dry_run, json)
+    return await settle("replayed", required_filter(places, reason, stage, since, until), again, dry_run, json)
 
 
 @cli.command()
@@ -102,87 +104,92 @@ async def discard(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Mark dead letters as done. The topic keeps them until its retention ends."""
-    return await settle("discarded", narrowed(places, reason, stage, since, until), again, dry_run, json)
+    """Mark dead letters as discarded. The topic keeps them until its retention ends."""
+    return await settle("discarded", required_filter(places, reason, stage, since, until), again, dry_run, json)
 
 
-async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, json: bool) -> int:
-    """1 when one of them could not be: it is named, and the others are done."""
+async def settle(how: Outcome, selection: DeadLetterFilter, again: bool, dry_run: bool, json: bool) -> int:
+    """Replays or discards dead letters. Prints failures, continues with the others, and returns 1 if any failed."""
     failed = 0
-    async with opened() as letters:
-        meant = [standing.letter for standing in await chosen(letters, wanted, again)]
+    async with opened_queue() as queue:
+        letters = [statuses.letter for statuses in await selected_letters(queue, selection, again)]
         if dry_run:
-            for letter in meant:
-                say(letter, f"would be {how}", json)
+            for letter in letters:
+                print_outcome(letter, f"would be {how}", json)
             return 0
-        async for letter, record in letters.contents(meant):
+        async for letter, record in queue.contents(letters):
             try:
-                await letters.settle(letter, record, how)
+                await queue.settle(letter, record, how)
             except Rejected as rejected:
                 failed += 1
                 terminal.print_error(rejected.detail)
                 continue
-            say(letter, how, json)
+            print_outcome(letter, how, json)
     return 1 if failed else 0
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Letters]:
-    """The topic of this deployment. Raises Retryable."""
+async def opened_queue() -> AsyncIterator[DeadLetterQueue]:
+    """Opens the dead-letter queue of this deployment. Raises Retryable."""
     settings = load()
     async with connections.kafka(settings) as publisher:
-        yield connections.letters(settings, publisher)
+        yield connections.dead_letter_queue(settings, publisher)
 
 
-async def chosen(letters: Letters, wanted: LetterFilter, again: bool) -> list[LetterStatus]:
-    """Raises Misconfigured when none is meant, and Retryable."""
-    found = await letters.statuses(wanted)
-    left = [each for each in found if again or each.became is None]
-    if not left:
-        done = f"; {len(found)} were replayed or discarded already: --again means them too" if found else ""
-        raise Misconfigured(
-            f"no dead letter is like this{done}. `memstream dead-letters list` shows those that there are"
-        )
-    return left
+async def selected_letters(queue: DeadLetterQueue, selection: DeadLetterFilter, again: bool) -> list[DeadLetterStatus]:
+    """Returns the selected dead letters. Raises Misconfigured if there are none, and Retryable."""
+    found = await queue.statuses(selection)
+    remaining = [each for each in found if again or each.outcome is None]
+    if not remaining:
+        settled_hint = f"; {len(found)} are already replayed or discarded: add --again to include them" if found else ""
+        raise Misconfigured(f"no dead letter matches{settled_hint}: `memstream dead-letters list` shows all")
+    return remaining
 
 
-def selected(
-    named: Sequence[str] | None,
+def letter_filter(
+    positions: Sequence[str] | None,
     reason: str | None = None,
     stage: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> LetterFilter:
+) -> DeadLetterFilter:
     try:
-        return LetterFilter(places=places(named or ()), reason=reason, stage=stage, since=since, until=until)
+        return DeadLetterFilter(
+            places=parse_places(positions or ()), reason=reason, stage=stage, since=since, until=until
+        )
     except ValueError as exc:
         raise Misconfigured(str(exc)) from exc
 
 
-def narrowed(
-    named: Sequence[str] | None, reason: str | None, stage: str | None, since: datetime | None, until: datetime | None
-) -> LetterFilter:
-    """Nobody means all of them by saying nothing."""
-    if not (named or reason or stage or since or until):
-        raise Misconfigured("say which ones: places, --reason, --stage, --since or --until")
-    return selected(named, reason, stage, since, until)
+def required_filter(
+    positions: Sequence[str] | None,
+    reason: str | None,
+    stage: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> DeadLetterFilter:
+    """Returns the selection. Raises Misconfigured without any option, so that a bare command does not select all dead
+    letters."""
+    if not (positions or reason or stage or since or until):
+        raise Misconfigured("select dead letters by position, --reason, --stage, --since or --until")
+    return letter_filter(positions, reason, stage, since, until)
 
 
-def say(letter: Letter, how: str, json: bool) -> None:
+def print_outcome(letter: DeadLetter, how: str, json: bool) -> None:
     if json:
         terminal.print_json({"letter": letter.place, "is": how, "source": source(letter)})
     else:
         terminal.print_line(f"{letter.place} {how}: {letter.reason}, from {source(letter)}")
 
 
-def row(standing: LetterStatus) -> tuple[str, ...]:
-    letter = standing.letter
-    at, became = f"{letter.at:%Y-%m-%d %H:%M}", standing.became or "waits"
-    return letter.place, at, letter.stage, letter.reason, became, letter.detail
+def row(status: DeadLetterStatus) -> tuple[str, ...]:
+    letter = status.letter
+    at, outcome = f"{letter.at:%Y-%m-%d %H:%M}", status.outcome or "waits"
+    return letter.place, at, letter.stage, letter.reason, outcome, letter.detail
 
 
-def summary(standing: LetterStatus) -> dict[str, Any]:
-    letter = standing.letter
+def summary(status: DeadLetterStatus) -> dict[str, Any]:
+    letter = status.letter
     return {
         "letter": letter.place,
         "at": letter.at,
@@ -190,16 +197,16 @@ def summary(standing: LetterStatus) -> dict[str, Any]:
         "reason": letter.reason,
         "detail": letter.detail,
         "source": source(letter),
-        "is": standing.became or "waits",
+        "is": status.outcome or "waits",
         "bytes": letter.bytes,
         "by_reference": letter.by_reference,
     }
 
 
-def source(letter: Letter) -> str:
+def source(letter: DeadLetter) -> str:
     return str(letter.source or "no topic")
 
 
 def text(value: bytes | None) -> str | None:
-    """Bytes that are no UTF-8 are escaped."""
+    """Decodes UTF-8; other bytes are escaped."""
     return None if value is None else value.decode("utf-8", "backslashreplace")

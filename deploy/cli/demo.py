@@ -1,4 +1,4 @@
-"""`memstream demo`: everything started, the samples remembered, everything stopped."""
+"""`memstream demo`: starts all components, processes the sample conversations, stops all components."""
 
 from typing import Annotated
 
@@ -19,5 +19,5 @@ async def demo(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Start everything, publish the sample conversations, show what is remembered, stop everything."""
+    """Start all components, process the sample conversations, show the memories, stop all components."""
     return await run_demo(load(**({"provider": provider} if provider else {})), in_json=json)

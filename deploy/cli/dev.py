@@ -1,4 +1,4 @@
-"""`memstream dev`: the embedded stack with a worker and the API, on addresses that stay."""
+"""`memstream dev`: runs the embedded stack with a worker and the API on fixed addresses."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,9 @@ from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_
 
 cli = one_command()
 
-DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
+DataDir = Annotated[Path | None, typer.Option(help="Data directory; default MEMSTREAM_DATA_DIR.")]
 
-DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes any free one.")]
+DevPort = Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 for any free port.")]
 
 
 @cli.command()
@@ -28,7 +28,7 @@ async def dev(
     qdrant_port: DevPort = DEV_QDRANT_PORT,
     api_port: DevPort = DEV_API_PORT,
 ) -> None:
-    """Run the embedded stack with a worker and the API, and keep it running; its data survives a restart."""
+    """Run the embedded stack with a worker and the API. Its data survives a restart."""
     settings = load(api_port=api_port, **({"data_dir": data_dir} if data_dir else {}))
     ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
     await run_dev(settings, ports, stop_on_signals())

@@ -1,4 +1,4 @@
-"""`memstream diff`: what a generation would change."""
+"""`memstream diff`: shows what a generation would change."""
 
 from collections import Counter
 from typing import Annotated, Final
@@ -18,31 +18,31 @@ from sinks.replay.generations import Shadows
 
 cli = one_command()
 
-UNREMARKABLE: Final = frozenset(("same", "kept"))
+UNCHANGED: Final = frozenset(("same", "kept"))
 SOURCES_SHOWN: Final = 3
 
 
 @cli.command()
 @command
 async def diff(
-    generation: Annotated[str, typer.Argument(help="The generation, as `memstream replay` named it.")],
-    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Only this one.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also what stays as it is.")] = False,
+    generation: Annotated[str, typer.Argument(help="The generation's id, as `memstream replay` prints it.")],
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Only this namespace.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Include unchanged memories.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what a generation would add, lose and change, with the source messages. Changes nothing."""
+    """Show what a generation would add, remove and change, with the source messages. Changes nothing."""
     settings, counts = load(), Counter[str]()
     async with replay.connected(settings) as parts:
-        known = await parts.generations.get(generation)
-        if known is None:
+        replayed = await parts.generations.get(generation)
+        if replayed is None:
             raise Misconfigured(f"there is no generation {generation!r}: see `memstream generations list`")
-        shadows, beyond = Shadows(parts.pool, generation), ""
-        while page := await shadows.namespaces(beyond):
+        shadows, after = Shadows(parts.pool, generation), ""
+        while page := await shadows.namespaces(after):
             for name in (each.namespace for each in page if namespace in (None, each.namespace)):
-                found = await differences(parts.pool, known, name, parts.vectors.embedding_model)
+                found = await differences(parts.pool, replayed, name, parts.vectors.embedding_model)
                 counts.update(each.fate for each in found)
-                show(name, [each for each in found if everything or each.fate not in UNREMARKABLE], json)
-            beyond = page[-1].namespace
+                show(name, [each for each in found if everything or each.fate not in UNCHANGED], json)
+            after = page[-1].namespace
     if not json:
         terminal.print_line(summary(counts))
 
@@ -58,10 +58,10 @@ def show(namespace: str, found: list[Difference], json: bool) -> None:
 def row(difference: Difference) -> tuple[str, str, str]:
     before, after = difference.before, difference.after
     if difference.fate == "changed" and before is not None and after is not None:
-        said = f"{before.kind}: {before.text}\n→ {after.kind}: {after.text}"
-        rest = [name for name in difference.fields if name not in ("text", "kind")]
-        told = f"{said}\n({', '.join(rest)})" if rest else said
-        return difference.fate, told, sources(after)
+        change = f"{before.kind}: {before.text}\n→ {after.kind}: {after.text}"
+        other_fields = [name for name in difference.fields if name not in ("text", "kind")]
+        text = f"{change}\n({', '.join(other_fields)})" if other_fields else change
+        return difference.fate, text, sources(after)
     memory = before or after
     assert memory is not None
     why = f"\n({difference.why})" if difference.why else ""
@@ -69,7 +69,7 @@ def row(difference: Difference) -> tuple[str, str, str]:
 
 
 def sources(memory: Memory) -> str:
-    """The ids of the messages that it comes from."""
+    """Returns the ids of the memory's source messages, one per line."""
     shown = [source.message_id for source in memory.sources[:SOURCES_SHOWN]]
     left = len(memory.sources) - len(shown)
     return "\n".join([*shown, f"and {left} more"] if left > 0 else shown)
@@ -77,6 +77,6 @@ def sources(memory: Memory) -> str:
 
 def summary(counts: Counter[str]) -> str:
     if not counts:
-        return "nothing is remembered there, and nothing would be"
+        return "the generation and the live memories are both empty"
     order = ("added", "lost", "changed", "same", "kept", "withheld")
     return ", ".join(f"{counts[fate]} {fate}" for fate in order if counts[fate])

@@ -1,4 +1,4 @@
-"""Checks every dependency, and says of what is wrong what to do."""
+"""`memstream doctor`: checks every dependency and prints a remedy for each problem."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -7,10 +7,11 @@ from msgspec import Struct
 
 from agents.models.auto import AutoProvider
 from agents.models.local_only import check_policies
-from agents.passages.building import VERSION
+from agents.models.one_language import translation_warning
+from agents.passages.chunking import VERSION
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import applying, stored
+from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, schema_registry, vector_index
@@ -25,15 +26,15 @@ from sinks.vectors.qdrant import Vectors
 from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
-SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
+SECURITY_HINT = ", or the MEMSTREAM_KAFKA_... setting named on stderr"
 
-OTHER_VERSION = "some built by another version of memstream, found as before but more slowly until `memstream reindex`"
+OTHER_VERSION = "some passages built by another version of memstream: searches are slower until `memstream reindex`"
 
 cli = one_command()
 
 
 class Finding(Struct, frozen=True):
-    """One check: what was found, or what is wrong and what to do about it."""
+    """The result of one check: `said` is the state, or the problem with its remedy."""
 
     name: str
     ok: bool
@@ -43,8 +44,8 @@ class Finding(Struct, frozen=True):
 @cli.command()
 @command
 async def doctor(json: Json = False) -> int:
-    """Check every dependency and name remedies; exit code 1 if a check fails."""
-    findings = await examine(load())
+    """Check every dependency and print remedies. Exit code 1 if a check fails."""
+    findings = await run_checks(load())
     for finding in findings:
         if json:
             terminal.print_json(finding)
@@ -53,18 +54,18 @@ async def doctor(json: Json = False) -> int:
     return 0 if all(finding.ok for finding in findings) else 1
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """Every check in the order in which they depend on each other; one that fails does not keep the others from running."""
+async def run_checks(settings: Settings) -> list[Finding]:
+    """Runs all checks, dependencies first. A failed check does not stop the others."""
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "broker": broker,
         "topics": topics,
         "registry": registry,
         "postgres": postgres,
         "migrations": migrations,
-        "start": start,
+        "start": skipped_records,
         "qdrant": qdrant,
         "embedder": embedder,
-        "reranker": rerankers.probed,
+        "reranker": rerankers.probe,
         "tokenizer": tokenizer,
         "provider": provider,
         "policies": policies,
@@ -81,19 +82,19 @@ async def finding(name: str, check: Awaitable[str]) -> Finding:
         return Finding(name, False, f"{type(exc).__name__}: {exc}")
 
 
-class UnhealthyExit(MemstreamError):
-    """A check's own verdict, with the remedy."""
+class CheckFailed(MemstreamError):
+    """A check failed. The message has the remedy."""
 
 
 async def broker(settings: Settings) -> str:
     if reason := await settings.security().token_problem():
-        raise UnhealthyExit(reason)
+        raise CheckFailed(reason)
     try:
         await partition_counts(settings.cluster().client(), ())
     except MemstreamError as exc:
-        raise UnhealthyExit(
+        raise CheckFailed(
             f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
-            f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY}"
+            f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY_HINT}"
         ) from exc
     return settings.bootstrap_servers
 
@@ -105,17 +106,17 @@ async def topics(settings: Settings) -> str:
     if not wrong:
         wrong = await changelog_problems(settings.cluster().client(), settings.topics().changelog)
     if wrong:
-        raise UnhealthyExit("; ".join(wrong))
-    return f"{len(wanted)} topics, partitions as the settings say"
+        raise CheckFailed("; ".join(wrong))
+    return f"{len(wanted)} topics with the configured partitions"
 
 
 async def registry(settings: Settings) -> str:
     try:
-        return await schema_registry.probed(settings)
+        return await schema_registry.probe(settings)
     except Retryable as exc:
-        raise UnhealthyExit(f"{exc}: start the registry, or set MEMSTREAM_SCHEMA_REGISTRY_URL") from exc
+        raise CheckFailed(f"{exc}: start the registry, or set MEMSTREAM_SCHEMA_REGISTRY_URL") from exc
     except Misconfigured as exc:
-        raise UnhealthyExit(f"{exc}; see the settings MEMSTREAM_SCHEMA_REGISTRY_...") from exc
+        raise CheckFailed(f"{exc}; check the settings MEMSTREAM_SCHEMA_REGISTRY_...") from exc
 
 
 async def postgres(settings: Settings) -> str:
@@ -123,20 +124,20 @@ async def postgres(settings: Settings) -> str:
         async with connections.postgres(settings, max_size=1) as pool:
             return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
     except MemstreamError as exc:
-        raise UnhealthyExit(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+        raise CheckFailed(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
 
 
 async def migrations(settings: Settings) -> str:
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
-        raise UnhealthyExit(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
+        raise CheckFailed(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
     return "all applied"
 
 
-async def start(settings: Settings) -> str:
-    """What first starts skipped, as `start_from` asks: no fault, but not to be overlooked."""
+async def skipped_records(settings: Settings) -> str:
+    """Reports the records that stages skipped at their first start (`start_from`). Skipped records are not an error."""
     async with connections.postgres(settings, max_size=1) as pool:
         skipped = await StartOffsets(pool).skipped()
-    return "; ".join(map(remedy, skipped)) or "nothing that was published was skipped"
+    return "; ".join(map(remedy, skipped)) or "no records were skipped"
 
 
 async def qdrant(settings: Settings) -> str:
@@ -147,33 +148,37 @@ async def qdrant(settings: Settings) -> str:
     ):
         try:
             found = [
-                await collection(memories, "memories", partial(holds, settings, lambda pool: Memories(pool).any())),
-                await collection(passages, "passages", partial(holds, settings, lambda pool: Passages(pool).any())),
+                await check_collection(
+                    memories, "memories", partial(postgres_has, settings, lambda pool: Memories(pool).any())
+                ),
+                await check_collection(
+                    passages, "passages", partial(postgres_has, settings, lambda pool: Passages(pool).any())
+                ),
             ]
-            if await holds(settings, lambda pool: Passages(pool).of_other_version(VERSION)):
+            if await postgres_has(settings, lambda pool: Passages(pool).of_other_version(VERSION)):
                 found.append(OTHER_VERSION)
         except Retryable as exc:
-            raise UnhealthyExit(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+            raise CheckFailed(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
     return ", ".join([settings.qdrant_url, *found])
 
 
-async def collection(vectors: Vectors, what: str, wanted: Callable[[], Awaitable[bool]]) -> str:
-    """What a collection has. Raises UnhealthyExit where PostgreSQL knows of more than none, and it is not there."""
+async def check_collection(vectors: Vectors, what: str, is_needed: Callable[[], Awaitable[bool]]) -> str:
+    """Checks a collection. Raises UnhealthyExit if it is missing although PostgreSQL has data for it."""
     if await vectors.exists():
         await vectors.verify()
         return f"{await vectors.count()} {what} in {vectors.collection}"
-    if await wanted():
-        raise UnhealthyExit(
+    if await is_needed():
+        raise CheckFailed(
             f"no collection {vectors.collection} for the {what} that PostgreSQL has: run `memstream reindex`"
         )
-    return f"no collection {vectors.collection} yet: a worker makes it"
+    return f"no collection {vectors.collection} yet: a worker creates it"
 
 
-async def holds(settings: Settings, asked: Callable[[Pool], Awaitable[bool]]) -> bool:
-    """What PostgreSQL answers; what is wrong with it is told by its own checks."""
+async def postgres_has(settings: Settings, check: Callable[[Pool], Awaitable[bool]]) -> bool:
+    """Runs a check on PostgreSQL; False if PostgreSQL is unavailable, which the check `postgres` reports."""
     try:
         async with connections.postgres(settings, max_size=1) as pool:
-            return await asked(pool)
+            return await check(pool)
     except MemstreamError:
         return False
 
@@ -196,24 +201,26 @@ async def tokenizer(settings: Settings) -> str:
 
 
 async def provider(settings: Settings) -> str:
-    """Of `auto` every one of its providers; one that can answer is enough."""
+    """Checks the provider. With `auto`, checks all providers, of which one must be available."""
     chosen = models.provider(settings)
-    asked = chosen.providers if isinstance(chosen, AutoProvider) else (chosen,)
-    troubles = {each.name: await each.trouble() for each in asked}
+    providers = chosen.providers if isinstance(chosen, AutoProvider) else (chosen,)
+    reasons = {each.name: await each.unavailable_reason() for each in providers}
     await chosen.close()
-    said = "; ".join(f"{name}: {trouble or 'available'}" for name, trouble in troubles.items())
-    if None not in troubles.values():
-        raise UnhealthyExit(said)
-    return f"auto ({said})" if isinstance(chosen, AutoProvider) else said
+    summary = "; ".join(f"{name}: {reason or 'available'}" for name, reason in reasons.items())
+    if None not in reasons.values():
+        raise CheckFailed(summary)
+    return f"auto ({summary})" if isinstance(chosen, AutoProvider) else summary
 
 
 async def policies(settings: Settings) -> str:
-    """Those of the topic over those of the file, and whether they can be kept with the provider that is asked."""
-    known = await stored(settings)
-    if known.wrong:
-        raise UnhealthyExit(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
+    """Checks the policies of the topic and of the file against the configured provider."""
+    stored = await stored_policies(settings)
+    if stored.invalid:
+        raise CheckFailed(f"{'; '.join(stored.invalid.values())}: put a valid one with `memstream policies put`")
     chosen = models.provider(settings)
     await chosen.close()
-    applied = applying(settings, known)
+    applied = policies_in_effect(settings, stored)
     check_policies(applied, chosen)
-    return ", ".join(f"{policy.name} (version {policy.version})" for policy in applied.listed) or "the built-in default"
+    listed = ", ".join(f"{policy.name} (version {policy.version})" for policy in applied.listed)
+    warning = translation_warning(applied, models.provider_names(settings))
+    return "; ".join(filter(None, (listed or "the built-in default", warning)))

@@ -1,4 +1,4 @@
-"""`memstream erase`: a user, a conversation or a namespace, everywhere, with a receipt; and receipts of before."""
+"""`memstream erase`: erases a user, a conversation or a namespace everywhere, and shows receipts."""
 
 import getpass
 from datetime import UTC, datetime
@@ -17,23 +17,24 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections
 from deploy.wiring.message_ends import message_ends
 from schemas.conversations.messages import Scope
+from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import Erasure, ErasureKind
 from schemas.erasure.receipts import Receipt
 from schemas.errors import Misconfigured
 from schemas.policies.namespaces import quote_part
 from sinks.archive.messages import Archive
 from sinks.erasure.erasures import Erasures, PlannedNamespace
-from sinks.erasure.owners import Owners, User
+from sinks.erasure.owners import Owners
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 
 cli = one_command()
 
-LONGEST: Final = 256
+MAX_CHARACTERS: Final = 256
 
 
 class PlannedErasure(Struct, frozen=True, kw_only=True):
-    """What would be done with a namespace, and what it holds."""
+    """The planned action on a namespace (`how`), and the row counts of its data (`held`)."""
 
     namespace: str
     how: str
@@ -44,39 +45,41 @@ class PlannedErasure(Struct, frozen=True, kw_only=True):
 @command
 async def erase(
     user: Annotated[str | None, typer.Option(metavar="ID", help="The user to erase.")] = None,
-    tenant: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of that tenant.")] = None,
-    app: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of that app.")] = None,
+    tenant: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this tenant.")] = None,
+    app: Annotated[str | None, typer.Option(metavar="ID", help="Only the user of this app.")] = None,
     conversation: Annotated[str | None, typer.Option(metavar="ID", help="The conversation to erase.")] = None,
     namespace: Annotated[str | None, typer.Option(metavar="NAME", help="The namespace to erase.")] = None,
-    receipt: Annotated[str | None, typer.Option(metavar="ID", help="Only show the receipt of an erasure.")] = None,
-    reason: Annotated[str | None, typer.Option(help="Kept with the receipt and in the audit.")] = None,
-    wait: Annotated[float, typer.Option(min=0, help="How many seconds to wait for the end.")] = 60.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and do nothing.")] = False,
+    receipt: Annotated[
+        str | None, typer.Option(metavar="ID", help="Show the receipt of this erasure; erase nothing.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Stored in the receipt and in the audit log.")] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Maximum wait in seconds.")] = 60.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be erased; erase nothing.")] = False,
     json: Json = False,
 ) -> int:
     """Erase a user, a conversation or a namespace everywhere, and show the receipt.
 
-    Workers have to run. Exit code 1 when it is not complete in time: it goes on, and --receipt shows it again.
+    Workers must be running. Exit code 1 if the erasure is not complete in time; it continues, and --receipt shows its state.
     """
     settings = load()
-    subject = meant(user, tenant, app, conversation, namespace, receipt)
+    subject = subject_of(user, tenant, app, conversation, namespace, receipt)
     async with connections.postgres(settings, max_size=2) as pool:
         if dry_run:
             for each in await planned_erasures(settings, pool, subject):
                 print_plan(each, json)
             return 0
-        erasing = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
+        service = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
         erasure_id = receipt or str(uuid4())
         if receipt is None:
-            await erasing.begin(erasure_id, kind_of(subject), who(), reason, **subject)
-        shown = await erasing.receipt(erasure_id, 0.0 if receipt else wait)
+            await service.begin(erasure_id, kind_of(subject), current_user(), reason, **subject)
+        shown = await service.receipt(erasure_id, 0.0 if receipt else wait)
     if shown is None:
         raise Misconfigured(f"there is no erasure {erasure_id}")
-    say(shown, json)
+    print_receipt(shown, json)
     return 0 if shown.status == "complete" else 1
 
 
-def meant(
+def subject_of(
     user: str | None,
     tenant: str | None,
     app: str | None,
@@ -84,14 +87,14 @@ def meant(
     namespace: str | None,
     receipt: str | None,
 ) -> dict[str, str | None]:
-    """The fields of an erasure. Raises Misconfigured unless exactly one is named."""
+    """Returns the subject of the erasure. Raises Misconfigured unless the options name exactly one."""
     if [user, conversation, namespace, receipt].count(None) != 3:
-        raise Misconfigured("say whom or what: one of --user, --conversation, --namespace, --receipt")
+        raise Misconfigured("give exactly one of --user, --conversation, --namespace, --receipt")
     if (tenant or app) and user is None:
-        raise Misconfigured("--tenant and --app say which user is meant: give --user")
+        raise Misconfigured("--tenant and --app qualify --user: give --user")
     for value in (user, tenant, app, conversation, namespace):
-        if value is not None and not 0 < len(value) <= LONGEST:
-            raise Misconfigured(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {LONGEST}")
+        if value is not None and not 0 < len(value) <= MAX_CHARACTERS:
+            raise Misconfigured(f"{value[:40]!r} has {len(value)} characters: an id has 1 to {MAX_CHARACTERS}")
     return {
         "user_id": user,
         "tenant_id": tenant,
@@ -108,7 +111,7 @@ def kind_of(subject: dict[str, str | None]) -> ErasureKind:
 
 
 async def planned_erasures(settings: Settings, pool: Pool, subject: dict[str, str | None]) -> list[PlannedErasure]:
-    """By the policies as they are. Raises Retryable."""
+    """Plans the erasure under the current policies. Raises Retryable."""
     owners = Owners(pool)
     found = await plans(settings, pool, owners, subject)
     held = await owners.stored_counts([each.namespace for each in found])
@@ -120,48 +123,50 @@ async def plans(
 ) -> list[PlannedNamespace]:
     if subject["namespace"] is not None:
         return [PlannedNamespace(subject["namespace"], "purge", "")]
-    said: dict[str, Any] = subject | {"erasure_id": "-", "at": datetime.now(UTC), "actor": who()}
-    erasure = Erasure(kind=kind_of(subject), **said)
-    policies = policy_store.applying(settings, await policy_store.stored(settings))
+    fields: dict[str, Any] = subject | {"erasure_id": "-", "at": datetime.now(UTC), "actor": current_user()}
+    erasure = Erasure(kind=kind_of(subject), **fields)
+    policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     if erasure.user_id is not None:
         user = User(user_id=erasure.user_id, tenant_id=erasure.tenant_id, app_id=erasure.app_id)
-        scopes, named = await owners.scopes(user), await owners.all_namespaces_naming(quote_part(user.user_id))
-        fed = await owners.namespaces_fed({scope.conversation_id for scope in scopes})
-        return plan_erasure(erasure, scopes, fed, named, policies)
+        scopes, own_namespaces = await owners.scopes(user), await owners.all_namespaces_naming(quote_part(user.user_id))
+        namespaces = await owners.namespaces_fed({scope.conversation_id for scope in scopes})
+        return plan_erasure(erasure, scopes, namespaces, own_namespaces, policies)
     name = erasure.conversation_id or ""
     state = await Windows(pool).of(name)
-    known = (state.scope,) if state is not None else ()
+    window_scopes = (state.scope,) if state is not None else ()
     archived = await Archive(pool).scopes(name)
-    return plan_erasure(erasure, (*archived, *known, Scope(conversation_id=name)), (), (), policies)
+    return plan_erasure(erasure, (*archived, *window_scopes, Scope(conversation_id=name)), (), (), policies)
 
 
 def print_plan(each: PlannedErasure, json: bool) -> None:
     if json:
         terminal.print_json(each)
         return
-    what = "would be erased" if each.how == "purge" else "would lose what came of these conversations alone"
+    what = (
+        "would be erased" if each.how == "purge" else "would lose memories whose only sources are these conversations"
+    )
     held = ", ".join(f"{count} {name}" for name, count in each.held.items() if count) or "nothing"
     terminal.print_line(f"{each.namespace} {what}; it holds {held}")
 
 
-def say(receipt: Receipt, json: bool) -> None:
-    """One line; the whole of it as JSON."""
+def print_receipt(receipt: Receipt, json: bool) -> None:
+    """Prints the receipt: a summary on one line, or the whole receipt as JSON."""
     if json:
         terminal.print_json(receipt)
         return
     subject = " ".join(f"{name.removesuffix('_id')} {value}" for name, value in receipt.subject.items())
-    gone: dict[str, int] = {}
+    removed: dict[str, int] = {}
     for store in receipt.stores:
         for name, count in store.removed.items():
-            gone[name] = gone.get(name, 0) + count
-    counted = (
-        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in gone.items() if count) or "nothing was there"
+            removed[name] = removed.get(name, 0) + count
+    summary = (
+        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in removed.items() if count) or "nothing found"
     )
     ends = [each.until for each in receipt.remains if each.until is not None]
-    last = f"; Kafka's input and events are gone by {max(ends):%Y-%m-%d}" if ends else ""
-    terminal.print_line(f"{receipt.erasure_id} {receipt.status}: {subject}: {counted}{last}")
+    last = f"; Kafka deletes its input and events by {max(ends):%Y-%m-%d}" if ends else ""
+    terminal.print_line(f"{receipt.erasure_id} {receipt.status}: {subject}: {summary}{last}")
 
 
-def who() -> str:
-    """Who is at the command line, for the audit."""
+def current_user() -> str:
+    """Returns the operating system's user, for the audit log."""
     return f"{getpass.getuser()} at the command line"

@@ -1,4 +1,4 @@
-"""`memstream events`: memory events as a subscriber sees them."""
+"""`memstream events`: prints memory events as a consumer receives them."""
 
 from typing import Annotated
 
@@ -18,11 +18,13 @@ cli = one_command()
 @cli.command()
 @command
 async def events(
-    keep_following: Annotated[bool, typer.Option("--follow", "-f", help="Wait for new events.")] = False,
-    from_beginning: Annotated[bool, typer.Option(help="Begin with the oldest; default when not following.")] = False,
+    keep_following: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new events.")] = False,
+    from_beginning: Annotated[
+        bool, typer.Option(help="Start with the oldest event; default without --follow.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Print memory events, one a line."""
+    """Print memory events, one per line."""
     beginning = from_beginning or not keep_following
     async for record in follow(load(), topics.EVENTS, from_beginning=beginning, until_end=not keep_following):
         event = codec.decode(record.value, MemoryEvent)

@@ -1,4 +1,4 @@
-"""`memstream export`: the memories of a namespace as JSON Lines."""
+"""`memstream export`: writes the memories of a namespace as JSON Lines."""
 
 import sys
 from contextlib import ExitStack
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agents.api.memories.exports import exported
+from agents.api.memories.exports import export_pages
 from deploy.cli import terminal
 from deploy.cli.command import command, one_command
 from deploy.settings import load
@@ -25,18 +25,18 @@ STATUSES: tuple[Status, ...] = ("active", "superseded", "expired")
 @command
 async def export(
     namespace: Annotated[str, typer.Argument(help="The namespace, such as app/user.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file that is made; else stdout.")] = None,
-    versions: Annotated[bool, typer.Option(help="Each with all that it ever was.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to create; default: stdout.")] = None,
+    versions: Annotated[bool, typer.Option(help="Include all versions of each memory.")] = False,
 ) -> None:
-    """Write the memories of a namespace as JSON Lines, one a line: live, superseded and expired ones."""
+    """Write the memories of a namespace as JSON Lines: live, superseded and expired ones."""
     lines = 0
     with ExitStack() as opened:
         try:
             target = opened.enter_context(output.open("xb")) if output else sys.stdout.buffer
         except OSError as exc:
-            raise Misconfigured(f"cannot make {output}: {exc.strerror}") from exc
+            raise Misconfigured(f"cannot create {output}: {exc.strerror}") from exc
         async with connections.postgres(load(), max_size=1) as pool:
-            async for page in exported(Exports(pool), namespace, STATUSES, with_versions=versions):
+            async for page in export_pages(Exports(pool), namespace, STATUSES, with_versions=versions):
                 target.write(page)
                 lines += page.count(b"\n")
         target.flush()

@@ -1,4 +1,4 @@
-"""Reading a topic from the outside, as a subscriber would: plain aiokafka, committed records, no group."""
+"""Reads a topic as a plain Kafka consumer: committed records only, no consumer group."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,19 +10,19 @@ from deploy.settings import Settings
 from schemas.errors import Misconfigured, Retryable
 from streams.kafka.topics import partition_counts, specs
 
-UNKNOWN_TOPIC_MS = 10  # aiokafka sleeps so long once it has asked for a topic that it has not met
-MORE_MS = 500
-# Until the end: what the broker is asked for before the first seek is waited for, and so is a marker of a transaction behind the
+UNKNOWN_TOPIC_MS = 10  # aiokafka's pause after it requests the metadata of a new topic
+FETCH_WAIT_MS = 500
+# With `until_end`: the consumer waits this long for the fetch before the first seek, and for the transaction marker after the
 # last record.
-END_MS = 20
+FETCH_WAIT_UNTIL_END_MS = 20
 
 
 async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_end: bool) -> AsyncIterator[Any]:
-    """Records of a topic (logical name) as they come; with `until_end`, only those that are there now.
+    """Yields the records of a topic (logical name) as they arrive; with `until_end`, only those present at the start.
 
-    Raises Retryable when the brokers cannot be reached, Misconfigured when the topic does not exist.
+    Raises Retryable if the brokers cannot be reached, and Misconfigured if the topic does not exist.
     """
-    wait_ms = END_MS if until_end else MORE_MS
+    wait_ms = FETCH_WAIT_UNTIL_END_MS if until_end else FETCH_WAIT_MS
     consumer = AIOKafkaConsumer(
         **settings.cluster().client(),
         enable_auto_commit=False,
@@ -49,7 +49,7 @@ async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_
 
 
 async def partitions(settings: Settings, topic: str) -> list[TopicPartition]:
-    """Raises Misconfigured when the topic does not exist."""
+    """Returns the partitions of a topic (logical name). Raises Misconfigured if the topic does not exist."""
     names = settings.topics()
     wanted = [spec for spec in specs(names) if spec.name == names.physical(topic)]
     found = await partition_counts(settings.cluster().client(), wanted)

@@ -1,4 +1,4 @@
-"""`memstream generations`: the replays that there are."""
+"""`memstream generations`: lists and discards replays."""
 
 from typing import Annotated, Any
 
@@ -20,21 +20,21 @@ cli = several_commands("List and discard generations, the results of replays.")
 @cli.command("list")
 @command
 async def list_generations(json: Json = False) -> None:
-    """List generations, the youngest first."""
+    """List generations, newest first."""
     async with connections.postgres(load(), max_size=1) as pool:
         generations = Generations(pool)
         found = [(each, await generations.progress(each.generation_id)) for each in await generations.latest()]
-    none = "there are no generations: `memstream replay` makes one"
-    terminal.show_list(found, json, "generations", COLUMNS, row, fields=summary, wide="replays", none=none)
+    none = "there are no generations: `memstream replay` creates one"
+    terminal.show_list(found, json, "generations", COLUMNS, row, fields=summary, wide="replays", empty_text=none)
 
 
 @cli.command()
 @command
 async def discard(
-    generation: Annotated[str, typer.Argument(help="The generation.")],
+    generation: Annotated[str, typer.Argument(help="The generation's id.")],
     json: Json = False,
 ) -> None:
-    """Delete a generation. Live memories stay; a cutover of it can no longer be undone."""
+    """Delete a generation. Live memories stay; its cutover can no longer be undone."""
     async with replay.connected(load()) as parts:
         namespaces = await parts.cutover().discard(generation)
     if json:
@@ -43,8 +43,8 @@ async def discard(
         terminal.print_line(f"discarded generation {generation}, of {namespaces} namespaces")
 
 
-def row(made: tuple[Generation, Progress]) -> tuple[str, ...]:
-    generation, progress = made
+def row(listed: tuple[Generation, Progress]) -> tuple[str, ...]:
+    generation, progress = listed
     plan = generation.plan
     span = f"{plan.since:%Y-%m-%d %H:%M} to " if plan.since else "until "
     by = [f"policy {name}" for name in plan.overridden] + [each for each in (plan.provider, plan.model) if each]
@@ -56,9 +56,9 @@ def row(made: tuple[Generation, Progress]) -> tuple[str, ...]:
     )
 
 
-def summary(made: tuple[Generation, Progress]) -> dict[str, Any]:
-    """Without the policies, which are whole files."""
-    generation, progress = made
+def summary(listed: tuple[Generation, Progress]) -> dict[str, Any]:
+    """Returns the generation without its policies, which are whole files."""
+    generation, progress = listed
     plan = structs.asdict(generation.plan)
     plan.pop("policies")
     about = {"generation": generation.generation_id, "status": generation.status, "made": generation.created_at}

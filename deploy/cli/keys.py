@@ -1,4 +1,4 @@
-"""`memstream keys`: keys of the API, made, listed and revoked; every use of this is in the audit."""
+"""`memstream keys`: creates, lists and revokes API keys, and shows the audit log."""
 
 import getpass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from sinks.access.keys import Keys
 
 cli = several_commands("Manage the API's keys and their rights in namespaces.")
 
-LONGEST: Final = 256
+MAX_CHARACTERS: Final = 256
 
 Pattern = "Namespaces to {}, such as 'app/*'; may be repeated."
 Read = Annotated[list[str] | None, typer.Option(help=Pattern.format("read in"))]
@@ -29,79 +29,83 @@ Admin = Annotated[list[str] | None, typer.Option(help=Pattern.format("administer
 @cli.command()
 @command
 async def create(
-    name: Annotated[str, typer.Argument(help="What it is for; it is told in versions and in the audit.")],
+    name: Annotated[str, typer.Argument(help="The key's name, shown in memory versions and in the audit log.")],
     read: Read = None,
     write: Write = None,
     admin: Admin = None,
-    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="After which it expires; default never.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until the key expires; default: never.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Create a key and print it. memstream stores only its hash, so it cannot be shown again."""
-    grants = granted(name, {"read": read or [], "write": write or [], "admin": admin or []})
+    """Create a key and print it. It cannot be shown again: memstream stores only its hash."""
+    grants = parse_grants(name, {"read": read or [], "write": write or [], "admin": admin or []})
     now = datetime.now(UTC)
     async with connections.postgres(load(), max_size=1) as pool:
-        token, key = await Keys(pool).create(name, grants, now, who(), now + timedelta(days=days) if days else None)
+        token, key = await Keys(pool).create(
+            name, grants, now, current_user(), now + timedelta(days=days) if days else None
+        )
     if json:
         terminal.print_json({"key": token} | to_builtins(key))
     else:
         terminal.print_line(token)
-        terminal.print_error(f"{key.key_id} ({name}) {key_line(key)}; this is the only time that the key is shown")
+        terminal.print_error(f"{key.key_id} ({name}) {key_line(key)}; the key cannot be shown again")
 
 
 @cli.command("list")
 @command
 async def list_keys(json: Json = False) -> None:
-    """List keys, revoked and expired ones too; never the keys themselves."""
+    """List keys, including revoked and expired ones, without their tokens."""
     async with connections.postgres(load(), max_size=1) as pool:
         keys = await Keys(pool).all()
     now = datetime.now(UTC)
 
     def row(key: Key) -> tuple[str, ...]:
-        return key.key_id, key.name, key_line(key), state(key, now), moment(key.last_used_at)
+        return key.key_id, key.name, key_line(key), state(key, now), format_time(key.last_used_at)
 
-    terminal.show_list(keys, json, "keys", ("id", "name", "may", "state", "last used"), row, wide="may")
+    terminal.show_list(keys, json, "keys", ("id", "name", "rights", "state", "last used"), row, wide="rights")
 
 
 @cli.command()
 @command
 async def revoke(
-    key: Annotated[str, typer.Argument(help="Its id or its name.")],
+    key: Annotated[str, typer.Argument(help="The key's id or name.")],
     json: Json = False,
 ) -> None:
     """Revoke a key. It stops working within seconds."""
     async with connections.postgres(load(), max_size=1) as pool:
-        gone = await Keys(pool).revoke(key, datetime.now(UTC), who())
+        revoked = await Keys(pool).revoke(key, datetime.now(UTC), current_user())
     if json:
-        terminal.print_json(gone)
+        terminal.print_json(revoked)
     else:
-        terminal.print_line(f"revoked {gone.key_id} ({gone.name})")
+        terminal.print_line(f"revoked {revoked.key_id} ({revoked.name})")
 
 
 @cli.command()
 @command
 async def audit(
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50, json: Json = False
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of entries.")] = 50, json: Json = False
 ) -> None:
-    """Show the audit log of administrators' actions, the latest first."""
+    """Show the audit log of administrators' actions, latest first."""
     async with connections.postgres(load(), max_size=1) as pool:
         latest = await Audit(pool).latest(limit)
-    terminal.show_list(latest, json, "audit", ("when", "who", "did", "to"), audit_row, wide="to")
+    terminal.show_list(latest, json, "audit", ("at", "actor", "action", "subject"), audit_row, wide="subject")
 
 
-def audit_row(done: Audited) -> tuple[str, ...]:
-    return moment(done.at), done.actor, done.action, done.subject
+def audit_row(entry: Audited) -> tuple[str, ...]:
+    return format_time(entry.at), entry.actor, entry.action, entry.subject
 
 
-def granted(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ...]:
-    """Raises Misconfigured for a name or a pattern that cannot be one, and for a key that may do nothing."""
+def parse_grants(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ...]:
+    """Returns the grants of a key. Raises Misconfigured for an invalid name or pattern, and without any pattern."""
     grants = tuple(Grant(right, pattern) for right, each in patterns.items() for pattern in each)
     if not grants:
-        raise Misconfigured(
-            f"the key would open nothing: name namespaces, such as --read 'app/*' or --admin '{EVERYWHERE}'"
-        )
+        raise Misconfigured(f"the key has no rights: give namespaces, such as --read 'app/*' or --admin '{EVERYWHERE}'")
     for text in (name, *(grant.namespaces for grant in grants)):
-        if not 0 < len(text) <= LONGEST:
-            raise Misconfigured(f"{text[:40]!r} has {len(text)} characters: a name or a pattern has 1 to {LONGEST}")
+        if not 0 < len(text) <= MAX_CHARACTERS:
+            raise Misconfigured(
+                f"{text[:40]!r} has {len(text)} characters: a name or a pattern has 1 to {MAX_CHARACTERS}"
+            )
     return grants
 
 
@@ -111,16 +115,16 @@ def key_line(key: Key) -> str:
 
 def state(key: Key, now: datetime) -> str:
     if key.revoked_at is not None:
-        return f"revoked {moment(key.revoked_at)}"
+        return f"revoked {format_time(key.revoked_at)}"
     if not key.is_valid(now):
-        return f"expired {moment(key.expires_at)}"
-    return f"until {moment(key.expires_at)}" if key.expires_at else "valid"
+        return f"expired {format_time(key.expires_at)}"
+    return f"until {format_time(key.expires_at)}" if key.expires_at else "valid"
 
 
-def moment(at: datetime | None) -> str:
+def format_time(at: datetime | None) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}" if at else "never"
 
 
-def who() -> str:
-    """Whoever is at the command line, as the machine knows them."""
+def current_user() -> str:
+    """Returns the operating system's user, for the audit log."""
     return f"{getpass.getuser()} at the command line"

@@ -1,4 +1,5 @@
-"""`memstream mcp`: the agent tools for a client that starts its servers itself, as desktop applications and editors do."""
+"""`memstream mcp`: the agent tools over MCP on standard input and output, for clients that start their own servers, such as
+desktop applications and editors."""
 
 import asyncio
 import logging
@@ -9,17 +10,18 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from agents.api.memories.access_counter import FLUSH_S, AccessCounter
+from agents.api.memories.access_counter import FLUSH_INTERVAL_S, AccessCounter
 from agents.api.memories.commands import Commands
+from agents.api.tools.access import tool_access
 from agents.api.tools.mcp import serve_stdio
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.tools import Tools, access
+from agents.api.tools.tools import Tools
 from agents.conversations.lookup import Conversations
-from agents.passages.reading import PassageReader
-from agents.profile.reading import Profiles
+from agents.passages.passage_reader import PassageReader
+from agents.profile.profile_reader import Profiles
 from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
-from deploy.runtime.process import end_soon, log_to_stderr
+from deploy.runtime.process import exit_after, log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, policy_terms, rerankers, search
 from deploy.wiring.periodic import PeriodicTasks
@@ -35,7 +37,7 @@ from sinks.windows.projection import Windows
 
 log = logging.getLogger(__name__)
 
-WATCH_S: Final = 1.0
+CHECK_INTERVAL_S: Final = 1.0
 END_WITHIN_S: Final = 2.0
 
 cli = one_command()
@@ -46,51 +48,58 @@ cli = one_command()
 async def mcp(
     namespace: Annotated[
         list[str],
-        typer.Option("--namespace", "-n", help="Namespace that is searched; memories are created in the first one."),
+        typer.Option(
+            "--namespace", "-n", help="Namespace to search; may be repeated. Memories are created in the first one."
+        ),
     ],
-    read_only: Annotated[bool, typer.Option("--read-only", help="Without the tool that creates memories.")] = False,
-    actor: Annotated[str, typer.Option(help="Who is said to have created a memory.")] = "mcp",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Omit the tool that creates memories.")] = False,
+    actor: Annotated[str, typer.Option(help="Name stored as the creator of memories.")] = "mcp",
 ) -> None:
-    """Serve the memory tools to a model's client, by the Model Context Protocol on standard input and output."""
+    """Serve the memory tools over MCP (Model Context Protocol) on standard input and output."""
     settings = load()
-    log_to_stderr(settings)  # standard output is the protocol's
-    chores = PeriodicTasks()
+    log_to_stderr(settings)  # standard output carries the protocol
+    background_tasks = PeriodicTasks()
     async with AsyncExitStack() as resources:
         try:
-            tools = await wired(settings, Asked(tuple(namespace), not read_only, actor), resources, chores)
-            await watched(serve_stdio(tools, version("memstream")), chores)
+            tools = await wire_tools(
+                settings, McpOptions(tuple(namespace), not read_only, actor), resources, background_tasks
+            )
+            await serve_until_disconnect(serve_stdio(tools, version("memstream")), background_tasks)
         finally:
-            await chores.stop()  # before what they use is closed
+            await background_tasks.stop()  # before their resources close
 
 
-class Asked(NamedTuple):
-    """What the client's configuration asks for."""
+class McpOptions(NamedTuple):
+    """The command's options."""
 
     namespaces: tuple[str, ...]
     writable: bool
     actor: str
 
 
-async def watched(serving: Coroutine[Any, Any, None], chores: PeriodicTasks) -> None:
-    """Until the client leaves. Raises what ended a chore, and then ends the process soon: who reads standard input reads on."""
+async def serve_until_disconnect(serving: Coroutine[Any, Any, None], background_tasks: PeriodicTasks) -> None:
+    """Serves until the client disconnects. If a background task fails, raises its error and ends the process soon after,
+    because the blocked reader of standard input would keep it alive."""
     task = asyncio.create_task(serving, name="MCP")
     while not task.done():
-        await asyncio.wait([task], timeout=WATCH_S)
+        await asyncio.wait([task], timeout=CHECK_INTERVAL_S)
         try:
-            chores.raise_if_failed()
+            background_tasks.raise_if_failed()
         except MemstreamError as exc:
-            log.error("the server ends: %s", exc)
-            end_soon(END_WITHIN_S)
+            log.error("the MCP server stops: %s", exc)
+            exit_after(END_WITHIN_S)
             raise
     await task
 
 
-async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, chores: PeriodicTasks) -> Tools:
-    """The tools over the deployment that the settings name. Kinds are those that policies have when the client begins."""
+async def wire_tools(
+    settings: Settings, options: McpOptions, resources: AsyncExitStack, background_tasks: PeriodicTasks
+) -> Tools:
+    """Wires the tools for the configured deployment. Their kinds are those of the policies at the start."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=4))
     publisher = await resources.enter_async_context(connections.kafka(settings))
-    policies = await policy_terms.current_policies(settings, publisher, resources, chores)
-    index = await search.searchable(settings, policies, resources)
+    policies = await policy_terms.current_policies(settings, publisher, resources, background_tasks)
+    index = await search.open_indexes(settings, policies, resources)
     memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CommandResults(pool))
     resources.push_async_callback(commands.close)
     tiers = search.retrieval(pool, index, policies)
@@ -103,8 +112,10 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     )
     accesses = AccessCounter(Accesses(pool), now)
     resources.push_async_callback(accesses.flush)
-    chores.add("reads", FLUSH_S, accesses.flush)
-    reach = access(policies, asked.namespaces, asked.namespaces if asked.writable else (), asked.actor)
+    background_tasks.add("reads", FLUSH_INTERVAL_S, accesses.flush)
+    permissions = tool_access(
+        policies, options.namespaces, options.namespaces if options.writable else (), options.actor
+    )
     ports = ToolPorts(
         retrieval=retrieval,
         memories=memories,
@@ -114,4 +125,4 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
         blocks=blocks,
         note=accesses.note,
     )
-    return Tools(reach, ports)
+    return Tools(permissions, ports)

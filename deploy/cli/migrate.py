@@ -1,4 +1,4 @@
-"""`memstream migrate`: PostgreSQL's tables."""
+"""`memstream migrate`: applies PostgreSQL migrations."""
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command

@@ -1,4 +1,4 @@
-"""`memstream policies`: check and publish policy files, see what applies, take a policy away, begin with a preset."""
+"""`memstream policies`: checks, publishes, shows and deletes policies, and prints presets."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,18 +7,21 @@ from typing import Annotated, Any
 import typer
 from msgspec import structs, to_builtins
 
+from agents.models.one_language import translation_warning
 from agents.policies.changes import records, tombstone
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
-from deploy.cli.policy_store import applying, changes, stored
-from deploy.policies.files import PRESETS, Written, preset, presets, read_file, read_files
+from deploy.cli.policy_store import plan_changes, policies_in_effect, stored_policies
+from deploy.policies.files import PRESETS, PolicyText, preset, presets, read_file, read_files
 from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
-from deploy.wiring import connections
+from deploy.wiring import connections, models
 from schemas.errors import Misconfigured
-from schemas.policies.policies import DEFAULT_POLICY, Match, Policy
+from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 
 cli = several_commands("Manage policies as YAML files.")
+
+CHECK_PROVIDERS = ("offline",)  # `check` reads no settings, so it assumes the offline provider
 
 Files = Annotated[list[Path], typer.Argument(help="YAML or JSON files of policies.", show_default=False)]
 Name = Annotated[str, typer.Argument(help="The policy's name.", show_default=False)]
@@ -27,32 +30,35 @@ Name = Annotated[str, typer.Argument(help="The policy's name.", show_default=Fal
 @cli.command()
 @command
 async def check(files: Files, json: Json = False) -> None:
-    """Say what is wrong with policy files, a line each; nothing is published."""
+    """Validate policy files and print one line per policy. Publishes nothing."""
     for each in read_files(files):
         if json:
             terminal.print_json({"name": each.policy.name, "origin": each.origin})
         else:
-            terminal.print_line(f"{each.origin}: {each.policy.name} is a policy")
+            terminal.print_line(f"{each.origin}: {each.policy.name} is valid")
+        warn_of_language(each, CHECK_PROVIDERS)
 
 
 @cli.command()
 @command
 async def put(
     files: Annotated[list[Path] | None, typer.Argument(help="YAML or JSON files.", show_default=False)] = None,
-    preset_name: Annotated[str | None, typer.Option("--preset", help="One that ships, instead of files.")] = None,
+    preset_name: Annotated[str | None, typer.Option("--preset", help="A preset, instead of files.")] = None,
     name: Annotated[str | None, typer.Option(help="Another name for the preset.")] = None,
     match: Annotated[
-        list[str] | None, typer.Option(help="What the preset applies to, FIELD=PATTERN; may be repeated.")
+        list[str] | None, typer.Option(help="Conversations that the preset applies to, FIELD=PATTERN; may be repeated.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Publish policies: each gets the next version of its name, and applies in all processes within a second."""
-    wanted = chosen(files or [], preset_name, name, match or [])
+    """Publish policies. Each gets the next version of its name and applies in all processes within a second."""
+    policies = policies_to_put(files or [], preset_name, name, match or [])
     settings = load()
-    made = changes(wanted, await stored(settings))
+    for written in policies:
+        warn_of_language(written, models.provider_names(settings))
+    changes = plan_changes(policies, await stored_policies(settings))
     async with connections.kafka(settings) as publisher:
-        await publisher.publish(records(made))
-    for each in made:
+        await publisher.publish(records(changes))
+    for each in changes:
         if json:
             terminal.print_json({"name": each.policy.name, "version": each.policy.version, "result": each.result})
         else:
@@ -62,31 +68,33 @@ async def put(
 @cli.command("list")
 @command
 async def list_policies(json: Json = False) -> None:
-    """List the policies in the order in which they are tried: of the topic, of MEMSTREAM_POLICIES_FILE, built in."""
+    """List the policies in the order of matching: of the topic, of MEMSTREAM_POLICIES_FILE, built in."""
     settings = load()
-    known = await stored(settings)
-    for complaint in known.wrong.values():
-        terminal.print_error(complaint)
-    order = [*applying(settings, known).listed, DEFAULT_POLICY]
-    origins = ["topic" if each.name in known.latest else "file" for each in order[:-1]] + ["built in"]
+    stored = await stored_policies(settings)
+    for error in stored.invalid.values():
+        terminal.print_error(error)
+    order = [*policies_in_effect(settings, stored).listed, DEFAULT_POLICY]
+    origins = ["topic" if each.name in stored.latest else "file" for each in order[:-1]] + ["built in"]
     if json:
         for each, origin in zip(order, origins, strict=True):
             terminal.print_json({"origin": origin} | as_fields(each))
         return
     rows = [row(each, origin) for each, origin in zip(order, origins, strict=True)]
     columns = ("policy", "version", "from", "applies to", "namespaces", "kinds")
-    terminal.show_table("policies, as they are tried", columns, rows, wide="kinds")
+    terminal.show_table("policies, in the order of matching", columns, rows, wide="kinds")
 
 
 @cli.command()
 @command
 async def show(name: Name, json: Json = False) -> None:
-    """Show a policy as a file that `put` takes: only what differs from the defaults."""
+    """Show a policy as a file for `put`: only the fields that differ from the defaults."""
     settings = load()
-    listed = applying(settings, await stored(settings)).listed
+    listed = policies_in_effect(settings, await stored_policies(settings)).listed
     policy = next((each for each in listed if each.name == name), None)
     if policy is None:
-        raise Misconfigured(f"no policy is called {name!r}; there are {named(listed)}, and the built-in one")
+        raise Misconfigured(
+            f"there is no policy {name!r}; the policies are {names_of(listed)}, and the built-in default"
+        )
     if json:
         terminal.print_json(as_fields(policy))
     else:
@@ -96,52 +104,61 @@ async def show(name: Name, json: Json = False) -> None:
 @cli.command()
 @command
 async def delete(name: Name, json: Json = False) -> None:
-    """Take a policy away from the topic; one of that name in a policies file applies again."""
+    """Delete a policy from the topic. A policy of that name in a policies file applies again."""
     settings = load()
-    known = await stored(settings)
-    if name not in known.latest:
-        raise Misconfigured(f"the topic has no policy {name!r}; it has {named(list(known.latest.values()))}")
+    stored = await stored_policies(settings)
+    if name not in stored.latest:
+        raise Misconfigured(f"the topic has no policy {name!r}; it has {names_of(list(stored.latest.values()))}")
     async with connections.kafka(settings) as publisher:
         await publisher.publish([tombstone(name)])
     if json:
         terminal.print_json({"name": name, "result": "deleted"})
     else:
-        terminal.print_line(f"deleted {name}, which was at version {known.latest[name].version}")
+        terminal.print_line(f"deleted {name}, which was at version {stored.latest[name].version}")
 
 
 @cli.command("presets")
 @command
 async def show_presets(
-    name: Annotated[str | None, typer.Argument(help="Print this one's file.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="The preset to print.", show_default=False)] = None,
     json: Json = False,
 ) -> None:
-    """List the policies that ship, or print the file of one, to begin with."""
+    """List the policies that ship with memstream, or print one as a file to edit."""
     if name is not None:
         terminal.print_line(preset(name).read_text().rstrip())
         return
     for each, path in presets().items():
-        said = path.read_text().splitlines()[0].removeprefix("# ")
+        description = path.read_text().splitlines()[0].removeprefix("# ")
         if json:
-            terminal.print_json({"name": each, "file": str(PRESETS / path.name), "said": said})
+            terminal.print_json({"name": each, "file": str(PRESETS / path.name), "said": description})
         else:
-            terminal.print_line(f"{each:<18} {said}")
+            terminal.print_line(f"{each:<18} {description}")
 
 
-def chosen(files: Sequence[Path], preset_name: str | None, name: str | None, match: Sequence[str]) -> list[Written]:
-    """The policies of the files, or a preset under the name and the match that were asked for. Raises Misconfigured."""
+def warn_of_language(written: PolicyText, providers: Sequence[str]) -> None:
+    if warning := translation_warning(Policies((written.policy,)), providers):
+        terminal.print_error(f"{written.origin}: {warning}")
+
+
+def policies_to_put(
+    files: Sequence[Path], preset_name: str | None, name: str | None, match: Sequence[str]
+) -> list[PolicyText]:
+    """Returns the policies of the files, or the preset with the given name and match. Raises Misconfigured."""
     if bool(files) == (preset_name is not None):
-        raise Misconfigured("name policy files, or one preset with --preset: `memstream policies presets` lists them")
+        raise Misconfigured(
+            "give policy files, or one preset with --preset: `memstream policies presets` lists the presets"
+        )
     if preset_name is None:
         if name is not None or match:
-            raise Misconfigured("--name and --match are for a preset: write `name` and `match` into the file")
+            raise Misconfigured("--name and --match need --preset: in a file, write `name` and `match`")
         return read_files(files)
     (each,) = read_file(preset(preset_name))
-    policy = structs.replace(each.policy, name=name or each.policy.name, match=matching(match))
+    policy = structs.replace(each.policy, name=name or each.policy.name, match=parse_match(match))
     return [structs.replace(each, policy=policy)]
 
 
-def matching(patterns: Sequence[str]) -> Match:
-    """Raises Misconfigured for what is not FIELD=PATTERN with a field that policies match on."""
+def parse_match(patterns: Sequence[str]) -> Match:
+    """Parses FIELD=PATTERN options. Raises Misconfigured for another format and for unknown fields."""
     fields = {field: pattern for field, _, pattern in (each.partition("=") for each in patterns)}
     wrong = [field for field, pattern in fields.items() if field not in Match.__struct_fields__ or not pattern]
     if wrong or len(fields) < len(patterns):
@@ -153,7 +170,7 @@ def matching(patterns: Sequence[str]) -> Match:
 
 
 def as_fields(policy: Policy) -> dict[str, Any]:
-    """Name and version, and what differs from the defaults."""
+    """Returns the name, the version, and the fields that differ from the defaults."""
     fields: dict[str, Any] = to_builtins(policy)
     return {"name": policy.name, "version": policy.version} | fields
 
@@ -173,5 +190,5 @@ def row(policy: Policy, origin: str) -> tuple[str, ...]:
     )
 
 
-def named(listed: Sequence[Policy]) -> str:
+def names_of(listed: Sequence[Policy]) -> str:
     return ", ".join(each.name for each in listed) or "none"

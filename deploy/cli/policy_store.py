@@ -1,11 +1,11 @@
-"""The topic of policies as the command line sees it: what stands there, and what files come to."""
+"""Reads the topic of policies for commands, and plans changes of it."""
 
 from collections.abc import Iterable
 
 from agents.policies.changes import PolicyChange, StoredPolicies, latest_policies
 from agents.policies.changes import plan_change as change_of
 from deploy.cli.follow import partitions
-from deploy.policies.files import Written
+from deploy.policies.files import PolicyText
 from deploy.settings import Settings
 from deploy.wiring import connections
 from schemas.errors import Misconfigured, Rejected
@@ -13,28 +13,29 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policies
 
 
-async def stored(settings: Settings) -> StoredPolicies:
-    """Reads the topic to its end. Raises Retryable, and Misconfigured when there is none."""
+async def stored_policies(settings: Settings) -> StoredPolicies:
+    """Reads the topic to its end. Raises Retryable, and Misconfigured if the topic does not exist."""
     await partitions(settings, topics.POLICIES)
     async with connections.policy_topic(settings) as topic:
         return latest_policies(await topic.to_end())
 
 
-def changes(wanted: Iterable[Written], known: StoredPolicies) -> list[PolicyChange]:
-    """What putting policies comes to. Raises Misconfigured for one made from another version."""
-    return [change(each, known) for each in wanted]
+def plan_changes(wanted: Iterable[PolicyText], stored: StoredPolicies) -> list[PolicyChange]:
+    """Returns the changes that putting these policies makes. Raises Misconfigured for a policy that is based on an outdated
+    version."""
+    return [plan_policy(each, stored) for each in wanted]
 
 
-def change(wanted: Written, known: StoredPolicies) -> PolicyChange:
+def plan_policy(wanted: PolicyText, stored: StoredPolicies) -> PolicyChange:
     try:
-        return change_of(wanted.policy, wanted.version, known)
+        return change_of(wanted.policy, wanted.version, stored)
     except Rejected as exc:
         raise Misconfigured(
-            f"{wanted.origin}: {exc.detail}: begin with `memstream policies show {wanted.policy.name}`, or leave `version` "
-            "out to put this one over it"
+            f"{wanted.origin}: {exc.detail}: start from `memstream policies show {wanted.policy.name}`, or omit `version` "
+            "to overwrite it"
         ) from exc
 
 
-def applying(settings: Settings, known: StoredPolicies) -> Policies:
-    """The policies that a process with these settings goes by, in their order."""
-    return Policies(tuple(known.latest.values())).merged_over(settings.policies())
+def policies_in_effect(settings: Settings, stored: StoredPolicies) -> Policies:
+    """Returns the policies in effect with these settings, in the order of matching."""
+    return Policies(tuple(stored.latest.values())).merged_over(settings.policies())

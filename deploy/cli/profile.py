@@ -1,4 +1,4 @@
-"""`memstream profile`: the text for a system prompt, and the memories that each of its lines rests on."""
+"""`memstream profile`: prints the profile of a namespace, and on request the memories behind each line."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import asdict
 
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
 from deploy.cli import policy_store, terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.settings import load
@@ -23,33 +23,35 @@ cli = one_command()
 @command
 async def profile(
     namespace: Annotated[str, typer.Argument(help="The namespace, such as app/user.", show_default=False)],
-    sources: Annotated[bool, typer.Option(help="Show the memories that each line rests on.")] = False,
+    sources: Annotated[bool, typer.Option(help="Show the memories behind each line.")] = False,
     json: Json = False,
 ) -> None:
-    """Show the profile of a namespace: what every prompt about it should know."""
+    """Show the profile of a namespace: the memories that belong in every prompt."""
     settings = load()
-    policies = policy_store.applying(settings, await policy_store.stored(settings))
+    policies = policy_store.policies_in_effect(settings, await policy_store.stored_policies(settings))
     async with connections.postgres(settings, max_size=1) as pool:
         profiles = Profiles(LiveMemories(pool), token_counter(settings), partial(datetime.now, UTC))
-        made = await profiles.of((namespace,), policies.governing(namespace))
+        profile = await profiles.of((namespace,), policies.governing(namespace))
     if json:
-        terminal.print_json(asdict(made))
+        terminal.print_json(asdict(profile))
     else:
-        show(made, sources)
+        show(profile, sources)
 
 
-def show(made: Profile, sources: bool) -> None:
-    """The text as it stands in a prompt, so that it can be piped into one; about it on stderr."""
-    if not made.text:
-        terminal.print_error("the profile is empty: nothing is remembered that every prompt should know")
+def show(profile: Profile, sources: bool) -> None:
+    """Prints the text on stdout, ready for a prompt, and its statistics on stderr."""
+    if not profile.text:
+        terminal.print_error("the profile is empty: no memory belongs in every prompt")
         return
     if sources:
-        for line in made.lines:
+        for line in profile.lines:
             terminal.print_line(f"{line.part}: {line.text} [{' '.join(line.memory_ids)}]")
     else:
-        terminal.print_line(made.text)
-    terminal.print_error(f"{made.tokens} of {made.max_tokens} tokens, version {made.version}{left_out(made)}")
+        terminal.print_line(profile.text)
+    terminal.print_error(
+        f"{profile.tokens} of {profile.max_tokens} tokens, version {profile.version}{left_out(profile)}"
+    )
 
 
-def left_out(made: Profile) -> str:
-    return f", {made.left_out} lines had no room" if made.left_out else ""
+def left_out(profile: Profile) -> str:
+    return f", {profile.left_out} lines left out for lack of tokens" if profile.left_out else ""

@@ -1,4 +1,4 @@
-"""`memstream publish`: events from a JSON Lines file, as a chat service would."""
+"""`memstream publish`: publishes events from a JSON Lines file, as a chat service would."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ from schemas.kafka.records import Outgoing, Publisher
 
 cli = one_command()
 
-AT_ONCE = 50
+BATCH_SIZE = 50
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True):
-    """One line: an event for a topic (logical name), or `raw` text that is published as it stands, valid or not."""
+    """A line of the file: an event for a topic (logical name), or `raw` text that is published unchanged, even if invalid."""
 
     topic: str
     key: str
@@ -36,23 +36,23 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
 @cli.command("publish")
 @command
 async def publish_file(
-    file: Annotated[Path, typer.Argument(help="JSON Lines: topic, key, value.")], json: Json = False
+    file: Annotated[Path, typer.Argument(help="JSON Lines with topic, key and value.")], json: Json = False
 ) -> None:
     """Publish events from a file, as a chat service would."""
     settings = load()
-    lines = read(file)
-    done = 0
+    lines = read_lines(file)
+    published = 0
     async with connections.kafka(settings) as publisher:
         async for confirmed in publish(lines, publisher):
-            done += len(confirmed)
+            published += len(confirmed)
     if json:
-        terminal.print_json({"published": done})
+        terminal.print_json({"published": published})
     else:
-        terminal.print_line(f"published {done} events")
+        terminal.print_line(f"published {published} events")
 
 
-def read(path: Path) -> list[Line]:
-    """The lines of a file. Raises Misconfigured naming the line that is wrong, or the file that cannot be read."""
+def read_lines(path: Path) -> list[Line]:
+    """Returns the lines of a file. Raises Misconfigured for an unreadable file, or with the number of the invalid line."""
     try:
         texts = path.read_bytes().splitlines()
     except OSError as exc:
@@ -73,8 +73,8 @@ def _parsed(path: Path, texts: Iterable[bytes]) -> Iterable[Line]:
 
 
 async def publish(lines: Sequence[Line], publisher: Publisher) -> AsyncIterator[Sequence[Line]]:
-    """Publishes in order and yields what the brokers have confirmed. Raises Retryable."""
-    for start in range(0, len(lines), AT_ONCE):
-        confirmed = lines[start : start + AT_ONCE]
+    """Publishes in order and yields the lines that the brokers have confirmed. Raises Retryable."""
+    for start in range(0, len(lines), BATCH_SIZE):
+        confirmed = lines[start : start + BATCH_SIZE]
         await publisher.publish([line.outgoing() for line in confirmed])
         yield confirmed

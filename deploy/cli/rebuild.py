@@ -1,4 +1,4 @@
-"""`memstream rebuild`: PostgreSQL's memories anew, from what Kafka tells of them."""
+"""`memstream rebuild`: rebuilds PostgreSQL's memories from Kafka."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from deploy.wiring.rebuild import rebuild as rebuild_from_kafka
 cli = one_command()
 
 OntoBackup = Annotated[
-    bool, typer.Option("--onto-backup", help="The database is a restored backup: bring it up to what Kafka tells.")
+    bool, typer.Option("--onto-backup", help="The database is a restored backup: add the changes that Kafka has.")
 ]
 
 

@@ -1,10 +1,10 @@
-"""`memstream reindex`: Qdrant anew, from PostgreSQL."""
+"""`memstream reindex`: rebuilds Qdrant from PostgreSQL."""
 
 from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import applying, stored
+from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.settings import Settings, load
 from deploy.wiring import connections, passages, vector_index
 from schemas.errors import Misconfigured
@@ -29,25 +29,28 @@ async def reindex(json: Json = False) -> None:
         if await Memories(pool).any_embedded_otherwise(vectors.embedding_model):
             await refuse_beside_workers(settings)
         rebuilt = await rebuild(pool, vectors, await embedders.of_memories())
-        policies = applying(settings, await stored(settings))
-        said = await passages.reindex(settings, pool, await embedders.of_passages(), policies, terminal.print_error)
+        policies = policies_in_effect(settings, await stored_policies(settings))
+        passage_counts = await passages.reindex(
+            settings, pool, await embedders.of_passages(), policies, terminal.print_error
+        )
     if json:
-        terminal.print_json(structs.asdict(rebuilt) | {"passages": said})
+        terminal.print_json(structs.asdict(rebuilt) | {"passages": passage_counts})
         return
     terminal.print_line(
         f"{rebuilt.written:,} points written, {rebuilt.removed:,} removed, {rebuilt.left_out:,} memories left out"
     )
     terminal.print_line(
-        f"passages: {said.written:,} points written, {said.removed:,} removed, {said.replaced:,} messages indexed anew"
+        f"passages: {passage_counts.written:,} points written, {passage_counts.removed:,} removed, "
+        f"{passage_counts.replaced:,} messages indexed again"
     )
 
 
 async def refuse_beside_workers(settings: Settings) -> None:
-    """What they remember and index meanwhile would have vectors of the model before, and be found by nobody. Raises Retryable as
-    well."""
+    """Raises Misconfigured while workers run with another embedding model, because searches would not find the vectors that
+    they write. Raises Retryable."""
     groups = [settings.topics().group(stage) for stage in ("curation", "passages")]
-    if working := await ConsumerGroups(settings.cluster().client()).with_members(groups):
+    if active_groups := await ConsumerGroups(settings.cluster().client()).with_members(groups):
         raise Misconfigured(
-            f"everything is to be embedded by another model, and workers in {', '.join(working)} go on with the one before: stop "
-            "them first"
+            f"workers of {', '.join(active_groups)} may use another embedding model: stop them, then run `memstream reindex` "
+            "again"
         )

@@ -1,4 +1,4 @@
-"""`memstream replay`: what was said, extracted again beside what is remembered."""
+"""`memstream replay`: extracts archived messages again, beside the live memories."""
 
 import time
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from msgspec import structs
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.moments import moment
-from deploy.cli.policy_store import applying, stored
+from deploy.cli.policy_store import policies_in_effect, stored_policies
+from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import replay as wiring
-from deploy.wiring.replay import Parts
+from deploy.wiring.replay import ReplayParts
 from deploy.wiring.stage_parts import now
 from schemas.access.keys import EVERYWHERE
 from schemas.errors import Misconfigured
@@ -27,11 +27,16 @@ from schemas.replay.generations import Generation, Plan, Progress, ReplaySource
 
 cli = one_command()
 
-TOLD_EVERY_S: Final = 5.0
+REPORT_EVERY_S: Final = 5.0
 PROVIDERS: Final = ("offline", "claude", "ollama", "auto")
 
-Time = Annotated[
-    datetime | None, typer.Option(parser=moment, metavar="TIME", help="24h, 7d, 2026-11-22 or 2026-11-22T14:00.")
+Since = Annotated[
+    datetime | None,
+    typer.Option(parser=parse_time, metavar="TIME", help="Only messages since this time: 24h, 7d, 2026-11-22T14:00."),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(parser=parse_time, metavar="TIME", help="Only messages before this time; default: now."),
 ]
 
 
@@ -40,38 +45,39 @@ Time = Annotated[
 async def replay(
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", "-n", help="What is said to these namespaces; * stands for any characters."),
+        typer.Option("--namespace", "-n", help="Only these namespaces; * stands for any characters."),
     ] = None,
-    since: Time = None,
-    until: Time = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that was ever said.")] = False,
-    source: Annotated[str, typer.Option("--from", help="archive, or kafka: what its topic still holds.")] = "archive",
+    since: Since = None,
+    until: Until = None,
+    everything: Annotated[bool, typer.Option("--all", help="Replay all messages.")] = False,
+    source: Annotated[
+        str, typer.Option("--from", help="Source of messages: archive, or kafka for those still in the topic.")
+    ] = "archive",
     policy: Annotated[
-        list[Path] | None, typer.Option(help="A file of policies that apply as if they had been put; may be repeated.")
+        list[Path] | None,
+        typer.Option(help="File of policies for this replay, in place of published ones; may be repeated."),
     ] = None,
-    provider: Annotated[str | None, typer.Option(help=f"Who extracts: {', '.join(PROVIDERS)}.")] = None,
+    provider: Annotated[str | None, typer.Option(help=f"The provider for extraction: {', '.join(PROVIDERS)}.")] = None,
     model: Annotated[str | None, typer.Option(help="The provider's model.")] = None,
-    resume: Annotated[
-        str | None, typer.Option(metavar="GENERATION", help="Go on with a replay that was interrupted.")
-    ] = None,
+    resume: Annotated[str | None, typer.Option(metavar="GENERATION", help="Continue an interrupted replay.")] = None,
     json: Json = False,
 ) -> None:
     """Extract archived messages again, with other policies or another model, beside the live memories."""
     settings = load()
-    quiet = {"log_level": "warning"} if settings.log_level == "info" else {}  # a line a slice is for workers
-    log_to_stderr(settings.model_copy(update=quiet))
-    named = any((namespace is not None, since, until, everything, policy, provider, model))
+    overrides = {"log_level": "warning"} if settings.log_level == "info" else {}  # omits the log lines per slice
+    log_to_stderr(settings.model_copy(update=overrides))
+    has_options = any((namespace is not None, since, until, everything, policy, provider, model))
     if resume is None:
         require_scope(namespace, since, until, everything)
-    elif named:
-        raise Misconfigured("--resume goes on with what was asked for then: leave the other options out")
-    before = applying(settings, await stored(settings))
+    elif has_options:
+        raise Misconfigured("--resume uses the options of the first call: omit all others")
+    before = policies_in_effect(settings, await stored_policies(settings))
     async with wiring.connected(settings) as parts:
         if resume is not None:
-            generation = await wiring.interrupted(parts.generations, resume)
+            generation = await wiring.resumable_generation(parts.generations, resume)
             replayer = await wiring.replayer(parts, generation, before)
         else:
-            plan = planned(settings, before, policy or [], provider, model, source)
+            plan = build_plan(settings, before, policy or [], provider, model, source)
             scope = {"namespaces": namespace or EVERYWHERE, "since": since, "until": until or now()}
             generation = wiring.generation(structs.replace(plan, **scope), now())
             replayer = await wiring.replayer(parts, generation, before)
@@ -80,68 +86,68 @@ async def replay(
 
 
 def require_scope(namespace: str | None, since: datetime | None, until: datetime | None, everything: bool) -> None:
-    """Raises Misconfigured unless it is said what is replayed, in so many words: each namespace costs money."""
+    """Raises Misconfigured unless the options limit the replay or say --all, as each namespace costs model calls."""
     if namespace is not None and not namespace.strip():
-        raise Misconfigured("--namespace is empty: name one, or say --all")
+        raise Misconfigured("--namespace is empty: give a namespace, or --all")
     if not (namespace or since or until or everything):
-        raise Misconfigured("say what is replayed: --namespace, --since, --until, or --all")
+        raise Misconfigured("select what to replay: --namespace, --since, --until, or --all")
     end = until or now()
     if since is not None and since >= end:
         raise Misconfigured(
-            f"--since {since.isoformat()} is not before {end.isoformat()}, where the time ends: turn them round"
+            f"--since {since.isoformat()} is not before {end.isoformat()}, the end of the period: swap them"
         )
 
 
-async def run(parts: Parts, generation: Generation, replayer: Replayer, json: bool) -> None:
+async def run(parts: ReplayParts, generation: Generation, replayer: Replayer, json: bool) -> None:
     generations, name = parts.generations, generation.generation_id
-    begun = await generations.progress(name)
+    at_start = await generations.progress(name)
     if not json:
         terminal.print_line(
-            f"generation {name}: {told_of(begun)}; `memstream replay --resume {name}` goes on if it is interrupted"
+            f"generation {name}: {progress_text(at_start)}; `memstream replay --resume {name}` continues it if interrupted"
         )
-    await wiring.replay(parts, generation, replayer, counting(begun, json))
-    done = await generations.progress(name)
+    await wiring.replay(parts, generation, replayer, progress_printer(at_start, json))
+    progress = await generations.progress(name)
     if json:
-        terminal.print_json({"generation": name, "status": "ready"} | structs.asdict(done))
+        terminal.print_json({"generation": name, "status": "ready"} | structs.asdict(progress))
         return
     terminal.print_line(
-        f"replayed {done.done} conversations in {done.slices} slices, into {done.namespaces} namespaces"
+        f"replayed {progress.done} conversations in {progress.slices} slices, into {progress.namespaces} namespaces"
     )
-    if done.failed:
-        terminal.print_error(f"{done.failed} slices got no answer, such as: {done.failure}")
-    terminal.print_line(f"`memstream diff {name}` shows what it would change, `memstream cutover {name}` changes it")
+    if progress.failed:
+        terminal.print_error(f"{progress.failed} slices failed, for example: {progress.failure}")
+    terminal.print_line(f"`memstream diff {name}` shows the differences, `memstream cutover {name}` applies them")
 
 
-def told_of(progress: Progress) -> str:
+def progress_text(progress: Progress) -> str:
     if not progress.conversations:
-        return "conversations as they are read"
+        return "conversations are counted while reading"
     return f"{progress.conversations} conversations, {progress.done} of them done"
 
 
-def counting(begun: Progress, json: bool, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
-    """Says now and then how far it is."""
-    taken, last_s = begun.done, clock()
+def progress_printer(at_start: Progress, json: bool, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Returns a callback that counts conversations and prints progress every few seconds."""
+    done, last_s = at_start.done, clock()
 
-    def told() -> None:
-        nonlocal taken, last_s
-        taken += 1
-        if not json and clock() - last_s >= TOLD_EVERY_S:
+    def count_conversation() -> None:
+        nonlocal done, last_s
+        done += 1
+        if not json and clock() - last_s >= REPORT_EVERY_S:
             last_s = clock()
-            terminal.print_line(f"  {taken}" + (f" of {begun.conversations}" if begun.conversations else ""))
+            terminal.print_line(f"  {done}" + (f" of {at_start.conversations}" if at_start.conversations else ""))
 
-    return told
+    return count_conversation
 
 
-def planned(
+def build_plan(
     settings: Settings, before: Policies, files: list[Path], provider: str | None, model: str | None, source: str
 ) -> Plan:
-    """All but what is replayed. Raises Misconfigured."""
+    """Returns the plan of the replay, without its conversations. Raises Misconfigured."""
     sources: tuple[ReplaySource, ...] = get_args(ReplaySource)
     chosen = next((each for each in sources if each == source), None)
     if chosen is None:
-        raise Misconfigured(f"--from {source}: it should be {' or '.join(sources)}")
+        raise Misconfigured(f"--from {source}: use {' or '.join(sources)}")
     if provider is not None and provider not in PROVIDERS:
-        raise Misconfigured(f"--provider {provider}: it should be one of {', '.join(PROVIDERS)}")
+        raise Misconfigured(f"--provider {provider}: use one of {', '.join(PROVIDERS)}")
     written = tuple(each.policy for each in read_files(files))
     plan = Plan(
         until=now(),
@@ -151,5 +157,5 @@ def planned(
         provider=provider,
         model=model,
     )
-    wiring.asking(settings, plan)
+    wiring.replay_settings(settings, plan)
     return plan

@@ -1,4 +1,4 @@
-"""Consolidation runs and what dry runs found, for a terminal or a script."""
+"""Prints consolidation runs and the findings of dry runs, as tables or JSON."""
 
 from typing import Any, Final
 
@@ -9,19 +9,19 @@ from schemas.budgets.budgets import MICROS
 from schemas.consolidation.runs import ConsolidationRun, Finding
 from sinks.consolidation.runs import Runs
 
-COLUMNS: Final = ("run", "at", "about", "is", "done", "memories", "cost")
+COLUMNS: Final = ("run", "at", "scope", "status", "done", "memories", "cost")
 PAGE: Final = 500
 
 
 def row(run: ConsolidationRun) -> tuple[str, ...]:
-    """A line of the list of runs."""
+    """Returns a row of the table of runs."""
     status = "dry run" if run.dry_run and run.status == "completed" else run.status
     done = f"{run.processed} of {run.conversations}"
     return run.run_id, f"{run.due_at:%m-%d %H:%M}", run.scope, status, done, memories(run), cost(run)
 
 
 def memories(run: ConsolidationRun) -> str:
-    """What came of the candidates, in short: created, said again, superseded."""
+    """Returns the results in short: +created, =reinforced or merged, -superseded."""
     return f"+{run.created} ={run.reinforced + run.merged} -{run.superseded}"
 
 
@@ -30,43 +30,43 @@ def cost(run: ConsolidationRun) -> str:
 
 
 def show_run(run: ConsolidationRun) -> None:
-    """A run, line by line."""
-    would = "would be " if run.dry_run else ""
-    asked = f"{', '.join(run.providers)} ({', '.join(run.models)})" if run.providers else "nobody yet"
-    missed = f", and {run.missed} moments before that were missed" if run.missed else ""
+    """Prints a run, one field per line."""
+    prefix = "would be " if run.dry_run else ""
+    models = f"{', '.join(run.providers)} ({', '.join(run.models)})" if run.providers else "none"
+    missed = f", and {run.missed} missed schedules before" if run.missed else ""
     lines = {
         "run": run.run_id + (", a dry run" if run.dry_run else ""),
-        "about": run.scope,
-        "asked for by": f"{run.asked_by}, for {run.due_at:%Y-%m-%d %H:%M:%S} UTC{missed}",
-        "is": run.status,
+        "scope": run.scope,
+        "requested by": f"{run.asked_by}, for {run.due_at:%Y-%m-%d %H:%M:%S} UTC{missed}",
+        "status": run.status,
         "conversations": f"{run.processed} of {run.conversations}",
-        "requests": f"{run.requests}, of which {run.failed_requests} without an answer",
-        "candidates": f"{run.created} {would}created, {run.reinforced} {would}reinforced, {run.merged} {would}merged, "
-        f"{run.superseded} {would}superseded, {run.dropped} {would}dropped",
-        "asked": f"{asked}: {run.tokens:,} tokens, {cost(run)}",
+        "requests": f"{run.requests}, {run.failed_requests} of them failed",
+        "candidates": f"{run.created} {prefix}created, {run.reinforced} {prefix}reinforced, {run.merged} {prefix}merged, "
+        f"{run.superseded} {prefix}superseded, {run.dropped} {prefix}dropped",
+        "models": f"{models}: {run.tokens:,} tokens, {cost(run)}",
     }
     for name, value in (lines | ({"error": run.error} if run.error else {})).items():
         terminal.print_line(f"{name:14} {value}")
 
 
 async def show_findings(runs: Runs, run_id: str, json: bool) -> None:
-    """All that a dry run found, a line each; what users said is in it."""
+    """Prints all findings of a dry run, one per line. They contain users' text."""
     after = 0
     while page := await runs.findings(run_id, after=after, limit=PAGE):
         for finding in page:
             if json:
                 terminal.print_json(finding)
             else:
-                terminal.print_line(line(finding))
+                terminal.print_line(finding_line(finding))
         after = page[-1].number
 
 
-def line(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
     known = f" <- {finding.known}" if finding.known and finding.known != finding.text else ""
     why = f" ({finding.reason})" if finding.reason and finding.result == "dropped" else ""
     return f"{finding.result:11} {finding.namespace}: {finding.kind}: {finding.text}{known}{why}"
 
 
 def as_json(run: ConsolidationRun) -> dict[str, Any]:
-    """Every field, those at their defaults too."""
+    """Returns all fields, including defaults, the scope and the cost in US dollars."""
     return asdict(run) | {"scope": run.scope, "cost_usd": run.cost_micros / MICROS}

@@ -1,4 +1,4 @@
-"""`memstream runs`: consolidation runs, at night and by hand, and what came of them."""
+"""`memstream runs`: shows consolidation runs, scheduled and manual, and their results."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from deploy.settings import load
 from deploy.wiring import connections
 from schemas.consolidation.runs import RunStatus, Scheduled
 from schemas.errors import Misconfigured
-from schemas.policies.policies import Schedule
+from schemas.policies.triggers import Schedule
 from sinks.consolidation.runs import RunFilter, Runs
 
 cli = several_commands("Show consolidation runs: scope, progress, results.")
@@ -21,18 +21,18 @@ cli = several_commands("Show consolidation runs: scope, progress, results.")
 @cli.command("list")
 @command
 async def list_runs(
-    policy: Annotated[str | None, typer.Option(help="Of this policy alone.")] = None,
-    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="About this namespace alone.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Only runs of this policy.")] = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Only runs of this namespace.")] = None,
     status: Annotated[str | None, typer.Option(help="pending, running, completed or failed.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number of runs.")] = 20,
     json: Json = False,
 ) -> None:
-    """List runs, the newest first."""
-    asked = RunFilter(limit=limit, namespace=namespace, policy=policy, status=known(status))
+    """List runs, newest first."""
+    run_filter = RunFilter(limit=limit, namespace=namespace, policy=policy, status=parse_status(status))
     async with connections.postgres(load(), max_size=1) as pool:
-        found = await Runs(pool).page(asked)
+        found = await Runs(pool).page(run_filter)
     none = "there are no such runs"
-    terminal.show_list(found, json, "consolidation runs", COLUMNS, row, fields=as_json, wide="run", none=none)
+    terminal.show_list(found, json, "consolidation runs", COLUMNS, row, fields=as_json, wide="run", empty_text=none)
 
 
 @cli.command()
@@ -41,13 +41,11 @@ async def show(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, as `runs list` shows it.")],
     json: Json = False,
 ) -> None:
-    """Show a run, and what it found if it is a dry run."""
+    """Show a run, and its findings if it is a dry run."""
     async with connections.postgres(load(), max_size=1) as pool:
         run = await Runs(pool).of(run_id)
         if run is None:
-            raise Misconfigured(
-                f"no run is known by the id {run_id!r}: `memstream runs list` shows those that there are"
-            )
+            raise Misconfigured(f"there is no run {run_id!r}: `memstream runs list` shows all")
         if json:
             terminal.print_json(as_json(run))
         else:
@@ -59,11 +57,11 @@ async def show(
 @cli.command("next")
 @command
 async def next_runs(json: Json = False) -> None:
-    """List when each policy with a schedule has its next run."""
+    """List the time of the next run of each policy with a schedule."""
     async with connections.postgres(load(), max_size=1) as pool:
         found = await Runs(pool).schedules()
-    none = "no policy has a schedule, as far as a worker with the stage extraction has seen"
-    terminal.show_list(found, json, "next runs", ("policy", "at (UTC)", "schedule"), next_row, none=none)
+    none = "no policy has a schedule that a worker with the stage extraction has read"
+    terminal.show_list(found, json, "next runs", ("policy", "at (UTC)", "schedule"), next_row, empty_text=none)
 
 
 def next_row(next_run: Scheduled) -> tuple[str, ...]:
@@ -75,10 +73,10 @@ def in_words(schedule: Schedule) -> str:
     return f"{schedule.at} {schedule.time_zone}, {days}"
 
 
-def known(status: str | None) -> RunStatus | None:
-    """Raises Misconfigured for what is no status."""
+def parse_status(status: str | None) -> RunStatus | None:
+    """Parses a status. Raises Misconfigured for an unknown one."""
     try:
-        meant: RunStatus | None = convert(status, RunStatus | None)
+        parsed: RunStatus | None = convert(status, RunStatus | None)
     except ValidationError as exc:
-        raise Misconfigured(f"--status {status!r}: it is pending, running, completed or failed") from exc
-    return meant
+        raise Misconfigured(f"--status {status!r}: use pending, running, completed or failed") from exc
+    return parsed

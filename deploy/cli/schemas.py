@@ -1,4 +1,4 @@
-"""`memstream schemas`: the JSON Schemas of what travels, put into a schema registry."""
+"""`memstream schemas`: registers memstream's JSON Schemas in a schema registry."""
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
@@ -11,7 +11,7 @@ cli = several_commands("Register memstream's JSON Schemas.")
 @cli.command()
 @command
 async def register(json: Json = False) -> None:
-    """Register the schemas of what you publish and hear, each under TOPIC-value."""
+    """Register the schemas of the topics that chat services use, each as the subject TOPIC-value."""
     settings = load()
     subjects = schema_registry.subjects(settings)
     async with schema_registry.registry(settings) as registry:

@@ -1,4 +1,4 @@
-"""`memstream search`: the memories and passages that have to do with a question, or the most important memories."""
+"""`memstream search`: searches memories and passages, or lists the most important memories."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.moments import moment
+from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections, rerankers
 from deploy.wiring.search import index, refuse_by_topic, refuse_if_texts_must_stay, retrieval
@@ -20,11 +20,11 @@ from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
 
 cli = one_command()
 
-PARTS = ("cosine", "words")
+SCORE_PARTS = ("cosine", "words")
 
 
 class Tier(StrEnum):
-    """Where to look."""
+    """The tiers to search."""
 
     memories = "memories"
     said = "said"
@@ -33,14 +33,18 @@ class Tier(StrEnum):
 
 Since = Annotated[
     datetime | None,
-    typer.Option("--since", parser=moment, metavar="TIME", help="What was said from then on: 7d, 2026-11-22T14:00."),
+    typer.Option(
+        "--since", parser=parse_time, metavar="TIME", help="Only passages since this time: 7d, 2026-11-22T14:00."
+    ),
 ]
 Until = Annotated[
-    datetime | None, typer.Option("--until", parser=moment, metavar="TIME", help="What was said before then.")
+    datetime | None, typer.Option("--until", parser=parse_time, metavar="TIME", help="Only passages before this time.")
 ]
 AskedAt = Annotated[
     datetime | None,
-    typer.Option(parser=moment, metavar="TIME", help='What "yesterday" in the query refers to; default now.'),
+    typer.Option(
+        parser=parse_time, metavar="TIME", help='Time that "yesterday" in the query relates to; default: now.'
+    ),
 ]
 
 
@@ -48,26 +52,29 @@ AskedAt = Annotated[
 @command
 async def search(
     namespace: Annotated[list[str], typer.Option("--namespace", "-n", help="Namespace to search; may be repeated.")],
-    query: Annotated[str, typer.Argument(help="What to look for; without it the most important come first.")] = "",
+    query: Annotated[str, typer.Argument(help="The query; without it, the most important memories.")] = "",
     tier: Annotated[
-        Tier, typer.Option("--in", help="memories, said (what was said, word for word), or both.")
+        Tier, typer.Option("--in", help="memories, said (passages of messages, word for word), or both.")
     ] = Tier.both,
-    kind: Annotated[list[str] | None, typer.Option(help="Memories of this kind; may be repeated.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Memories with this tag; may be repeated.")] = None,
-    speaker: Annotated[list[str] | None, typer.Option(help="What this one said; may be repeated.")] = None,
-    conversation: Annotated[list[str] | None, typer.Option(help="What was said there; may be repeated.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only memories of this kind; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only memories with this tag; may be repeated.")] = None,
+    speaker: Annotated[list[str] | None, typer.Option(help="Only passages of this speaker; may be repeated.")] = None,
+    conversation: Annotated[
+        list[str] | None, typer.Option(help="Only passages of this conversation; may be repeated.")
+    ] = None,
     since: Since = None,
     until: Until = None,
     asked_at: AskedAt = None,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of hits.")] = 10,
     floor: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Least relevance; default the embedding model's.")
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Minimum relevance; default: the embedding model's threshold."),
     ] = None,
-    explain: Annotated[bool, typer.Option(help="Show how each score came about.")] = False,
+    explain: Annotated[bool, typer.Option(help="Show the parts of each score.")] = False,
     json: Json = False,
 ) -> None:
-    """Find the memories, and what was said, that have to do with a question."""
-    asked = question(
+    """Search memories and passages of messages by a question."""
+    search_query = build_query(
         namespaces=tuple(namespace),
         text=query,
         filters=Filters(kinds=tuple(kind or ()), tags=tuple(tag or ())),
@@ -80,27 +87,27 @@ async def search(
         tier=tier.value,
         asked_at=asked_at,
     )
-    found = await searched(asked)
+    found = await search_once(search_query)
     if json:
         for each in found.mixed:
             terminal.print_json({"tier": "memory" if isinstance(each, Hit) else "said", **asdict(each)})
     else:
-        show(asked, found)
+        show(search_query, found)
     for reason in found.degraded:
         terminal.print_error(
-            f"something was out of reach, so more may be found later ({reason}): `memstream doctor` says more"
+            f"part of the search was unavailable, so hits may be missing ({reason}): run `memstream doctor`"
         )
 
 
-def question(**fields: Any) -> Query:
-    """Raises Misconfigured for options that contradict each other."""
+def build_query(**fields: Any) -> Query:
+    """Builds the query. Raises Misconfigured for options that contradict each other."""
     try:
         return Query(**fields)
     except ValueError as exc:
         raise Misconfigured(str(exc)) from exc
 
 
-async def searched(asked: Query) -> Found:
+async def search_once(query: Query) -> Found:
     settings = load()
     await refuse_by_topic(settings)
     policies = settings.policies()
@@ -110,26 +117,26 @@ async def searched(asked: Query) -> Found:
         index(settings) as vectors,
         rerankers.reranked(settings, pool, policies, retrieval(pool, vectors, policies)) as searching,
     ):
-        return await searching.search(asked)
+        return await searching.search(query)
 
 
-def show(asked: Query, found: Found) -> None:
+def show(query: Query, found: Found) -> None:
     if not found.mixed:
-        terminal.print_line("nothing is remembered, and nothing was said, that has to do with this")
-    explained = asked.explain and bool(asked.words)
+        terminal.print_line("no memory or passage matches")
+    explained = query.explain and bool(query.words)
     if found.hits:
-        title = f"memories for {asked.text!r}" if asked.words else "memories, the most important first"
+        title = f"memories for {query.text!r}" if query.words else "memories, the most important first"
         show_memories(title, found.hits, explained)
     if found.said:
-        show_passages(f"said, for {asked.text!r}", found.said, explained)
+        show_passages(f"said, for {query.text!r}", found.said, explained)
 
 
 def show_memories(title: str, hits: Sequence[Hit], explained: bool) -> None:
-    columns = ("score", *(PARTS if explained else ("kind",)), "text", "id")
+    columns = ("score", *(SCORE_PARTS if explained else ("kind",)), "text", "id")
     rows = [
         (
             f"{hit.score:.2f}",
-            *(parts(hit) if explained else (hit.memory.kind,)),
+            *(score_parts(hit) if explained else (hit.memory.kind,)),
             hit.memory.text,
             hit.memory.memory_id,
         )
@@ -139,14 +146,14 @@ def show_memories(title: str, hits: Sequence[Hit], explained: bool) -> None:
 
 
 def show_passages(title: str, hits: Sequence[SaidHit], explained: bool) -> None:
-    columns = ("score", *(PARTS if explained else ()), "on", "by", "text", "conversation")
+    columns = ("score", *(SCORE_PARTS if explained else ()), "on", "by", "text", "conversation")
     rows = [
         (
             f"{hit.score:.2f}",
             *((cosine(hit.cosine), f"{hit.words:.2f}") if explained else ()),
             f"{hit.passage.said_at:%Y-%m-%d}",
             hit.passage.said_by,
-            hit.passage.text,
+            passage_text(hit),
             hit.passage.conversation_id,
         )
         for hit in hits
@@ -154,11 +161,18 @@ def show_passages(title: str, hits: Sequence[SaidHit], explained: bool) -> None:
     terminal.show_table(title, columns, rows, wide="text")
 
 
-def parts(hit: Hit) -> tuple[str, ...]:
-    """What the score is made of."""
+def passage_text(hit: SaidHit) -> str:
+    """Returns the text of a passage; with neighbours, one line per message with its speaker."""
+    if not hit.neighbours:
+        return hit.passage.text
+    return "\n".join(f"{each.said_by}: {each.text}" for each in hit.exchange)
+
+
+def score_parts(hit: Hit) -> tuple[str, ...]:
+    """Returns the parts of a score as table cells."""
     explained = hit.parts
     if explained is None:
-        return ("",) * len(PARTS)
+        return ("",) * len(SCORE_PARTS)
     return cosine(explained.cosine), f"{explained.lexical or 0:.2f}"
 
 

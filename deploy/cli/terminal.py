@@ -1,4 +1,4 @@
-"""What the command line says to a person or a script: tables, lines, one-line errors, JSON."""
+"""Output of the command line, for people and scripts: tables, lines, one-line errors, JSON."""
 
 import os
 import sys
@@ -14,8 +14,8 @@ from schemas import codec
 
 T = TypeVar("T")
 
-WIDEST = 26  # characters of a column that is not the wide one; longer cells fold
-LOG_WIDTH = 120  # a log or a pipe has no width of its own
+MAX_COLUMN_CHARACTERS = 26  # characters per column other than the wide one; longer cells fold
+LOG_WIDTH = 120  # logs and pipes have no width
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else LOG_WIDTH)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -26,17 +26,17 @@ def print_line(text: str) -> None:
 
 
 def print_error(text: str) -> None:
-    """One line on stderr saying what to do."""
+    """Prints one line on stderr."""
     errors.print(f"memstream: {text}", markup=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON line on stdout, for scripts."""
+    """Prints a value as one JSON line on stdout, for scripts."""
     sys.stdout.buffer.write(codec.encode(value) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def as_it_is(value: Any) -> Any:
+def unchanged(value: Any) -> Any:
     return value
 
 
@@ -47,22 +47,23 @@ def show_list(
     columns: Sequence[str],
     row: Callable[[T], Sequence[str]],
     *,
-    fields: Callable[[T], Any] = as_it_is,
+    fields: Callable[[T], Any] = unchanged,
     wide: str = "",
-    none: str = "",
+    empty_text: str = "",
 ) -> None:
-    """JSON lines of each one's `fields`, or a table with a `row` for each. Where there are none, the text `none`, if given."""
+    """Prints the `fields` of each item as a JSON line, or all items as a table of `row`s. An empty table is replaced by the
+    text `empty_text`, if given."""
     if json:
         for each in found:
             print_json(fields(each))
-    elif found or not none:
+    elif found or not empty_text:
         show_table(title, columns, [row(each) for each in found], wide)
     else:
-        print_line(none)
+        print_line(empty_text)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], wide: str = "") -> None:
-    """A table as wide as the terminal: the column named `wide` takes the room that the others leave."""
+    """Prints a table as wide as the terminal. The column named `wide` takes the remaining width."""
     show_groups(title, columns, {"": rows}, wide)
 
 
@@ -71,9 +72,10 @@ def show_groups(
     columns: Sequence[str],
     groups: Mapping[str, Sequence[Sequence[str]]],
     wide: str = "",
-    widest: int = WIDEST,
+    max_characters: int = MAX_COLUMN_CHARACTERS,
 ) -> None:
-    """One table in parts, each under its name; columns stand under each other throughout. Cells over `widest` characters fold."""
+    """Prints one table per group with a heading and shared column widths. Cells longer than `max_characters` characters fold,
+    except in the column `wide`."""
     rows = [row for group in groups.values() for row in group]
     console.print(title, style="bold", markup=False)
     for number, (name, group) in enumerate(groups.items()):
@@ -81,13 +83,15 @@ def show_groups(
             console.print(f"\n{name}", style="cyan", markup=False)
         table = Table(box=box.SIMPLE_HEAD, show_header=number == 0, padding=(0, 1), pad_edge=False, expand=bool(wide))
         for column in columns:
-            ratio, width = (1, None) if column == wide else (None, min(widest, longest(rows, columns, column)))
+            ratio, width = (
+                (1, None) if column == wide else (None, min(max_characters, longest_cell(rows, columns, column)))
+            )
             table.add_column(column, overflow="fold", ratio=ratio, width=width)
         for row in group:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
 
 
-def longest(rows: Sequence[Sequence[str]], columns: Sequence[str], column: str) -> int:
-    """Characters of the column's longest cell or its name."""
+def longest_cell(rows: Sequence[Sequence[str]], columns: Sequence[str], column: str) -> int:
+    """Returns the length in characters of the column's longest cell or its name."""
     return max([len(column), *(len(row[columns.index(column)]) for row in rows)])

@@ -1,4 +1,4 @@
-"""`memstream topics`: the topics on a cluster, made and compared with the settings."""
+"""`memstream topics`: creates topics, and compares existing ones with the settings."""
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
@@ -11,7 +11,7 @@ cli = several_commands("Create and list memstream's topics.")
 @cli.command()
 @command
 async def create(json: Json = False) -> None:
-    """Create the topics that are missing; existing ones are left as they are."""
+    """Create the missing topics. Existing topics stay unchanged."""
     settings = load()
     names = settings.topics()
     created = await topics.create(settings.cluster().client(), topics.specs(names), names.replication)
@@ -24,7 +24,7 @@ async def create(json: Json = False) -> None:
 @cli.command("list")
 @command
 async def list_topics(json: Json = False) -> int:
-    """List the topics as the settings want them and as the cluster has them; exit code 1 when they differ."""
+    """List the topics with their wanted and actual partitions. Exit code 1 if they differ."""
     settings = load()
     wanted = topics.specs(settings.topics())
     found = await topics.partition_counts(settings.cluster().client(), wanted)
@@ -34,10 +34,13 @@ async def list_topics(json: Json = False) -> int:
                 {"topic": spec.name, "partitions": found[spec.name], "wanted": spec.partitions} | spec.configs()
             )
     else:
-        rows = [(spec.name, str(found[spec.name]), str(spec.partitions), kept(spec.retention_days)) for spec in wanted]
+        rows = [
+            (spec.name, str(found[spec.name]), str(spec.partitions), retention_text(spec.retention_days))
+            for spec in wanted
+        ]
         terminal.show_table("topics", ("topic", "partitions", "wanted", "kept"), rows)
     return 1 if topics.problems(wanted, found) else 0
 
 
-def kept(retention_days: int | None) -> str:
+def retention_text(retention_days: int | None) -> str:
     return "latest per key" if retention_days is None else f"{retention_days} d"

@@ -1,4 +1,4 @@
-"""`memstream usage`: what model calls consumed, and how much of the budget of all namespaces together is gone."""
+"""`memstream usage`: shows the usage of model calls and the remaining overall budget."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,10 +8,10 @@ import typer
 from msgspec.structs import asdict
 
 from agents.budgets.arithmetic import LimitStatus, limit_statuses
-from agents.budgets.energy import OVERALL
+from agents.budgets.budget_guard import OVERALL
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.moments import moment
+from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import budgets, connections
 from schemas.budgets.budgets import MICROS
@@ -26,48 +26,53 @@ cli = one_command()
 @command
 async def usage(
     namespace: Annotated[
-        list[str] | None, typer.Option("--namespace", "-n", help="Its share of the calls; may be repeated.")
+        list[str] | None,
+        typer.Option("--namespace", "-n", help="This namespace's share of the calls; may be repeated."),
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(parser=moment, metavar="TIME", help="24h, 7d, 2026-11-22 or 2026-11-22T14:00; default 24h."),
+        typer.Option(
+            parser=parse_time,
+            metavar="TIME",
+            help="Only calls since this time: 24h, 7d, 2026-11-22T14:00; default: 24h.",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the usage of model calls by operation, lane and model, and the rest of the budget."""
+    """Show the usage of model calls by operation, lane and model, and the remaining budget."""
     settings = load()
-    begin = since or moment("24h")
+    begin = since or parse_time("24h")
     async with connections.postgres(settings, max_size=1) as pool:
         records = UsageRecords(pool)
-        asked: Sequence[str | None] = namespace or [None]
-        groups = {name: await records.totals(begin, namespace=name) for name in asked}
+        namespaces: Sequence[str | None] = namespace or [None]
+        groups = {name: await records.totals(begin, namespace=name) for name in namespaces}
         levels = await Ledger(pool).levels([OVERALL])
-    standing = list(limit_statuses(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
+    limits = list(limit_statuses(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
     if json:
-        emit(groups, standing, begin)
+        print_json_lines(groups, limits, begin)
     else:
-        show(groups, standing, begin)
+        show(groups, limits, begin)
 
 
-def emit(groups: dict[str | None, list[Total]], standing: list[LimitStatus], begin: datetime) -> None:
+def print_json_lines(groups: dict[str | None, list[Total]], limits: list[LimitStatus], begin: datetime) -> None:
     for name, totals in groups.items():
         for total in totals:
             about = {"kind": "usage", "since": begin, "namespace": name}
             terminal.print_json(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
-    for limit in standing:
+    for limit in limits:
         terminal.print_json({"kind": "budget"} | asdict(limit))
 
 
-def show(groups: dict[str | None, list[Total]], standing: list[LimitStatus], begin: datetime) -> None:
+def show(groups: dict[str | None, list[Total]], limits: list[LimitStatus], begin: datetime) -> None:
     shown = {name or "": [row(total) for total in totals] for name, totals in groups.items() if totals}
     if shown:
         columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")
         terminal.show_groups(f"model calls since {begin:%Y-%m-%d %H:%M} UTC", columns, shown, wide="model")
     else:
-        terminal.print_line(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
-    if standing:
+        terminal.print_line(f"no model calls since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+    if limits:
         parts = ("limit", "spent", "reserved", "of", "remains")
-        rows = [[str(getattr(limit, part)) for part in parts] for limit in standing]
+        rows = [[str(getattr(limit, part)) for part in parts] for limit in limits]
         terminal.show_table("budget of all namespaces", parts, rows)
 
 
@@ -80,7 +85,7 @@ def row(total: Total) -> tuple[str, ...]:
 
 
 def cost(total: Total) -> str:
-    """With a plus where records of unknown price are left out."""
+    """The cost in US dollars. A plus means that the price of some records is unknown."""
     if total.unpriced == total.answered + total.failed:
         return "unknown"
     return f"{total.cost_micros / MICROS:.4f}{'+' if total.unpriced else ''}"

@@ -1,4 +1,4 @@
-"""A window's state for people, as tables, and for scripts, as JSON with names."""
+"""Prints the state of a window: tables for people, JSON for scripts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import structs, to_builtins
 
 from deploy.cli import terminal
-from schemas.conversations.windows import Cause, Gap, Pruning, Run, Statistics, WindowState
+from schemas.conversations.windows import Cause, Gap, Pruning, Restorable, Run, Statistics, WindowState
 from streams.windows.context.statistics import headline
 from streams.windows.pruning.reasons import SENTENCES
 from streams.windows.tokens.accounting import ROLES
@@ -17,13 +17,13 @@ CAUSES: Final[dict[Cause, str]] = {
     "usage": "too much in context",
     "boundary": "a task began",
     "session_start": "a session began",
-    "manual": "asked for by hand",
-    "cleared": "cleared by hand",
+    "manual": "pruned manually",
+    "cleared": "cleared manually",
 }
 
 
 def show(state: WindowState, now: datetime) -> None:
-    """The headline, then statistics, prunings and gaps as tables."""
+    """Prints the headline, then statistics, prunings and gaps as tables."""
     terminal.print_line(f"{state.scope.conversation_id}: {headline(state.statistics, now.timestamp())}\n")
     show_statistics(state)
     show_prunings(state.prunings)
@@ -35,27 +35,42 @@ def show_statistics(state: WindowState) -> None:
 
 
 def statistics_rows(state: WindowState) -> list[tuple[str, str]]:
-    found = state.statistics
-    share = f"{found.percent_used}% of the model's {found.context_tokens:,}"
-    last = found.last_prune
+    statistics = state.statistics
+    share = f"{statistics.percent_used}% of the model's {statistics.context_tokens:,}"
+    last = statistics.last_prune
     return [
         ("conversation", f"{state.phase}, model {state.model or 'not named'}, policy {state.policy}"),
-        ("messages in context", f"{found.messages_in_context} of {found.total_messages}"),
-        ("tokens in context", f"{found.total_tokens:,} of at most {found.token_limit:,}; {share} ({found.level})"),
-        ("tokens by role", tokens_by_role(found)),
-        ("oldest in context", moment(found.oldest_message_at, "nothing was said")),
-        ("pruned", f"{counted(found.pruned_messages)}, {found.pruned_tokens:,} tokens"),
-        ("last pruned", f"{moment(last.at)}: {counted(last.removed)}, {CAUSES[last.cause]}" if last else "never"),
-        ("cleared by hand", moment(state.cleared_at)),
+        ("messages in context", f"{statistics.messages_in_context} of {statistics.total_messages}"),
+        (
+            "tokens in context",
+            f"{statistics.total_tokens:,} of at most {statistics.token_limit:,}; {share} ({statistics.level})",
+        ),
+        ("tokens by role", tokens_by_role(statistics)),
+        ("oldest in context", format_time(statistics.oldest_message_at, "no messages")),
+        ("pruned", f"{message_count(statistics.pruned_messages)}, {statistics.pruned_tokens:,} tokens"),
+        (
+            "last pruned",
+            f"{format_time(last.at)}: {message_count(last.removed)}, {CAUSES[last.cause]}" if last else "never",
+        ),
+        ("cleared manually", format_time(state.cleared_at)),
+        ("restorable", restorable(state.restorable)),
         ("extracted", f"everything before position {state.extracted_to} of partition {state.partition}"),
-        (f"strategy {found.strategy}", found.explanation),
+        (f"strategy {statistics.strategy}", statistics.explanation),
     ]
 
 
-def tokens_by_role(found: Statistics) -> str:
-    """In the usual order, markers last: they are in the context as well."""
-    roles = {str(role): found.tokens_by_role.get(role, 0) for role in ROLES}
-    roles["markers"] = found.total_tokens - sum(roles.values())
+def restorable(latest: Restorable | None) -> str:
+    """Describes what `restore` would bring back."""
+    if latest is None:
+        return "nothing"
+    messages = "the removed messages" if latest.messages is None else message_count(latest.messages)
+    return f"{messages} until {format_time(latest.until)}, {CAUSES[latest.cause]}, unless other messages leave first"
+
+
+def tokens_by_role(statistics: Statistics) -> str:
+    """Lists the tokens by role in a fixed order, markers last."""
+    roles = {str(role): statistics.tokens_by_role.get(role, 0) for role in ROLES}
+    roles["markers"] = statistics.total_tokens - sum(roles.values())
     return ", ".join(f"{role} {tokens:,}" for role, tokens in roles.items() if tokens > 0) or "none"
 
 
@@ -69,8 +84,8 @@ def show_prunings(prunings: Sequence[Pruning]) -> None:
 def pruning_row(pruning: Pruning) -> tuple[str, ...]:
     return (
         str(pruning.number),
-        moment(pruning.at),
-        CAUSES[pruning.cause],
+        format_time(pruning.at),
+        CAUSES[pruning.cause] + (f"; undone {format_time(pruning.undone_at)}" if pruning.undone_at else ""),
         pruning.level,
         str(pruning.count),
         f"{pruning.tokens_before:,} -> {pruning.tokens_after:,}",
@@ -79,7 +94,7 @@ def pruning_row(pruning: Pruning) -> tuple[str, ...]:
 
 
 def reasons(runs: Iterable[Run]) -> list[str]:
-    """One line for each reason: how many messages left for it, and what it says."""
+    """Returns one line per reason: the number of messages and the reason as a sentence."""
     counts: Counter[str] = Counter()
     for run in runs:
         counts[SENTENCES[run.reason]] += run.count
@@ -93,19 +108,19 @@ def show_gaps(gaps: Sequence[Gap]) -> None:
     terminal.show_table("markers in the context", ("positions", "tokens", "marker"), rows, wide="marker")
 
 
-def moment(at: float | None, otherwise: str = "never") -> str:
-    """Unix seconds as a time in UTC."""
+def format_time(at: float | None, otherwise: str = "never") -> str:
+    """Formats Unix seconds as a UTC time."""
     return otherwise if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def counted(messages: int) -> str:
+def message_count(messages: int) -> str:
     return "1 message" if messages == 1 else f"{messages} messages"
 
 
 def as_json(state: WindowState) -> dict[str, Any]:
-    """The state with names where its schema has places: `gaps` with their markers, `prunings` with their reasons in words."""
-    told: dict[str, Any] = to_builtins(structs.asdict(state))
-    return told | {
+    """Returns the state by field names, with the markers of gaps and the reasons of prunings as sentences."""
+    fields: dict[str, Any] = to_builtins(structs.asdict(state))
+    return fields | {
         "statistics": statistics_json(state),
         "gaps": [structs.asdict(gap) | {"marker": gap.marker} for gap in state.gaps],
         "prunings": [pruning_json(pruning) for pruning in state.prunings],

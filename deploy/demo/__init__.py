@@ -1,1 +1,1 @@
-"""The main job for a newcomer: the whole path on one machine, and what came of it."""
+"""The demo: the whole pipeline on one machine, with the sample conversations."""

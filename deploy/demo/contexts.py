@@ -1,4 +1,4 @@
-"""The contexts that were pruned: their statistics, what left them, and how one looks around its largest marker."""
+"""Pruned contexts of the samples: statistics, removed messages, and the entries around the largest marker."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -16,20 +16,20 @@ from sinks.windows.projection import Windows
 from streams.windows.context import gaps
 from streams.windows.context.statistics import headline
 
-REACH = 5  # entries that are shown on either side of a marker
-SHOWN_CHARS = 90  # of a message
+REACH = 5  # entries shown on either side of a marker
+SHOWN_CHARS = 90  # characters of a message
 MARKER = "marker"
 
 
 class Entry(Struct, frozen=True):
-    """One entry of a context as shown: a message's role and how it begins, or a marker."""
+    """An entry of a context: a message's role and beginning, or a marker."""
 
     role: str
     text: str
 
 
 class PrunedContext(Struct):
-    """A window that messages left the context of; `around` are the entries on either side of its largest marker."""
+    """A window with removed messages; `entries_around_marker` are the entries on either side of its largest marker."""
 
     headline: str
     state: WindowState
@@ -44,8 +44,8 @@ class PrunedContext(Struct):
         return {"headline": self.headline, "window": window_view.as_json(self.state), "around": self.around}
 
 
-async def projected(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
-    """The windows of which it is known that they took in everything, and that all of it is extracted. Raises Retryable."""
+async def projected_windows(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
+    """The windows whose projection shows all messages added and extracted. Raises Retryable."""
     found = []
     for conversation_id, processed in states.items():
         state = await Windows(pool).of(conversation_id)
@@ -60,30 +60,30 @@ async def complete(pool: Pool, state: WindowState, processed: ConversationProgre
     return counted and all(state.extracted_to > message.position for message in last)
 
 
-async def pruned(pool: Pool, states: Iterable[WindowState]) -> list[PrunedContext]:
-    """The contexts that messages left, those of most prunings first. Raises Retryable."""
+async def pruned_contexts(pool: Pool, states: Iterable[WindowState]) -> list[PrunedContext]:
+    """The pruned contexts, most prunings first. Raises Retryable."""
     now = datetime.now(UTC).timestamp()
     return [
         PrunedContext(
             headline=headline(state.statistics, now),
             state=state,
-            around=around(await Archive(pool).conversation(state.scope.conversation_id), state),
+            around=entries_around_marker(await Archive(pool).conversation(state.scope.conversation_id), state),
         )
         for state in sorted(states, key=lambda state: -len(state.prunings))
         if state.gaps
     ]
 
 
-def around(messages: Sequence[ArchivedMessage], state: WindowState) -> list[Entry]:
-    """The entries of a context nearest to its largest marker; `messages` are all of the conversation, in order."""
-    entries = list(in_context(messages, state))
+def entries_around_marker(messages: Sequence[ArchivedMessage], state: WindowState) -> list[Entry]:
+    """The entries of a context around its largest marker; `messages` are all messages of the conversation, in order."""
+    entries = list(context_entries(messages, state))
     largest = max(state.gaps, key=lambda gap: gap.count)
     at = entries.index(Entry(MARKER, largest.marker))
     return entries[max(0, at - REACH) : at + REACH + 1]
 
 
-def in_context(messages: Sequence[ArchivedMessage], state: WindowState) -> Iterator[Entry]:
-    """Messages that are in context, and markers where others were, in order. Those of another partition never were."""
+def context_entries(messages: Sequence[ArchivedMessage], state: WindowState) -> Iterator[Entry]:
+    """Messages in context, and markers in place of removed ones, in order. Messages of another partition were never in it."""
     own = [each for each in messages if each.partition == state.partition and each.position >= state.opened]
     stayed = ((each.position, message_entry(each)) for each in own if not gaps.holds(state.gaps, each.position))
     markers = ((gap.first, Entry(MARKER, gap.marker)) for gap in state.gaps)
@@ -91,10 +91,10 @@ def in_context(messages: Sequence[ArchivedMessage], state: WindowState) -> Itera
 
 
 def message_entry(archived: ArchivedMessage) -> Entry:
-    said = archived.message
-    calls = [f"[calls {call.name}]" for call in said.tool_calls]
-    text = " ".join([*said.content.split(), *calls])
-    return Entry(said.role, text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 3]}...")
+    message = archived.message
+    calls = [f"[calls {call.name}]" for call in message.tool_calls]
+    text = " ".join([*message.content.split(), *calls])
+    return Entry(message.role, text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 3]}...")
 
 
 def show_context(context: PrunedContext) -> None:

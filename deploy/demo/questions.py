@@ -1,4 +1,4 @@
-"""Questions about the samples that no memory answers: what was said does."""
+"""Questions about the samples that passages answer and memories do not."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -14,21 +14,21 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
 
 
-class Asked(NamedTuple):
-    """A question, and where it is asked."""
+class Question(NamedTuple):
+    """A question and its namespace."""
 
     namespace: str
     text: str
 
 
 QUESTIONS: Final = (
-    Asked("notes/mara", "How many people are on the translation of the atlas?"),
-    Asked("notes/tom", "What does Ada eat?"),
+    Question("notes/mara", "How many people are on the translation of the atlas?"),
+    Question("notes/tom", "What does Ada eat?"),
 )
 
 
-class Answered(Struct, frozen=True, kw_only=True):
-    """The best passage for a question, and the memories that come from its message: for these questions none."""
+class AnsweredQuestion(Struct, frozen=True, kw_only=True):
+    """The best passage for a question, and the memories of its message: none for these questions."""
 
     namespace: str
     question: str
@@ -43,8 +43,8 @@ class Answered(Struct, frozen=True, kw_only=True):
         return f"{len(self.memory_ids)} memories" if self.memory_ids else "no memory"
 
 
-async def answers(settings: Settings, pool: Pool, questions: Sequence[Asked] = QUESTIONS) -> list[Answered]:
-    """By search in what was said; a question without an answer is missing. Raises Retryable."""
+async def answers(settings: Settings, pool: Pool, questions: Sequence[Question] = QUESTIONS) -> list[AnsweredQuestion]:
+    """Answers by passage search; questions without an answer are missing. Raises Retryable."""
     async with index(settings) as vectors:
         search = retrieval(pool, vectors, settings.policies())
         found = [
@@ -55,7 +55,7 @@ async def answers(settings: Settings, pool: Pool, questions: Sequence[Asked] = Q
     messages = [(passage.conversation_id, passage.message_id) for _, passage in best]
     memory_ids = await Memories(pool).from_messages(messages, [asked.namespace for asked, _ in best])
     return [
-        Answered(
+        AnsweredQuestion(
             namespace=asked.namespace,
             question=asked.text,
             said_at=passage.said_at,
@@ -68,9 +68,9 @@ async def answers(settings: Settings, pool: Pool, questions: Sequence[Asked] = Q
     ]
 
 
-def show_answers(answered: Sequence[Answered]) -> None:
+def show_answers(answered: Sequence[AnsweredQuestion]) -> None:
     terminal.show_table(
-        "\nAsked for what no memory holds: what was said answers, word for word",
+        "\nQuestions without a memory, answered by passages of messages",
         ("question", "said", "by", "on", "message", "remembered"),
         [
             (each.question, each.text, each.speaker, f"{each.said_at:%Y-%m-%d}", each.message_id, each.remembered)

@@ -1,4 +1,4 @@
-"""What a newcomer sees after the demo: memories, events, contexts, latency, dead letters, and what to try next."""
+"""The report of the demo: memories, events, contexts, latency, dead letters, and next steps."""
 
 import math
 from collections import Counter
@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from deploy.cli import terminal
 from deploy.demo.contexts import PrunedContext, show_context
-from deploy.demo.questions import Answered, show_answers
+from deploy.demo.questions import AnsweredQuestion, show_answers
 from deploy.demo.samples import shows
 from schemas import codec
 from schemas.budgets.budgets import MICROS
@@ -25,7 +25,7 @@ from sinks.postgres.connection import Pool
 
 
 class DeadLetter(Struct, frozen=True):
-    """A dead letter as shown: why, where it came from, and how it begins."""
+    """A dead letter in the report: reason, source, and the beginning of its value."""
 
     reason: str
     position: str
@@ -34,7 +34,7 @@ class DeadLetter(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What became of one conversation."""
+    """The results of one conversation."""
 
     conversation_id: str
     shows: str
@@ -43,12 +43,12 @@ class Outcome(Struct, frozen=True):
     changes: dict[str, int]
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {change}" for change, count in self.changes.items()) or "nothing remembered"
-        return told if self.slices == 1 else f"{told} (in {self.slices} slices)"
+        changes = ", ".join(f"{count} {change}" for change, count in self.changes.items()) or "nothing remembered"
+        return changes if self.slices == 1 else f"{changes} (in {self.slices} slices)"
 
 
 class ModelCalls(Struct, frozen=True):
-    """What one model was asked for one purpose, in calls and tokens; `cached` of the input came from its cache."""
+    """The calls and tokens of one model for one operation; `cached` input tokens came from the provider's cache."""
 
     provider: str
     model: str
@@ -75,8 +75,8 @@ class ModelCalls(Struct, frozen=True):
 
     def __str__(self) -> str:
         return (
-            f"{self.model} of {self.provider} was asked {self.calls} times ({self.operation}): {self.input_tokens:,} tokens in, "
-            f"{self.cached_tokens:,} of them from its cache, {self.output_tokens:,} out; ${self.cost_usd:.4f}."
+            f"{self.model} of {self.provider}, {self.operation}: {self.calls} calls, {self.input_tokens:,} input tokens, "
+            f"{self.cached_tokens:,} of them cached, {self.output_tokens:,} output tokens; ${self.cost_usd:.4f}."
         )
 
 
@@ -92,7 +92,7 @@ class Report(Struct):
     latency_p50_s: float
     latency_p95_s: float
     contexts: list[PrunedContext] = []
-    answers: list[Answered] = []
+    answers: list[AnsweredQuestion] = []
     model_calls: list[ModelCalls] = []
     start_s: float = 0.0
     total_s: float = 0.0
@@ -101,7 +101,7 @@ class Report(Struct):
 async def gather(
     pool: Pool,
     events: Sequence[Any],
-    letters: Sequence[Any],
+    dead_letter_records: Sequence[Any],
     ends: dict[str, datetime],
     states: dict[str, ConversationProgress],
 ) -> Report:
@@ -121,7 +121,7 @@ async def gather(
         outcomes=[outcome(name, about, states[name], changed) for name, about in shows().items() if name in states],
         memories=memories,
         events=sorted(changed, key=lambda event: (event.data.namespace, event.data.sequence)),
-        dead_letters=[dead_letter(record) for record in letters],
+        dead_letters=[dead_letter(record) for record in dead_letter_records],
         conversations=len(states),
         messages=sum(state.archived for state in states.values()),
         latency_p50_s=percentile(waits, 0.50),
@@ -135,7 +135,7 @@ def outcome(conversation_id: str, about: str, state: ConversationProgress, event
 
 
 def dead_letter(record: Any) -> DeadLetter:
-    why = letter_headers(record.headers)
+    why = dead_letter_headers(record.headers)
     value = (record.value or b"").decode("utf-8", "replace")
     position = f"{why['topic']}[{why['partition']}]@{why['offset']}"
     return DeadLetter(why["reason"], position, why["detail"], value[:80])
@@ -152,13 +152,13 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def show(report: Report, data_dir: Path) -> None:
     terminal.show_table(
-        "What became of the conversations",
+        "Conversations",
         ("conversation", "shows", "messages", "outcome"),
         [(each.conversation_id, each.shows, str(each.messages), str(each)) for each in report.outcomes],
         wide="shows",
     )
     terminal.show_groups(
-        "\nWhat is remembered",
+        "\nMemories",
         ("kind", "text", "imp.", "conf.", "from"),
         by_namespace((memory.namespace, memory_row(memory)) for memory in report.memories),
         wide="text",
@@ -196,7 +196,7 @@ def memory_row(memory: Memory) -> tuple[str, ...]:
 
 
 def event_row(event: MemoryEvent) -> tuple[str, ...]:
-    """What is gone for good has no text any more; why a namespace was compacted is told beside what is left."""
+    """A row of an event. Deleted memories have no text; the reason of a compaction stands beside the rest."""
     data = event.data
     why = f"({data.cause.reason})" if data.change == "compacted" else ""
     return (str(data.sequence), data.change, f"{data.memory.text} {why}".strip())

@@ -1,4 +1,4 @@
-"""`memstream demo`: starts everything, publishes the samples, waits until they are processed, shows what came of it."""
+"""`memstream demo`: starts everything, publishes the samples, waits until they are processed, and prints the report."""
 
 import asyncio
 import shutil
@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from deploy.cli import terminal
 from deploy.cli.follow import follow
-from deploy.cli.publish import Line, publish, read
-from deploy.demo.contexts import projected, pruned
+from deploy.cli.publish import Line, publish, read_lines
+from deploy.demo.contexts import projected_windows, pruned_contexts
 from deploy.demo.questions import answers
 from deploy.demo.report import ModelCalls, Report, as_json, gather, show
 from deploy.demo.samples import DAYS, POLICIES, expected
@@ -31,13 +31,14 @@ PROJECTED_WITHIN_S = 30.0
 MARK = ".memstream-demo"
 
 
-class DemoStuck(MemstreamError):
+class DemoTimeout(MemstreamError):
     """The samples were not processed in time."""
 
 
 async def run_demo(settings: Settings, *, in_json: bool) -> int:
-    """Leaves its data under the data directory's `demo`, for `memstream dev --data-dir` to look at. 0 when all is well."""
-    begun = time.monotonic()
+    """Runs the demo. Its data stays in `demo` under the data directory, for `memstream dev --data-dir`. Returns 0 on
+    success."""
+    started_at = time.monotonic()
     await require_answers(settings)
     demo = demo_settings(settings)
     with progress_bars(quiet=in_json) as bars:
@@ -50,9 +51,9 @@ async def run_demo(settings: Settings, *, in_json: bool) -> int:
             bars.update(starting, description="starting a worker")
             async with running_worker(reached):
                 bars.update(starting, description="running", completed=1, total=1)
-                ready_s = time.monotonic() - begun
+                ready_s = time.monotonic() - started_at
                 report = await play(reached, bars)
-    report.start_s, report.total_s = round(ready_s, 1), round(time.monotonic() - begun, 1)
+    report.start_s, report.total_s = round(ready_s, 1), round(time.monotonic() - started_at, 1)
     if in_json:
         terminal.print_json(as_json(report))
     else:
@@ -61,16 +62,16 @@ async def run_demo(settings: Settings, *, in_json: bool) -> int:
 
 
 async def require_answers(settings: Settings) -> None:
-    """Before anything is started. Raises Misconfigured when nobody would answer what the samples ask for."""
+    """Checks the provider before anything starts. Raises Misconfigured if it cannot answer."""
     provider = models.provider(settings)
-    trouble = await provider.trouble()
+    trouble = await provider.unavailable_reason()
     await provider.close()
     if trouble:
         raise Misconfigured(trouble)
 
 
 def demo_settings(settings: Settings) -> Settings:
-    """The user's settings on a data directory of the demo's own, emptied, with the samples' policies."""
+    """The user's settings with an empty data directory for the demo, and the samples' policies."""
     data_dir = settings.data_dir.absolute() / "demo"
     if (data_dir / MARK).exists():
         shutil.rmtree(data_dir)
@@ -89,38 +90,38 @@ def demo_settings(settings: Settings) -> Settings:
 
 
 async def play(settings: Settings, bars: Progress) -> Report:
-    """Each day's events once those of the day before are processed: days do not overlap."""
+    """Publishes the events of each day once those of the day before are processed."""
     async with connections.postgres(settings, max_size=2) as pool:
         ends: dict[str, datetime] = {}
         states: dict[str, ConversationProgress] = {}
         said: list[Line] = []
         for number, path in enumerate(DAYS, start=1):
-            lines = read(path)
+            lines = read_lines(path)
             said += lines
             ends |= await publish_day(settings, number, lines, bars)
             states = await wait_until_processed(pool, number, said, bars)
-        await settled(pool)
-        await searchable(pool, states)
-        windows = await until_projected(pool, states)
+        await wait_until_published(pool)
+        await wait_until_searchable(pool, states)
+        windows = await wait_until_projected(pool, states)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
         letters = [
             record async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True)
         ]
         report = await gather(pool, events, letters, ends, states)
-        report.contexts = await pruned(pool, windows)
+        report.contexts = await pruned_contexts(pool, windows)
         report.answers = await answers(settings, pool)
         report.model_calls = await model_calls(pool)
         return report
 
 
 async def model_calls(pool: Pool) -> list[ModelCalls]:
-    """Of every model that was asked; the rules of the offline provider are none."""
+    """The usage of each model; the offline provider has none."""
     totals = await UsageRecords(pool).totals(datetime.fromtimestamp(0, UTC))
     return [ModelCalls.of(total) for total in totals]
 
 
 async def publish_day(settings: Settings, number: int, lines: list[Line], bars: Progress) -> dict[str, datetime]:
-    """Publishes a day's lines; returns when each conversation's end was confirmed."""
+    """Publishes a day's lines; returns when each conversation's end was confirmed (Unix seconds)."""
     bar = bars.add_task(f"publishing day {number}", total=len(lines))
     ends: dict[str, datetime] = {}
     async with connections.kafka(settings) as publisher:
@@ -133,56 +134,58 @@ async def publish_day(settings: Settings, number: int, lines: list[Line], bars: 
 async def wait_until_processed(
     pool: Pool, number: int, said: list[Line], bars: Progress
 ) -> dict[str, ConversationProgress]:
-    """Until every message of every ended conversation so far is archived and lies in a completed extraction."""
-    wanted = expected(said).messages
-    bar = bars.add_task(f"remembering day {number}", total=len(wanted))
+    """Waits until every message of every ended conversation is archived and in a completed extraction."""
+    expected_messages = expected(said).messages
+    bar = bars.add_task(f"remembering day {number}", total=len(expected_messages))
     deadline = time.monotonic() + PROCESSED_WITHIN_S
     while True:
-        states = await progress_of(pool, wanted)
-        done = [name for name, ids in wanted.items() if name in states and complete(states[name], len(ids))]
+        states = await progress_of(pool, expected_messages)
+        done = [
+            name for name, ids in expected_messages.items() if name in states and is_complete(states[name], len(ids))
+        ]
         bars.update(bar, completed=len(done))
-        if len(done) == len(wanted):
+        if len(done) == len(expected_messages):
             return states
         if time.monotonic() > deadline:
-            waiting = sorted(set(wanted) - set(done))
-            raise DemoStuck(
+            waiting = sorted(set(expected_messages) - set(done))
+            raise DemoTimeout(
                 f"not processed within {PROCESSED_WITHIN_S:g} s: {', '.join(waiting)}; see worker.log in the data directory"
             )
         await asyncio.sleep(0.1)
 
 
-def complete(state: ConversationProgress, messages: int) -> bool:
+def is_complete(state: ConversationProgress, messages: int) -> bool:
     return state.archived >= messages and state.extracted >= messages
 
 
-async def settled(pool: Pool) -> None:
-    """Until everything decided is published."""
+async def wait_until_published(pool: Pool) -> None:
+    """Waits until every decision is published."""
     deadline = time.monotonic() + 30.0
     while await count_pending_outbox(pool):
         if time.monotonic() > deadline:
-            raise DemoStuck("the outbox was not published within 30 s; see worker.log in the data directory")
+            raise DemoTimeout("the outbox was not published within 30 s; see worker.log in the data directory")
         await asyncio.sleep(0.1)
 
 
-async def searchable(pool: Pool, conversations: Iterable[str]) -> None:
-    """Until everything that was said can be searched."""
+async def wait_until_searchable(pool: Pool, conversations: Iterable[str]) -> None:
+    """Waits until every message can be searched."""
     deadline = time.monotonic() + 30.0
     while missing := await unsearchable(pool, conversations):
         if time.monotonic() > deadline:
-            raise DemoStuck(f"{missing} messages cannot be searched after 30 s; see worker.log in the data directory")
+            raise DemoTimeout(f"{missing} messages cannot be searched after 30 s; see worker.log in the data directory")
         await asyncio.sleep(0.1)
 
 
-async def until_projected(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
-    """The windows of the conversations, once what is known of them tells of all that was done."""
+async def wait_until_projected(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
+    """Waits until the projected windows of the conversations are up to date, and returns them."""
     deadline = time.monotonic() + PROJECTED_WITHIN_S
     while True:
-        windows = await projected(pool, states)
+        windows = await projected_windows(pool, states)
         if len(windows) == len(states):
             return windows
         if time.monotonic() > deadline:
             waiting = sorted(set(states) - {window.scope.conversation_id for window in windows})
-            raise DemoStuck(
+            raise DemoTimeout(
                 f"windows not projected within {PROJECTED_WITHIN_S:g} s: {', '.join(waiting)}; "
                 "see worker.log in the data directory"
             )

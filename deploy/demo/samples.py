@@ -1,4 +1,4 @@
-"""The sample conversations, and what must have happened once they are processed."""
+"""The sample conversations, and the results expected of them."""
 
 from pathlib import Path
 
@@ -17,19 +17,19 @@ SHOWS = SAMPLES / "shows.json"
 
 
 class Expected(Struct):
-    """What a set of lines asks for: message ids by conversation, and when each conversation's end was published."""
+    """The expectations of some lines: message ids by conversation, and the time of each conversation's end."""
 
     messages: dict[str, set[str]]
     ended: set[str]
 
 
 def shows() -> dict[str, str]:
-    """What each conversation is there to show."""
+    """The purpose of each conversation."""
     return codec.decode(SHOWS.read_bytes(), dict[str, str])
 
 
 def expected(lines: list[Line]) -> Expected:
-    """Only valid events count: what is malformed is expected among the dead letters."""
+    """The expectations of valid events; malformed ones are expected among the dead letters."""
     messages: dict[str, set[str]] = {}
     ended = set()
     for line in lines:

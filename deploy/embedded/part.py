@@ -1,4 +1,4 @@
-"""What the embedded servers have in common: a port on loopback that is kept, a guarded process, its end."""
+"""Shared code of the embedded servers: a fixed loopback port, a guarded process, and its shutdown."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from deploy.embedded.process import GuardedProcess, Probe
 
 
 class EmbeddedPart:
-    """A server on loopback with its data in `data_dir`. A port that the caller does not choose is chosen once and kept."""
+    """A server on loopback with its data in `data_dir`. Without a given port, the port is chosen once and kept."""
 
     name: str
 
@@ -19,18 +19,18 @@ class EmbeddedPart:
 
     @property
     def pid(self) -> int:
-        """The server's process. Raises RuntimeError before the first start."""
+        """The process id of the server. Raises RuntimeError before the first start."""
         if self._process is None:
             raise RuntimeError(f"{self.name} has not been started")
         return self._process.pid
 
     async def stop(self) -> None:
-        """Shuts the server down cleanly: the next start has nothing to recover."""
+        """Shuts the server down cleanly, so that the next start needs no recovery."""
         if self._process is not None:
             await self._process.stop()
 
     def kill(self) -> None:
-        """SIGKILL, for tests of what a crash does."""
+        """Sends SIGKILL, for tests of crashes."""
         if self._process is not None:
             self._process.kill()
 
@@ -39,7 +39,7 @@ class EmbeddedPart:
         return self.data_dir / ".guard-lock"
 
     def _claim_port(self) -> None:
-        """Raises EmbeddedPartFailed when another process has the port."""
+        """Raises EmbeddedPartFailed if another process uses the port."""
         if not self._port:
             self._port = self._wanted_port or free_port()
         require_free(self.name, self._port)

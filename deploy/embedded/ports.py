@@ -1,4 +1,4 @@
-"""Loopback ports: finding free ones, and saying early when a wanted one is taken."""
+"""Loopback ports: finds free ones, and reports an occupied one early."""
 
 import random
 import socket
@@ -10,16 +10,16 @@ from pathlib import Path
 from deploy.embedded.errors import EmbeddedPartFailed
 
 LOOPBACK = "127.0.0.1"
-POSSIBLE = range(10_000, 25_000)  # below the ports that `memstream dev` takes if it is told nothing
+POSSIBLE = range(10_000, 25_000)  # below the default ports of `memstream dev`
 OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports nobody listens on now, and nobody is likely to take before they are listened on.
+    """Distinct ports that are free now and unlikely to be taken before a server listens on them.
 
-    Any connection of any program may be given a port that the kernel hands out by itself, and a server takes seconds to start.
-    So none of those is chosen, nor twice the same in one process; of several processes, each tries them in an order of its own.
-    Raises EmbeddedPartFailed when there are not so many.
+    The kernel gives its ephemeral ports to any outgoing connection, and a server takes seconds to start, so ephemeral ports
+    are excluded. A process never returns a port twice, and each process tries ports in its own order. Raises
+    EmbeddedPartFailed if there are not enough.
     """
     found = list(islice(filter(is_free, islice(candidates(), len(POSSIBLE))), count))
     if len(found) < count:
@@ -30,13 +30,13 @@ def free_ports(count: int) -> list[int]:
 
 
 def free_port() -> int:
-    """A loopback port that is free in the same sense."""
+    """A free loopback port, chosen as by `free_ports`."""
     return free_ports(1)[0]
 
 
 @cache
 def candidates() -> Iterator[int]:
-    """The process's own: what has been tried comes again after all others."""
+    """The ports in this process's order; tried ones come last."""
     lowest, highest = map(int, OUTGOING.read_text().split()) if OUTGOING.exists() else (49_152, 65_535)
     apart = [port for port in POSSIBLE if not lowest <= port <= highest] or list(POSSIBLE)
     return cycle(random.sample(apart, len(apart)))
@@ -51,7 +51,7 @@ def is_free(port: int) -> bool:
 
 
 def require_free(part: str, port: int) -> None:
-    """Raises EmbeddedPartFailed when something already listens on the loopback port."""
+    """Raises EmbeddedPartFailed if a program listens on the loopback port."""
     with socket.socket() as probe:
         # Without it a port in TIME_WAIT, as after a restart, would count as taken.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""One server process under a guard: started, awaited until it serves, stopped or killed."""
+"""A server process under a guard: start, wait until ready, stop, kill."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ Probe = Callable[[], Awaitable[bool]]
 
 @dataclass
 class GuardedProcess:
-    """A child server that never outlives this process. `start` after `stop` or `kill` begins a new life."""
+    """A child server that never outlives this process. It can be started again after `stop` or `kill`."""
 
     name: str
     command: Sequence[str]
@@ -39,7 +39,7 @@ class GuardedProcess:
     _pid: int | None = field(default=None, init=False, repr=False)
 
     def start(self) -> None:
-        """Starts guard and server; returns at once. Raises RuntimeError if it is already running."""
+        """Starts guard and server, and returns at once. Raises RuntimeError if they are running."""
         if self.running:
             raise RuntimeError(f"{self.name} is already running; stop it first")
         self._close()
@@ -55,12 +55,12 @@ class GuardedProcess:
 
     @property
     def running(self) -> bool:
-        """Whether guard and server live."""
+        """Whether guard and server are running."""
         return self._guard is not None and self._guard.poll() is None
 
     @property
     def pid(self) -> int:
-        """The server's process id. Blocks for the moment the guard needs to start it."""
+        """The process id of the server. Blocks until the guard has started it."""
         if self._pid is None:
             if self._guard is None or self._guard.stdout is None:
                 raise RuntimeError(f"{self.name} has not been started")
@@ -71,8 +71,8 @@ class GuardedProcess:
         return self._pid
 
     async def wait_ready(self, probe: Probe, timeout_s: float) -> None:
-        """Returns once the probe is true; OSError from it means not yet. Raises EmbeddedPartFailed
-        when the process has exited, and at the deadline."""
+        """Returns once the probe returns true; an OSError of the probe means not yet. Raises EmbeddedPartFailed if the
+        process exits, or after `timeout_s`."""
         deadline = time.monotonic() + timeout_s
         while True:
             if not self.running:
@@ -90,7 +90,7 @@ class GuardedProcess:
             await asyncio.sleep(POLL_S)
 
     async def wait(self, timeout_s: float) -> int:
-        """The exit code of a command that ends by itself; it is killed at the deadline."""
+        """The exit code of a command that ends by itself; kills it after `timeout_s`."""
         if self._guard is None:
             raise RuntimeError(f"{self.name} has not been started")
         try:
@@ -105,7 +105,7 @@ class GuardedProcess:
             self._close()
 
     async def stop(self) -> None:
-        """Asks the server to stop and waits; after the grace it is killed. Nothing when it does not run."""
+        """Stops the server and waits; kills it after the grace period. Does nothing if it is not running."""
         if self._guard is None:
             return
         if self._guard.stdin is not None:
@@ -114,7 +114,7 @@ class GuardedProcess:
         self._close()
 
     def kill(self) -> None:
-        """SIGKILL to the server, as a crash would; waits until it is gone."""
+        """Sends SIGKILL to the server, as a crash would, and waits for its end."""
         if self._guard is None:
             return
         if self.running:
@@ -155,6 +155,6 @@ class GuardedProcess:
 
 
 def module_environment() -> dict[str, str]:
-    """Our own environment, in which children find these packages whatever their working directory."""
+    """The environment with a PYTHONPATH by which children find these packages from any working directory."""
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path}

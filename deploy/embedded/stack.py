@@ -1,7 +1,7 @@
-"""The whole embedded stack: Kafka, PostgreSQL and the vector server under one data directory.
+"""The embedded stack: Kafka, PostgreSQL and the vector server with one data directory.
 
-`python -m deploy.embedded.stack DATA_DIR CACHE_DIR` runs it in the foreground and prints its addresses as
-one JSON line; it ends on SIGTERM, SIGINT or when its stdin is closed.
+`python -m deploy.embedded.stack DATA_DIR CACHE_DIR` runs it in the foreground and prints its addresses as one line of JSON.
+It ends on SIGTERM, SIGINT, or at the end of its stdin.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from deploy.embedded.kafka.broker import EmbeddedBroker
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 
-# (what, done, total); done and total count jars while they are fetched, parts once they are up.
+# (what, done, total): counts of jars during downloads, then of parts that are ready.
 Progress = Callable[[str, int, int], None]
 
 
@@ -37,9 +37,9 @@ class Ports:
 
 
 class EmbeddedStack:
-    """Starts the three servers together and stops all of them, also when one fails.
+    """Starts the three servers concurrently, and stops all of them, also if one fails.
 
-    `cache_dir` keeps what is downloaded once (Kafka's jars) and may be shared by many stacks.
+    `cache_dir` keeps downloaded files (Kafka's jars) and may be shared by several stacks.
     """
 
     def __init__(
@@ -55,21 +55,21 @@ class EmbeddedStack:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Kafka, as host:port."""
+        """Kafka's address, host:port."""
         return self.broker.bootstrap_servers
 
     @property
     def dsn(self) -> str:
-        """PostgreSQL, as a connection URL."""
+        """PostgreSQL's connection URL."""
         return self.postgres.dsn
 
     @property
     def qdrant_url(self) -> str:
-        """The vector server's base URL."""
+        """The base URL of the vector server."""
         return self.vectors.url
 
     async def start(self) -> None:
-        """Returns once all three serve. Raises EmbeddedPartFailed, with nothing left running."""
+        """Returns once all three servers are ready. Raises EmbeddedPartFailed; then none is left running."""
         self._lock = self._hold_data_dir()
         try:
             await self._start_parts()
@@ -78,7 +78,7 @@ class EmbeddedStack:
             raise
 
     async def stop(self) -> None:
-        """Stops all three at once, cleanly, and lets go of the data directory."""
+        """Stops all three servers cleanly and releases the data directory."""
         try:
             await asyncio.gather(self.broker.stop(), self.postgres.stop(), self.vectors.stop())
         finally:
@@ -122,8 +122,8 @@ class EmbeddedStack:
                 finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     task.result()
-                    self._report(f"{tasks[task]} is up", len(tasks) - len(pending), len(tasks))
-        finally:  # one failed, or the start as a whole was cancelled: none may come up afterwards
+                    self._report(f"{tasks[task]} is ready", len(tasks) - len(pending), len(tasks))
+        finally:  # a part failed, or the start was cancelled: cancel the starts of the others
             for task in pending:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -142,20 +142,20 @@ async def serve(data_dir: Path, cache_dir: Path) -> None:
         loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=await_end_of_input, daemon=True).start()
-    async with EmbeddedStack(data_dir, cache_dir, progress=tell) as stack:
+    async with EmbeddedStack(data_dir, cache_dir, progress=print_progress) as stack:
         addresses = {name: getattr(stack, name) for name in ("bootstrap_servers", "dsn", "qdrant_url")}
         sys.stdout.write(json.dumps(addresses) + "\n")
         sys.stdout.flush()
         await ended.wait()
 
 
-def tell(what: str, done: int, total: int) -> None:
-    """Progress for a terminal, on stderr."""
+def print_progress(what: str, done: int, total: int) -> None:
+    """Prints progress to stderr, for a terminal."""
     sys.stderr.write(f"{what} ({done}/{total})\n")
 
 
 def main(argv: list[str]) -> int:
-    """Zero after a clean end; one, with the reason on stderr, when a part fails."""
+    """Returns 0 after a clean end, and 1 if a part fails, with the reason on stderr."""
     parser = argparse.ArgumentParser(prog="stack", description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("cache_dir", type=Path, nargs="?", default=Path.home() / ".cache" / "memstream")

@@ -1,1 +1,1 @@
-"""What workers and the API tell Prometheus, and where."""
+"""Metrics of workers and the API for Prometheus."""

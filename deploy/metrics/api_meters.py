@@ -1,6 +1,6 @@
-"""The metrics of one API process by their names."""
+"""The metrics of an API process."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.gc_collector import GCCollector
 
 ANSWER_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -9,7 +9,7 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 class ApiMeters:
-    """Counts since the process started; `registry` is what is scraped."""
+    """Counters of an API process since its start; Prometheus scrapes `registry`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -17,57 +17,64 @@ class ApiMeters:
             collect(registry=self.registry)
         self.requests_s = Histogram(
             "memstream_http_request_duration_seconds",
-            "Requests until their answer was sent whole; a stream of events takes as long as it is followed.",
+            "Duration of requests until the response was sent; an event stream counts until it ends.",
             ("method", "route", "status"),
             buckets=ANSWER_BUCKETS_S,
             registry=self.registry,
         )
-        self.retrieved = Counter(
-            "memstream_memories_retrieved",
-            "Memories that were found, read or put into a context.",
-            registry=self.registry,
-        )
-        self.token_counts = Counter(
-            "memstream_token_counts",
-            "Texts of conversations whose tokens were asked for, by whether their count was kept.",
-            ("kept",),
-            registry=self.registry,
-        )
-        self.blocks = Counter(
-            "memstream_context_blocks",
-            "Blocks made for prompts, by whether they hold memories.",
-            ("memories",),
-            registry=self.registry,
-        )
-
-        self.reads = Counter(
-            "memstream_memory_reads",
-            "Memories and pages of them that were asked for, by whether this process had them at hand.",
-            ("kept",),
-            registry=self.registry,
-        )
         self.context_used = Histogram(
             "memstream_context_used_ratio",
-            "Contexts of conversations that were asked for, by the part of their limit that they use.",
+            "Share of their limit that requested conversation contexts use.",
             buckets=SHARES,
             registry=self.registry,
         )
-        self.prompt_tokens = Counter(
+        self.found_bytes = Gauge(
+            "memstream_found_memories_bytes",
+            "Approximate size of the memories that this process caches for searches and context blocks.",
+            registry=self.registry,
+        )
+        self.retrieved = self._counter(
+            "memstream_memories_retrieved", "Memories returned by searches and reads, or put into a context block."
+        )
+        self.token_counts = self._counter(
+            "memstream_token_counts",
+            "Requests for the token count of a message, by whether the count was cached.",
+            "kept",
+        )
+        self.blocks = self._counter(
+            "memstream_context_blocks", "Context blocks, by whether they contain memories.", "memories"
+        )
+        self.reads = self._counter(
+            "memstream_memory_reads",
+            "Reads of memories and pages of memories, by whether this process had them cached.",
+            "kept",
+        )
+        self.found_memories = self._counter(
+            "memstream_found_memories",
+            "Memories read for searches and context blocks, by whether this process had them cached.",
+            "kept",
+        )
+        self.prompt_tokens = self._counter(
             "memstream_prompt_tokens",
-            "Tokens given for prompts: contexts of conversations (billed ones), blocks and profiles.",
-            ("part",),
-            registry=self.registry,
+            "Tokens returned for prompts: conversation contexts (billed tokens), blocks and profiles.",
+            "part",
         )
-        self.asked_again = Counter(
+        self.asked_again = self._counter(
             "memstream_messages_asked_again",
-            "Passages in blocks that are older than all of their conversation's context: they left it, and were needed.",
-            registry=self.registry,
+            "Passages in blocks from messages older than every message in the context of their own conversation.",
         )
 
-    def read(self, kept: bool) -> None:
-        """A memory, or a page of them, was asked for."""
-        self.reads.labels(str(kept).lower()).inc()
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(name, help_text, labels, registry=self.registry)
 
-    def counted(self, kept: bool) -> None:
-        """The tokens of a text were asked for."""
-        self.token_counts.labels(str(kept).lower()).inc()
+    def read(self, cached: bool) -> None:
+        """Counts a read of a memory or a list page."""
+        self.reads.labels(str(cached).lower()).inc()
+
+    def found(self, cached: bool, number: int) -> None:
+        """Counts memories read for a search or a block."""
+        self.found_memories.labels(str(cached).lower()).inc(number)
+
+    def counted(self, cached: bool) -> None:
+        """Counts a token count of a text."""
+        self.token_counts.labels(str(cached).lower()).inc()

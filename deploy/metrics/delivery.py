@@ -1,4 +1,4 @@
-"""What each stage's delivery has done and how far behind it is, read at each scrape from where it is kept anyway."""
+"""Delivery metrics of each stage: progress and lag, read at each scrape."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,19 +18,20 @@ Place: TypeAlias = tuple[str, str, int]  # group, topic, partition
 COUNTED = {
     "batches": "Batches handed to the agent.",
     "records": "Records handed to the agent.",
-    "rewinds": "Reads that did not continue where the partition was left, and were read again.",
-    "stale_batches": "Batches not finished when their epoch ended; they are delivered again.",
-    "epochs": "Epochs begun, one at each rebalance.",
+    "rewinds": "Reads that did not continue at the partition's position and were repeated.",
+    "stale_batches": "Batches that were unfinished when their epoch ended; they are delivered again.",
+    "epochs": "Epochs begun, one per assignment of a partition.",
     "fenced": "Checkpoints that the broker refused because another worker owns the partition.",
-    "checkpoints": "Checkpoints that arrived.",
+    "checkpoints": "Checkpoints that the broker committed.",
     "checkpoint_bytes": "Bytes of window rows in checkpoints.",
 }
 
 
 class MessageLateness:
-    """What each held partition has come to: the present while it has no lag, else the newest record that was handed to the agent.
+    """How old the newest processed record of each held partition is: zero without lag, otherwise the age of the newest
+    record handed to the agent.
 
-    Before a first batch it counts from when the partition was got: how old what waits there is, is not known yet.
+    Before the first batch it counts from the assignment of the partition, as the age of the waiting records is unknown.
     `now` is Unix seconds.
     """
 
@@ -39,8 +40,9 @@ class MessageLateness:
         self._got_s: dict[Place, float] = {}
         self._reached_s: dict[Place, float] = {}
 
-    def look(self, held: Iterable[Place], lags: Mapping[Place, int]) -> None:
-        """To be called now and then, with all that this worker holds; what it holds no more is forgotten."""
+    def sample(self, held: Iterable[Place], lags: Mapping[Place, int]) -> None:
+        """Updates the lags; call it regularly, with all held partitions. Partitions that are not held any more are
+        forgotten."""
         now = self._now()
         self._got_s = {place: self._got_s.get(place, now) for place in held}
         self._reached_s = {place: at for place, at in self._reached_s.items() if place in self._got_s}
@@ -49,7 +51,7 @@ class MessageLateness:
                 self._reached_s[place] = now
 
     def handed(self, place: Place, timestamp_ms: int) -> None:
-        """The agent gets a batch that ends with a record of this time."""
+        """Notes that the agent got a batch whose last record has this timestamp."""
         self._reached_s[place] = max(timestamp_ms / 1000, self._reached_s.get(place, 0.0))
 
     def age_s(self, place: Place) -> float:
@@ -58,14 +60,14 @@ class MessageLateness:
 
 
 class DeliveryCollector(Collector):
-    """Of the apps that it watches, as they are at a scrape. `now` is Unix seconds."""
+    """Collects the metrics of the watched apps at each scrape. `now` is Unix seconds."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._apps: list[StageApp] = []
         self._lateness = MessageLateness(now)
 
     def watched(self, app: StageApp, handle: Handle) -> Handle:
-        """The app's handler, which notes of each batch how far it reaches."""
+        """Wraps the app's handler to note how far each batch reaches."""
         self._apps.append(app)
 
         async def noting(batch: Batch) -> None:
@@ -75,27 +77,27 @@ class DeliveryCollector(Collector):
 
         return noting
 
-    def look(self) -> None:
-        """To be called about every second: a lag in time counts from the last time that there was none."""
+    def sample(self) -> None:
+        """Call about every second: a lag in time counts from the last moment without lag."""
         held = [(app.conf.id, topic, partition) for app in self._apps for topic, partition in app.frontiers()]
         lags = {(app.conf.id, *tp): lag for app in self._apps for tp, lag in app.lags().items()}
-        self._lateness.look(held, lags)
+        self._lateness.sample(held, lags)
 
     def collect(self) -> Iterator[Metric]:
-        self.look()
+        self.sample()
         yield from self._counted()
         yield from self._lags()
 
     def _counted(self) -> Iterator[Metric]:
         seconds = CounterMetricFamily(
-            "memstream_delivery_checkpoint_seconds", "Time that checkpoints took.", labels=("group",)
+            "memstream_delivery_checkpoint_seconds", "Time spent on checkpoints.", labels=("group",)
         )
         ready = GaugeMetricFamily(
             "memstream_stage_ready", "Whether the stage has its partitions and recovered them.", labels=("group",)
         )
         table = GaugeMetricFamily(
             "memstream_table_bytes",
-            "Window rows of this worker's partitions, about, as its disk holds them.",
+            "Approximate size of the window rows of this worker's partitions on its disk.",
             labels=("group",),
         )
         for app in self._apps:
@@ -111,7 +113,7 @@ class DeliveryCollector(Collector):
             yield family
 
     def _lags(self) -> Iterator[Metric]:
-        """By topic: the sum of messages, and the longest time."""
+        """By topic: the sum of messages, and the longest time in seconds."""
         labels = ("group", "topic")
         messages = GaugeMetricFamily(
             "memstream_consumer_lag_messages",
@@ -120,7 +122,8 @@ class DeliveryCollector(Collector):
         )
         seconds = GaugeMetricFamily(
             "memstream_consumer_lag_seconds",
-            "How long ago that was published which the stage has come to, where it is furthest behind; 0 without a lag.",
+            "Age of the newest record that the stage received, of the partition that is furthest behind; 0 "
+            "without a lag.",
             labels=labels,
         )
         for app in self._apps:

@@ -1,4 +1,4 @@
-"""Where a process is scraped and asked whether it lives and is ready: over HTTP, on the event loop that does the work."""
+"""The HTTP endpoint of a process for Prometheus, liveness and readiness, on the event loop that does the work."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,10 +13,11 @@ NotReady = Callable[[], list[str]]
 
 
 @asynccontextmanager
-async def served(host: str, port: int, registry: CollectorRegistry, not_ready: NotReady) -> AsyncIterator[int]:
-    """Yields the port, which is another one for 0. `not_ready` names what keeps the process from being ready.
+async def serve_metrics(host: str, port: int, registry: CollectorRegistry, not_ready: NotReady) -> AsyncIterator[int]:
+    """Serves while the block runs and yields the port, a free one for 0. `not_ready` lists the reasons why the process is
+    not ready.
 
-    Raises Misconfigured where nothing can listen.
+    Raises Misconfigured if it cannot listen.
     """
 
     async def metrics(_: web.Request) -> web.Response:
@@ -40,7 +41,8 @@ async def served(host: str, port: int, registry: CollectorRegistry, not_ready: N
             await web.TCPSite(runner, host, port).start()
         except OSError as exc:
             raise Misconfigured(
-                f"metrics cannot be served on {host}, port {port} ({exc.strerror}): set another MEMSTREAM_METRICS_PORT or "
+                f"metrics cannot be served on {host}, port {port} ({exc.strerror}): set another "
+                f"MEMSTREAM_METRICS_PORT or "
                 "MEMSTREAM_API_METRICS_PORT"
             ) from exc
         yield int(runner.addresses[0][1])

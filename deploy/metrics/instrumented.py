@@ -1,4 +1,4 @@
-"""Ports with meters and spans around them: what goes through is counted and traced, and nothing else is changed."""
+"""Ports wrapped with metrics and trace spans."""
 
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -46,11 +46,26 @@ class MeasuredProvider:
         self._clock = clock
         self.name = provider.name
         self.leaves_machine = provider.leaves_machine
+        self.shares_calls = provider.shares_calls
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         answer = await self._timed("extract", self._provider.extract(request, context))
         self._meters.answered(answer)
         return answer
+
+    async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+        """Counts one question, and an answer for each slice."""
+        answers: tuple[Answer, ...] = ()
+
+        async def first() -> Answer:
+            nonlocal answers
+            answers = await self._provider.extract_together(slices)
+            return answers[0]
+
+        await self._timed("extract", first())
+        for answer in answers:
+            self._meters.answered(answer)
+        return answers
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         return await self._timed("summarise", self._provider.summarise(request, policy))
@@ -69,18 +84,19 @@ class MeasuredProvider:
     ) -> Resolution:
         return await self._timed("resolve", self._provider.resolve(candidates, memories, policy, namespace))
 
-    async def trouble(self) -> str | None:
-        return await self._provider.trouble()
+    async def unavailable_reason(self) -> str | None:
+        return await self._provider.unavailable_reason()
 
     async def close(self) -> None:
         await self._provider.close()
 
-    async def _timed(self, operation: str, answering: Awaitable[A]) -> A:
-        """An answer names its provider, which is one of several behind `auto`; a failure counts for the provider as a whole."""
-        begun, provider, outcome = self._clock(), self.name, "failed"
+    async def _timed(self, operation: str, operation_call: Awaitable[A]) -> A:
+        """Times an operation. An answer counts for its own provider, one of several behind `auto`; a failure counts for the
+        whole provider."""
+        started_at, provider, outcome = self._clock(), self.name, "failed"
         try:
             with traces.span(f"model {operation}", kind=SpanKind.CLIENT) as span:
-                answer = await answering
+                answer = await operation_call
                 provider = answer.provider
                 span.set_attribute("memstream.provider", provider)
             outcome = "answered"
@@ -88,7 +104,7 @@ class MeasuredProvider:
             outcome = next((name for kind, name in OUTCOMES if isinstance(exc, kind)), "failed")
             raise
         finally:
-            self._meters.questions_s.labels(operation, provider, outcome).observe(self._clock() - begun)
+            self._meters.questions_s.labels(operation, provider, outcome).observe(self._clock() - started_at)
         return answer
 
 
@@ -115,18 +131,18 @@ class MeasuredEmbedder:
         self.dimension = embedder.dimension
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        begun = self._clock()
+        started_at = self._clock()
         try:
             return await self._embedder.embed(texts)
         finally:
-            self._seconds.inc(self._clock() - begun)
+            self._seconds.inc(self._clock() - started_at)
 
     async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
         return await self._embedder.embed_questions(questions)
 
 
 class MeasuredIndexer(PassageIndexer):
-    """Counts the passages that are new, and the seconds that their texts took to be embedded."""
+    """Counts new passages, and the seconds of embedding them."""
 
     def __init__(
         self,
@@ -146,7 +162,7 @@ class MeasuredIndexer(PassageIndexer):
 
 
 class MeasuredLedger(Ledger):
-    """Counts what calls consumed, once it is booked."""
+    """Counts the usage of calls once it is booked."""
 
     def __init__(self, pool: Pool, meters: Meters) -> None:
         super().__init__(pool)

@@ -1,4 +1,4 @@
-"""The metrics of one process by their names: what alerts and dashboards may rely on. Units are in the names."""
+"""The metrics of a worker. Alerts and dashboards rely on their names; units are in the names."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from msgspec import Struct
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.gc_collector import GCCollector
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.models.port import Answer
 from deploy.metrics.delivery import DeliveryCollector
 from schemas import codec
@@ -17,10 +17,10 @@ from schemas.conversations.windows import Cause
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
-# From what rules take to what a local model does.
+# From the time of rules to that of a local model.
 CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 
-# An event's id and type come before everything that somebody wrote.
+# The id and type of an event precede all user text.
 CHANGE = re.compile(rb'"type":"memstream\.memory\.([a-z_]+)"')
 ACTIVITY = re.compile(rb'"type":"memstream\.([a-z_.]+)"')
 PRUNED = (b"window.pruned", b"window.cleared")
@@ -34,15 +34,15 @@ class PrunedMessages(Struct, frozen=True):
 
 
 class PrunedEvent(Struct, frozen=True):
-    """What is counted of an event that messages left a context."""
+    """The fields of a pruning event that are counted."""
 
     data: PrunedMessages
 
 
 class Meters:
-    """Counts since the process started, and gauges of how things stand; `registry` is what is scraped.
+    """Counters of a worker since its start, and gauges; Prometheus scrapes `registry`.
 
-    Gauges that end in `_all` tell of PostgreSQL, and so the same from every worker: take their maximum, not their sum.
+    Gauges that end in `_all` describe PostgreSQL and are the same in every worker: use their maximum, not their sum.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Meters:
         registry = self.registry
         self.questions_s = Histogram(
             "memstream_model_question_duration_seconds",
-            "Questions to models, by how they ended: answered, retryable, rejected, deferred or failed.",
+            "Requests to models, by outcome: answered, retryable, rejected, deferred or failed.",
             ("operation", "provider", "outcome"),
             buckets=CALL_BUCKETS_S,
             registry=registry,
@@ -73,7 +73,7 @@ class Meters:
         )
         self.junk = Counter(
             "memstream_proposals_rejected",
-            "Memories that models proposed and that were not kept.",
+            "Memories that models proposed and that failed a check.",
             ("provider", "reason"),
             registry=registry,
         )
@@ -81,23 +81,23 @@ class Meters:
         self.calls = Counter("memstream_model_calls", "Billed calls to models.", by_model, registry=registry)
         self.tokens = Counter("memstream_model_tokens", "Billed tokens.", (*by_model, "kind"), registry=registry)
         self.cost = Counter(
-            "memstream_model_cost_usd", "What calls cost, where prices are known.", by_model, registry=registry
+            "memstream_model_cost_usd", "Cost of calls to models with a known price.", by_model, registry=registry
         )
         self.available = Gauge(
             "memstream_provider_available",
-            "Whether a provider can be asked: 0 while it is down, until its circuit breaker is closed again.",
+            "Whether a provider is available: 0 while it is down, until its circuit breaker closes again.",
             ("provider",),
             registry=registry,
         )
         self.breaker = Gauge(
             "memstream_breaker_state",
-            "1 for the state that a provider's circuit breaker is in: closed, open or half-open.",
+            "1 for the current state of a provider's circuit breaker: closed, open or half-open.",
             ("provider", "state"),
             registry=registry,
         )
         self.budget_left = Gauge(
             "memstream_budget_left_ratio_all",
-            "Part of a limit that is neither spent nor reserved, of all namespaces together.",
+            "Share of an overall limit that is neither spent nor reserved.",
             ("limit",),
             registry=registry,
         )
@@ -109,7 +109,8 @@ class Meters:
         )
         self.activity = Counter(
             "memstream_activity",
-            "Activity events published, by type without `memstream.`: extraction.completed, command.rejected, window.pruned, ...",
+            "Activity events published, by type without `memstream.`: extraction.completed, command.rejected, "
+            "window.pruned, ...",
             ("type",),
             registry=registry,
         )
@@ -117,11 +118,11 @@ class Meters:
             "memstream_messages_pruned", "Messages that left their context, by cause.", ("cause",), registry=registry
         )
         self.letters = Counter(
-            "memstream_dead_letters", "Events put aside as dead letters.", ("stage", "reason"), registry=registry
+            "memstream_dead_letters", "Records written to the dead letters.", ("stage", "reason"), registry=registry
         )
         self.published = Counter(
             "memstream_published_records",
-            "Records published, as the brokers confirmed them.",
+            "Records published and confirmed by the brokers.",
             ("topic",),
             registry=registry,
         )
@@ -132,28 +133,30 @@ class Meters:
             "memstream_passages_indexed", "Passages that became searchable.", registry=registry
         )
         self.passage_embedding_s = Counter(
-            "memstream_passage_embedding_seconds", "Time that passages took to be embedded.", registry=registry
+            "memstream_passage_embedding_seconds", "Time spent on embedding passages.", registry=registry
         )
-        self.passages = Gauge("memstream_passages_all", "Passages that can be searched, about.", registry=registry)
+        self.passages = Gauge("memstream_passages_all", "Approximate number of searchable passages.", registry=registry)
         self.passage_bytes = Gauge(
             "memstream_passage_bytes_all", "Bytes of passages in PostgreSQL, with their indexes.", registry=registry
         )
         self.passage_removals_age_s = Gauge(
             "memstream_passage_removals_oldest_age_seconds_all",
-            "How long the oldest vector whose passage is gone has waited to leave Qdrant.",
+            "Age of the oldest vector that waits to be deleted from Qdrant after its passage was deleted.",
             registry=registry,
         )
 
     def _stored_counts(self) -> None:
         registry = self.registry
-        self.outbox = Gauge("memstream_outbox_rows_all", "Changes that wait to be published.", registry=registry)
+        self.outbox = Gauge(
+            "memstream_outbox_rows_all", "Changes that wait in the outbox to be published.", registry=registry
+        )
         self.outbox_age_s = Gauge(
-            "memstream_outbox_oldest_age_seconds_all", "How long the oldest of them has waited.", registry=registry
+            "memstream_outbox_oldest_age_seconds_all", "Age of the oldest change in the outbox.", registry=registry
         )
         self.memories = Gauge("memstream_memories_all", "Live memories.", registry=registry)
         self.namespaces = Gauge(
             "memstream_namespaces_all",
-            "Namespaces, by whether they have live memories.",
+            "Namespaces with live memories (some) and without (none).",
             ("memories",),
             registry=registry,
         )
@@ -169,23 +172,23 @@ class Meters:
         )
         self.overdue_s = Gauge(
             "memstream_consolidation_overdue_seconds_all",
-            "How long ago the earliest moment of a schedule came that has no run yet.",
+            "Time since the earliest scheduled time that has no run yet.",
             registry=registry,
         )
 
     def answered(self, answer: Answer) -> None:
-        """What a model proposed, whichever way it was asked."""
+        """Counts the proposals of an answer, of a call or of a batch."""
         self.proposals.labels(answer.provider).inc(len(answer.proposals))
         for reason, count in answer.rejected.items():
             self.junk.labels(answer.provider, reason).inc(count)
 
     def sent(self, records: Sequence[Outgoing]) -> None:
-        """Records that the broker has confirmed; `topic` is a logical name."""
+        """Counts records that the broker confirmed; `topic` is a logical name."""
         for record in records:
             self.published.labels(record.topic).inc()
             if record.topic == topics.DEAD_LETTERS:
-                said = letter_headers(record.headers)
-                self.letters.labels(said.get("stage", ""), said.get("reason", "")).inc()
+                headers = dead_letter_headers(record.headers)
+                self.letters.labels(headers.get("stage", ""), headers.get("reason", "")).inc()
             elif record.topic == topics.EVENTS and (found := CHANGE.search(record.value or b"", 0, 1024)):
                 self.changes.labels(found[1].decode()).inc()
             elif record.topic == topics.ACTIVITY and (found := ACTIVITY.search(record.value or b"", 0, 1024)):
@@ -195,7 +198,7 @@ class Meters:
                     self.pruned.labels(left.cause).inc(left.removed)
 
     def consumed(self, records: Sequence[Consumed]) -> None:
-        """What calls were billed, once it is booked."""
+        """Counts the billed usage of calls once it is booked."""
         for record in records:
             labels = (record.provider, record.model, record.lane, record.operation)
             self.calls.labels(*labels).inc(record.calls)

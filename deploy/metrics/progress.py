@@ -1,4 +1,4 @@
-"""Whether what lies behind moves: a worker that holds partitions and finishes nothing of them is not ready."""
+"""Readiness by progress: a worker that holds partitions with lag and finishes nothing is not ready."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ Place: TypeAlias = tuple[str, str, int]  # group, topic, partition
 
 
 class Stage(Protocol):
-    """What is asked of a streams.delivery.app.StageApp."""
+    """The part of a streams.delivery.app.StageApp that is needed here."""
 
     conf: "Named"
 
@@ -22,7 +22,8 @@ class Named(Protocol):
 
 
 class Progress:
-    """A partition is stuck that has had a lag for `stuck_s` while its frontier stood still. `clock` is monotonic, in seconds."""
+    """A partition is stuck if it has had lag for `stuck_s` seconds without its frontier moving. `clock` is monotonic, in
+    seconds."""
 
     def __init__(self, stuck_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._stuck_s = stuck_s
@@ -30,7 +31,7 @@ class Progress:
         self._stands: dict[Place, tuple[int, float]] = {}
 
     def sample(self, apps: Iterable[Stage]) -> None:
-        """To be called now and then; stages that are held no more are forgotten."""
+        """Samples the stages; call it regularly. Partitions that are not held any more are forgotten."""
         now, stands = self._clock(), dict[Place, tuple[int, float]]()
         for app in apps:
             frontiers = app.frontiers()
@@ -42,7 +43,7 @@ class Progress:
         self._stands = stands
 
     def stuck(self) -> list[str]:
-        """Each such partition, and since when."""
+        """The stuck partitions, each with the time since when."""
         now = self._clock()
         return [
             f"{group}: {topic}[{partition}] has stood at {at} for {now - since:.0f} s"

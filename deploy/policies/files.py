@@ -1,4 +1,4 @@
-"""Policy files: YAML (or JSON, which is YAML too) as people write it, and what is wrong with it, with its place and remedy."""
+"""Policy files in YAML or JSON: reads them, and reports errors with line, place and remedy."""
 
 import re
 from collections.abc import Iterable
@@ -27,8 +27,8 @@ WORDS = {
 }
 
 
-class Written(Struct, frozen=True):
-    """A policy as a file has it; `version` is None where the file does not name one."""
+class PolicyText(Struct, frozen=True):
+    """A policy as read from a file; `version` is None if the file has none."""
 
     policy: Policy
     version: int | None
@@ -41,7 +41,7 @@ def presets() -> dict[str, Path]:
 
 
 def preset(name: str) -> Path:
-    """Raises Misconfigured for a name that no preset has."""
+    """The preset. Raises Misconfigured for an unknown name."""
     known = presets()
     if name not in known:
         raise Misconfigured(f"no preset is called {name!r}; the presets are {', '.join(known)}")
@@ -53,16 +53,16 @@ def shipped() -> dict[str, Policy]:
     return {name: read_file(path)[0].policy for name, path in presets().items()}
 
 
-def read_files(paths: Iterable[Path]) -> list[Written]:
-    """The policies of files, in their order. Raises Misconfigured: what is wrong in all of them, one line each."""
-    found: list[Written] = []
+def read_files(paths: Iterable[Path]) -> list[PolicyText]:
+    """The policies of files, in order. Raises Misconfigured with all errors of all files, one per line."""
+    found: list[PolicyText] = []
     wrong: list[str] = []
     for path in paths:
         try:
             found += read_file(path)
         except Misconfigured as exc:
             wrong.append(str(exc))
-    by_name: dict[str, Written] = {}
+    by_name: dict[str, PolicyText] = {}
     for written in found:
         if (other := by_name.setdefault(written.policy.name, written)) is not written:
             wrong.append(
@@ -73,8 +73,8 @@ def read_files(paths: Iterable[Path]) -> list[Written]:
     return found
 
 
-def read_file(path: Path) -> list[Written]:
-    """The policies of a file: one, a list of them, or several documents apart by `---`. Raises Misconfigured."""
+def read_file(path: Path) -> list[PolicyText]:
+    """The policies of a file: one, a list, or several documents separated by `---`. Raises Misconfigured."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as exc:
@@ -93,44 +93,44 @@ def read_file(path: Path) -> list[Written]:
     return [written_policies(path, part) for part in parts]
 
 
-def written_policies(path: Path, part: Document) -> Written:
+def written_policies(path: Path, part: Document) -> PolicyText:
     policy = msgspec.convert(part.value, Policy)
-    return Written(policy, policy.version if "version" in part.value else None, f"{path}:{part.line()}")
+    return PolicyText(policy, policy.version if "version" in part.value else None, f"{path}:{part.line()}")
 
 
 def describe_error(exc: yaml.YAMLError) -> str:
-    """Where the text is no YAML and why, after a file's name."""
-    mark, said = getattr(exc, "problem_mark", None), getattr(exc, "problem", None) or str(exc)
+    """The line and the reason why a text is not YAML, after the file's name."""
+    mark, problem_text = getattr(exc, "problem_mark", None), getattr(exc, "problem", None) or str(exc)
     line = f":{mark.line + 1}" if mark is not None else ""
-    return f"{line}: not YAML: {said}: mend the line, or the one before it"
+    return f"{line}: not YAML: {problem_text}: mend the line, or the one before it"
 
 
 def problem(path: Path, part: Document) -> str | None:
-    """One line on what is wrong with a policy: file and line, place, value, what it should be; None if nothing is."""
+    """One line about an invalid policy: file, line, place, value, and what is expected; None for a valid one."""
     if not isinstance(part.value, dict):
         return f"{path}:{part.line()}: {shown(part.value)} is no policy: write its fields, beginning with `name: ...`"
     try:
         msgspec.convert(part.value, Policy)
     except msgspec.ValidationError as exc:
-        said = str(exc)
+        message = str(exc)
     else:
         return None
-    steps = place(said)
-    rule = PLACE.sub("", said)
+    steps = error_path(message)
+    rule = PLACE.sub("", message)
     if unknown := UNKNOWN.search(rule):
         steps = [*steps, unknown[1]]
-        rule = f"no such field{suggested(unknown[1], steps[:-1])}"
+        rule = f"no such field{suggestion(unknown[1], steps[:-1])}"
         return f"{path}:{part.line(steps)}: {dotted(steps)}: {rule}"
     value = part.at(steps)
     is_whole = isinstance(value, dict)  # then the rule names field and value itself
     said_value = "" if is_whole else f" is {shown(value)}"
     where = dotted(steps)
-    return f"{path}:{part.line(steps)}: {where + said_value + ': ' if where else ''}{remedied(rule, steps)}"
+    return f"{path}:{part.line(steps)}: {where + said_value + ': ' if where else ''}{rule_text(rule, steps)}"
 
 
-def place(said: str) -> list[str | int]:
-    """The steps from a policy to what an error is about: names of fields, and positions from 0 in lists."""
-    found = PLACE.search(said)
+def error_path(message: str) -> list[str | int]:
+    """The path from a policy to an error: field names, and list indexes from 0."""
+    found = PLACE.search(message)
     steps = STEP.findall(found[1]) if found else []
     return [int(index) if index.isdigit() else (name or index) for name, index in steps]
 
@@ -139,8 +139,8 @@ def dotted(steps: list[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
 
 
-def remedied(rule: str, steps: list[str | int]) -> str:
-    """msgspec's rule in the words of people who write YAML."""
+def rule_text(rule: str, steps: list[str | int]) -> str:
+    """msgspec's rule in the terms of YAML."""
     if "missing required field" in rule:
         return f"{rule[0].lower()}{rule[1:]}: add it"
     if rule.startswith("Invalid enum value"):
@@ -150,7 +150,7 @@ def remedied(rule: str, steps: list[str | int]) -> str:
 
 
 def choices(steps: list[str | int]) -> list[str]:
-    """The values that a place of a policy may have where they are listed one by one."""
+    """The enumerated values allowed at a path of a policy."""
     hint: Any = Policy
     for step in steps:
         hint = hint_of(structure(hint), step) if isinstance(step, str) else hint
@@ -163,15 +163,15 @@ def literals(hint: Any) -> list[Any]:
     return [value for part in get_args(hint) for value in literals(part)]
 
 
-def suggested(name: str, steps: list[str | int]) -> str:
-    """What may have been meant, or all there is."""
+def suggestion(name: str, steps: list[str | int]) -> str:
+    """The closest known field, or all known fields."""
     known = names_at(steps)
     near = get_close_matches(name, known, n=1)
     return f", did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
 
 
 def names_at(steps: list[str | int]) -> list[str]:
-    """The fields of the shape that stands at a place of a policy."""
+    """The fields of the object at a path of a policy."""
     hint: Any = Policy
     for step in steps:
         hint = hint_of(structure(hint), step) if isinstance(step, str) else hint

@@ -1,6 +1,6 @@
-"""YAML text as values, with the line of each: the core schema of YAML 1.2, in which `no` is a text and `12:30` a time of day.
+"""YAML text to values with line numbers, by the core schema of YAML 1.2, in which `no` is a string and `12:30` too.
 
-PyYAML reads YAML 1.1, where the one is false and the other 750, and takes the last of two equal keys.
+PyYAML implements YAML 1.1: `no` is false, `12:30` is 750, and of duplicate keys the last one wins.
 """
 
 import re
@@ -24,7 +24,7 @@ CORE = {
 
 
 class CoreLoader(yaml.SafeLoader):
-    """Reads plain values by the core schema, and refuses a mapping with a key twice."""
+    """Loads plain scalars by the core schema, and refuses duplicate keys."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -34,7 +34,7 @@ class CoreLoader(yaml.SafeLoader):
             if not isinstance(key, ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
                 continue
             if key.value in seen:
-                raise ConstructorError(None, None, f"{key.value} stands there twice", key.start_mark)
+                raise ConstructorError(None, None, f"duplicate key {key.value}", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)  # type: ignore[no-any-return]
 
@@ -62,7 +62,7 @@ class Document(Struct, frozen=True):
             yield Document(value, node)
 
     def at(self, steps: Sequence[str | int]) -> Any:
-        """What stands at a place; the nearest thing around it where a step leads nowhere."""
+        """The node at a path; the nearest enclosing one if the path leads nowhere."""
         value = self.value
         for step in steps:
             try:
@@ -72,7 +72,7 @@ class Document(Struct, frozen=True):
         return value
 
     def line(self, steps: Sequence[str | int] = ()) -> int:
-        """The line, from 1, on which what stands at a place begins; a field begins with its name."""
+        """The line, from 1, of the node at a path; a field begins with its name."""
         node, line = self.node, self.node.start_mark.line
         for step in steps:
             if isinstance(node, MappingNode):
@@ -106,7 +106,7 @@ def to_yaml(value: Any) -> str:
 
 
 class CoreDumper(yaml.SafeDumper):
-    """Writes what readers of YAML 1.1 and 1.2 alike read back: PyYAML quotes what either would take for something else."""
+    """Quotes scalars that YAML 1.1 or 1.2 would read as something else than a string."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,1 +1,1 @@
-"""How processes run: start, logging, tracing, data directories, shutdown."""
+"""Processes: start, logging, tracing, data directories, shutdown."""

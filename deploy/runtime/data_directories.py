@@ -1,4 +1,4 @@
-"""A directory for each worker process on a machine: the first free one, so that a worker that comes back finds its stores."""
+"""A directory for each worker process of a machine: the first free one, so that a restarted worker finds its stores."""
 
 import fcntl
 import itertools
@@ -12,24 +12,25 @@ from streams.delivery.store import remove_old
 
 LOCK = ".lock"
 TABLES = "tables"
-OLD_STORES_S = 600.0  # between looks for stores of partitions that others hold by now
+OLD_STORES_S = 600.0  # interval of checks for stores of partitions that other workers hold now
 
 
 @contextmanager
-def claimed(directory: Path) -> Iterator[Path]:
-    """The first of `directory`/0, /1, ... that no living process has claimed, until the `with` or the process ends.
+def claimed_slot(directory: Path) -> Iterator[Path]:
+    """Claims the first of `directory`/0, /1, ... that no living process holds, until the block or the process ends.
 
-    Stores in it and in those that nobody has claimed are removed once they are too old to be of use.
+    Deletes expired stores in it and in unclaimed directories.
     """
     slots = (directory / str(number) for number in itertools.count())
-    slot, lock = next((slot, lock) for slot in slots if (lock := locked(slot)) is not None)
+    slot, lock = next((slot, lock) for slot in slots if (lock := slot_lock(slot)) is not None)
     with lock:
         remove_unheld(slot, {})
         yield slot
 
 
-def locked(slot: Path) -> IO[bytes] | None:
-    """The slot's lock, held while the file is open; None when another process has it. The kernel lets go of a dead one's."""
+def slot_lock(slot: Path) -> IO[bytes] | None:
+    """The lock of the slot, held while the file is open; None if another process holds it. The kernel releases a dead
+    process's lock."""
     slot.mkdir(parents=True, exist_ok=True)
     lock = (slot / LOCK).open("ab")
     try:
@@ -41,11 +42,11 @@ def locked(slot: Path) -> IO[bytes] | None:
 
 
 def remove_unheld(slot: Path, held: Mapping[str, Collection[int]]) -> None:
-    """Removes stores that are too old to be of use, which may say what was erased since: of a claimed slot all but those of the
-    partitions that are `held`, by stage, and all in slots that nobody has claimed. For the event loop, as it opens stores."""
+    """Deletes expired stores, which may contain data erased since: in the claimed slot those of partitions not `held` (by
+    stage), and all in unclaimed slots. Call it on the event loop, which opens stores."""
     remove_old_stores(slot, held)
     for other in slot.parent.iterdir():
-        if other.name.isdecimal() and other != slot and (theirs := locked(other)) is not None:
+        if other.name.isdecimal() and other != slot and (theirs := slot_lock(other)) is not None:
             with theirs:
                 remove_old_stores(other, {})
 

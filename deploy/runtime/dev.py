@@ -21,16 +21,16 @@ from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
 
 READY_WITHIN_S = 60.0
-STOPS_WITHIN_S = 10.0  # once nothing is under way
+STOPS_WITHIN_S = 10.0  # seconds after running work has ended
 
-# The embedded broker asks nobody who they are, whatever the environment says of another one.
+# The embedded broker has no authentication, whatever the environment says about another broker.
 PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("kafka_")}
 
 
 @asynccontextmanager
 async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
-    """The embedded stack, migrated and with its topics; yields the settings that reach it. Embedding models are downloaded
-    first, unless they are there."""
+    """Runs the embedded stack, migrated and with its topics; yields the settings that reach it. Downloads missing embedding
+    models first."""
     for model in (settings.embedding_model, settings.passage_embedding_model):
         await asyncio.to_thread(
             ensure_model,
@@ -58,15 +58,14 @@ def running_worker(settings: Settings) -> AbstractAsyncContextManager[GuardedPro
 
 
 def running_api(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
-    """Without keys: it listens on this machine alone, whatever the environment says of another one."""
+    """Runs the API without keys, on loopback only, whatever the environment says."""
     local = settings.model_copy(update={"api_host": LOOPBACK, "migrate_at_start": False})
     return running("api", ["serve", "--no-keys"], local)
 
 
 @asynccontextmanager
 async def running(name: str, arguments: Sequence[str], settings: Settings) -> AsyncIterator[GuardedProcess]:
-    """A process of its own, which ends with this one whatever happens; its log lies in the data directory, and so does the file
-    that it writes once it is ready."""
+    """Runs a child process that ends with this one; its log and its ready file are in the data directory."""
     ready_file = ready_path(name, settings)
     ready_file.unlink(missing_ok=True)
     process = GuardedProcess(
@@ -80,7 +79,7 @@ async def running(name: str, arguments: Sequence[str], settings: Settings) -> As
     try:
 
         async def ready() -> bool:
-            return ready_file.exists() and bool(ready_file.read_text())  # it may be there and not yet written
+            return ready_file.exists() and bool(ready_file.read_text())  # the file may still be empty
 
         await process.wait_ready(ready, READY_WITHIN_S)
         yield process
@@ -93,13 +92,13 @@ def ready_path(name: str, settings: Settings) -> Path:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The settings as the variables that a child process reads them from."""
+    """The settings as environment variables for a child process."""
     given = {name: getattr(settings, name) for name in type(settings).model_fields}
-    return {PREFIX + name.upper(): written(value) for name, value in given.items() if value is not None}
+    return {PREFIX + name.upper(): variable_text(value) for name, value in given.items() if value is not None}
 
 
-def written(value: object) -> str:
-    """As a variable says it; what has parts is JSON."""
+def variable_text(value: object) -> str:
+    """A setting's value as an environment variable; structured values as JSON."""
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     return codec.encode(value).decode() if isinstance(value, dict) else str(value)
@@ -109,7 +108,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
     """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
     async with (
-        running_stack(absolute, ports, tell) as reached,
+        running_stack(absolute, ports, print_progress) as reached,
         running_worker(reached) as worker,
         running_api(reached) as api,
     ):
@@ -123,7 +122,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
                 continue
         if not stop.is_set():
             ended = api if worker.running else worker
-            raise EmbeddedPartFailed(ended.name, "it stopped by itself", "The log says why.", log_tail(ended.log_path))
+            raise EmbeddedPartFailed(ended.name, "it ended by itself", "The log says why.", log_tail(ended.log_path))
         terminal.print_line("stopping")
 
 
@@ -141,5 +140,5 @@ def addresses(settings: Settings) -> list[str]:
     ]
 
 
-def tell(what: str, done: int, total: int) -> None:
+def print_progress(what: str, done: int, total: int) -> None:
     terminal.print_line(f"{what} ({done}/{total})")

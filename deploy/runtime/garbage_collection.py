@@ -1,15 +1,16 @@
-"""How a worker collects cyclic garbage: what was imported never, what comes later seldom."""
+"""Garbage collection of a worker: never for imported modules, seldom for later objects."""
 
 import gc
 from typing import Final
 
-# Containers made and not gone between two collections. Python's 700 come several times in a batch of 4,000 records, 20,000 in
-# every third one, and nearly all they go through is of that batch and goes with it by itself.
+# New containers between two collections of the youngest generation. Python's default of 700 is reached several times per
+# batch of 4,000 records, 20,000 in every third batch; nearly all of these objects are freed with their batch anyway.
 YOUNG: Final = 100_000
 
 
 def collect_seldom() -> None:
-    """To be called once everything is imported and stands: going through it all again takes a fifth of a second each time."""
+    """Freezes existing objects; call it once everything is imported and wired. A full collection of them takes a fifth of a
+    second."""
     gc.collect()
     gc.freeze()
     _, *older = gc.get_threshold()

@@ -1,4 +1,4 @@
-"""A server around an ASGI app: where it listens, how it tells that it answers, and how it ends what is under way."""
+"""Runs an ASGI app: listening, readiness, and graceful shutdown."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ from schemas.errors import Misconfigured
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """Raises Misconfigured where nothing can listen."""
+    """A listening socket. Raises Misconfigured if it cannot listen."""
     try:
         listening = socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
@@ -21,20 +21,20 @@ def listener(host: str, port: int) -> socket.socket:
         raise Misconfigured(
             f"the API cannot listen on {host}, port {port} ({exc.strerror}): set MEMSTREAM_API_HOST, MEMSTREAM_API_PORT"
         ) from exc
-    # Connections inherit it. asyncio sets it only on sockets that say their protocol, and these do not: each answer would wait
-    # for the client's delayed acknowledgement, 40 ms.
+    # Connections inherit TCP_NODELAY. asyncio sets it only on sockets with an explicit protocol, and these have none: each
+    # response would wait 40 ms for the client's delayed acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
 WATCH_S = 1.0
-# For so long a connection is kept on which nothing is asked. By itself uvicorn closes it after 5 s, which is when httpx and the
-# like stop using it: a request that is sent in that moment gets no answer. Proxies keep theirs for up to 60 s.
+# Seconds that an idle connection is kept. uvicorn's default is 5 s, the same as in httpx and similar clients: a request sent at
+# that moment would get no response. Proxies keep connections for up to 60 s.
 KEPT_S = 75
 
 
 class Server(uvicorn.Server):
-    """Tells when it has begun to answer, and when it is about to stop: streams never end by themselves."""
+    """Calls back when it is serving, and when it is about to stop, as streams do not end by themselves."""
 
     def __init__(
         self, config: uvicorn.Config, on_started: Callable[[], object], on_stopping: Callable[[], object]
@@ -61,9 +61,10 @@ async def run(
     on_ready: Callable[[str], object],
     on_stopping: Callable[[], object],
 ) -> None:
-    """Until `stop` is set, a signal comes, or `watch`, which is called all the time, raises what then ends the process.
+    """Serves until `stop` is set, a signal comes, or `watch`, which is called regularly, raises; that error ends the
+    process.
 
-    uvicorn takes SIGTERM and SIGINT while it runs: it ends what is under way, `stop_s` at most, and hands the signal on.
+    uvicorn handles SIGTERM and SIGINT while it runs: it finishes requests within `stop_s` seconds and passes the signal on.
     """
     server = Server(configured(app, stop_s), lambda: on_ready(address(listening)), on_stopping)
     running = asyncio.create_task(server.serve(sockets=[listening]), name="API")

@@ -1,8 +1,8 @@
-"""Lines of the log, as text or JSON, with the ids of what is worked on; they tell of errors and not what these quote.
+"""Log lines as text or JSON, with ids of the current work. Errors are logged without text that they quote.
 
-An error's message may hold what somebody said: PostgreSQL's details show rows, a decoder shows the value that it did not take, a
-server echoes the request. So of memstream's own errors the message is told without what it quotes, and of all others the class,
-with the code or status that they have.
+An error's message may contain users' text: PostgreSQL's details show rows, a decoder shows the invalid value, a server
+echoes the request. memstream's own errors are therefore logged without quoted parts, all others by class with their code or
+status.
 """
 
 import logging
@@ -16,23 +16,23 @@ from schemas.errors import MemstreamError
 from schemas.observability.log_context import ids
 from schemas.observability.traces import current_id
 
-# What foreign errors have besides their messages.
+# Attributes of foreign errors that are safe to log.
 CODES: Final = ("sqlstate", "constraint_name", "status_code", "errno")
-# asyncio's own lines show tasks with their errors, after the first one.
+# asyncio's own log messages contain the repr of tasks with their errors after the first line.
 SHOWS_MORE: Final = "asyncio"
 
 
 def log_record_fields(error: BaseException) -> str:
-    """What of an error may stand in a log."""
+    """The parts of an error that may be logged."""
     if isinstance(error, MemstreamError):
         return error.plain
     codes = [f"{name} {code}" for name in CODES if isinstance(code := getattr(error, name, None), str | int)]
-    said = [error.strerror] if isinstance(error, OSError) and error.strerror else []
-    return ", ".join([type(error).__qualname__, *codes, *said])
+    parts = [error.strerror] if isinstance(error, OSError) and error.strerror else []
+    return ", ".join([type(error).__qualname__, *codes, *parts])
 
 
 def trace_lines(error: BaseException, quoting: bool) -> Iterator[str]:
-    """As Python shows it, causes first; their places in the code, which hold nothing of what was said."""
+    """The traceback as Python prints it, causes first, without messages."""
     if quoting:
         yield from traceback.format_exception(error)
         return
@@ -49,8 +49,8 @@ def trace_lines(error: BaseException, quoting: bool) -> Iterator[str]:
             yield from trace_lines(each, quoting)
 
 
-class Lines(logging.Formatter):
-    """`quoting`: errors are told whole."""
+class LogFormatter(logging.Formatter):
+    """`quoting`: errors are logged with their full messages."""
 
     def __init__(self, form: str | None = None, *, quoting: bool = False) -> None:
         super().__init__(form)
@@ -60,16 +60,16 @@ class Lines(logging.Formatter):
         return "".join(trace_lines(ei[1], self._quoting)).rstrip("\n") if ei[1] is not None else ""
 
     def message(self, record: logging.LogRecord) -> str:
-        """What is told, with errors among it as they may be told."""
+        """The message, with errors among its arguments reduced to what may be logged."""
         if self._quoting:
             return record.getMessage()
-        said = str(record.msg) if not isinstance(record.msg, BaseException) else log_record_fields(record.msg)
+        text = str(record.msg) if not isinstance(record.msg, BaseException) else log_record_fields(record.msg)
         args = record.args
         if isinstance(args, Mapping):
-            said %= {name: without_personal_ids(each) for name, each in args.items()}
+            text %= {name: without_personal_ids(each) for name, each in args.items()}
         elif args:
-            said %= tuple(without_personal_ids(each) for each in args)
-        return said.partition("\n")[0] if record.name == SHOWS_MORE else said
+            text %= tuple(without_personal_ids(each) for each in args)
+        return text.partition("\n")[0] if record.name == SHOWS_MORE else text
 
     def error(self, record: logging.LogRecord) -> str | None:
         if record.exc_info and record.exc_info[1] is not None:
@@ -82,18 +82,18 @@ def without_personal_ids(arg: object) -> object:
 
 
 def context_ids() -> dict[str, str]:
-    """The ids of what is worked on, and the trace's."""
+    """The ids of the current work and of the trace."""
     trace_id = current_id()
     return {**ids(), **({"trace_id": trace_id} if trace_id else {})}
 
 
 def on_one_line(value: str) -> str:
-    """An id is whatever a sender chose, and may not write lines of its own."""
+    """Escapes line breaks: senders choose ids, which must not forge log lines."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in value)
 
 
-class TextLines(Lines):
-    """For people."""
+class TextFormatter(LogFormatter):
+    """Text lines, for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = "".join(f" {name}={on_one_line(value)}" for name, value in context_ids().items())
@@ -102,8 +102,8 @@ class TextLines(Lines):
         return head if error is None else f"{head}\n{error}"
 
 
-class JsonLines(Lines):
-    """One object a line: `time`, `level`, `logger`, `message`, ids, and `error` with its traceback."""
+class JsonFormatter(LogFormatter):
+    """One JSON object per line: `time`, `level`, `logger`, `message`, ids, and `error` with its traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""How a memstream process behaves: where it logs, when it is asked to stop, and that it ends."""
+"""Process lifecycle: logging, signals, shutdown."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import typer
 
-from deploy.runtime.log_format import JsonLines, TextLines
+from deploy.runtime.log_format import JsonFormatter, TextFormatter
 from deploy.settings import Settings
 from schemas.errors import MemstreamError
 from streams.delivery.fenced_futures import leave_out_fenced_futures
@@ -19,15 +19,15 @@ log = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 20.0
 
-# Their own lines tell of every request or record.
+# These loggers write a line for every request or record.
 QUIET = ("uvicorn", "aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", "httpcore2", "asyncio", "mcp")
 
 
 def log_to_stderr(settings: Settings) -> None:
-    """Lines for people, or JSON ones. Only at the level debug do they quote what was said."""
+    """Sets up logging, as text or JSON. Only the level debug quotes users' text."""
     handler = logging.StreamHandler()
     handler.setFormatter(
-        (JsonLines if settings.log_format == "json" else TextLines)(quoting=settings.log_level == "debug")
+        (JsonFormatter if settings.log_format == "json" else TextFormatter)(quoting=settings.log_level == "debug")
     )
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
     for name in QUIET:
@@ -36,32 +36,32 @@ def log_to_stderr(settings: Settings) -> None:
 
 
 @contextmanager
-def end_logged() -> Iterator[None]:
-    """What ends the process is the last line of its log, and its exit code 1."""
+def log_fatal_errors() -> Iterator[None]:
+    """Logs the error that ends the process as its last line, and exits with code 1."""
     try:
         yield
     except MemstreamError as exc:
-        log.critical("memstream ends: %s", exc)
+        log.critical("memstream stops: %s", exc)
         raise typer.Exit(1) from exc
     except Exception as exc:
-        log.critical("memstream ends by what nobody foresaw", exc_info=exc)
+        log.critical("memstream stops after an unexpected error", exc_info=exc)
         raise typer.Exit(1) from exc
 
 
 def stop_on_signals() -> asyncio.Event:
-    """Set by SIGTERM and SIGINT."""
+    """An event that SIGTERM and SIGINT set."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
 
 
-def end_soon(within_s: float = STOP_WITHIN_S) -> None:
-    """Ends the process if it has not ended by itself in time.
+def exit_after(within_s: float = STOP_WITHIN_S) -> None:
+    """Ends the process unless it ends by itself within that time.
 
-    A connection to a server that hangs can keep a process from closing it. A crashed stage can leave tasks and threads behind
-    that keep a worker alive, heartbeating and deaf, so that nobody gets its partitions. Whatever was not stored is done again
-    by another worker.
+    A connection to a hanging server can keep a process from closing it. A crashed stage can leave tasks and threads that
+    keep a worker alive and heartbeating, so that no other worker gets its partitions. Another worker repeats whatever was
+    not stored.
     """
     timer = threading.Timer(within_s, os._exit, (1,))
     timer.daemon = True

@@ -1,6 +1,6 @@
-"""Running the API: checked before it starts, served until it is told to stop, and ended in order.
+"""Runs the API: checks first, serves until stopped, and shuts down in order.
 
-Nothing else imports this but `memstream serve`: the web framework takes longer to import than most commands take.
+Only `memstream serve` imports this module: importing the web framework takes longer than most commands run.
 """
 
 import asyncio
@@ -9,17 +9,17 @@ from contextlib import AsyncExitStack
 
 from agents.api.app import create_app
 from deploy.metrics.api_meters import ApiMeters
-from deploy.metrics.endpoint import served
-from deploy.metrics.serving import MeasuredRequests
+from deploy.metrics.endpoint import serve_metrics
+from deploy.metrics.measured_services import MeasuredRequests
 from deploy.runtime.http_server import bracketed, listener, run
 from deploy.settings import Settings
-from deploy.wiring.api import wired
+from deploy.wiring.api import wire_ports
 from deploy.wiring.periodic import PeriodicTasks
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import migrate, pending
 
-ANSWER_S = 10.0  # for everything but what a change waits for
+ANSWER_S = 10.0  # time limit of a request, in addition to the waits of a change
 
 
 async def serve(
@@ -30,9 +30,10 @@ async def serve(
     on_ready: Callable[[str], object],
     on_stopping: Callable[[], object],
 ) -> None:
-    """Serves until `stop` is set or a signal comes; `on_ready` hears the address. Without keys on loopback only.
+    """Serves until `stop` is set or a signal comes; `on_ready` gets the address. Without keys on loopback only.
 
-    Raises Misconfigured before anything starts, Retryable when something it needs is not there, and what ended a chore.
+    Raises Misconfigured before anything starts, Retryable when a dependency is away, and the error of a failed background
+    task.
     """
     if not keyed and not is_loopback(f"http://{bracketed(settings.api_host)}"):
         raise Misconfigured(
@@ -44,12 +45,12 @@ async def serve(
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         if settings.api_metrics_port is not None:
-            endpoint = served(settings.metrics_host, settings.api_metrics_port, meters.registry, lambda: missing)
+            endpoint = serve_metrics(settings.metrics_host, settings.api_metrics_port, meters.registry, lambda: missing)
             await resources.enter_async_context(endpoint)
         try:
-            ports = await wired(settings, resources, chores, meters, keyed=keyed)
+            ports = await wire_ports(settings, resources, chores, meters, keyed=keyed)
             within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
-            app = create_app(ports, within_s=within_s, local=not keyed)
+            app = create_app(ports, timeout_s=within_s, local=not keyed)
             app.add_middleware(MeasuredRequests, meters=meters)
             watch = chores.raise_if_failed
 
@@ -64,7 +65,7 @@ async def serve(
 
             await run(app, listening, settings.stop_s, stop, watch, started, stopping)
         finally:
-            await chores.stop()  # before what they use is closed
+            await chores.stop()  # before their connections are closed
 
 
 async def require_migrated(settings: Settings) -> None:

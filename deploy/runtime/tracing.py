@@ -1,4 +1,4 @@
-"""Sending traces: OpenTelemetry's SDK with its exporter over HTTP, set up by its own variables, OTEL_*."""
+"""Exports traces over HTTP with OpenTelemetry's SDK, configured by its OTEL_* variables."""
 
 import threading
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from deploy.settings import Settings
 from schemas.observability import traces
 
-LAST_SENT_WITHIN_S = 3.0  # what a process waits at its end for a collector that does not answer
+LAST_SENT_WITHIN_S = 3.0  # seconds that a stopping process waits for a collector that does not respond
 
 
 @contextmanager
-def traced(settings: Settings, service: Literal["memstream-worker", "memstream-api"]) -> Iterator[None]:
-    """While it lasts spans are sent as MEMSTREAM_TRACES says. With `off` nothing is begun: no thread, no connection."""
+def export_traces(settings: Settings, service: Literal["memstream-worker", "memstream-api"]) -> Iterator[None]:
+    """Exports spans while the block runs, as MEMSTREAM_TRACES says. With `off` it starts no thread and no connection."""
     if settings.traces == "off":
         yield
         return
     named = Resource.create({SERVICE_NAME: service}).merge(
         OTELResourceDetector().detect()
-    )  # OTEL_SERVICE_NAME counts more
+    )  # OTEL_SERVICE_NAME takes precedence
     provider = TracerProvider(resource=named, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     traces.record_with(provider)
@@ -32,7 +32,7 @@ def traced(settings: Settings, service: Literal["memstream-worker", "memstream-a
         yield
     finally:
         traces.record_with(None)
-        # In a thread that is left behind if need be: the exporter tries again for ten seconds, whatever it is told.
+        # In a thread that may be abandoned: the exporter retries for ten seconds, whatever its timeout.
         sending = threading.Thread(target=provider.shutdown, name="last spans", daemon=True)
         sending.start()
         sending.join(LAST_SENT_WITHIN_S)

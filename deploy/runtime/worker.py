@@ -1,4 +1,4 @@
-"""A worker's life: it checks what it needs, starts the stages it is asked to run, and stops them in order."""
+"""The lifecycle of a worker: checks its dependencies, starts its stages, and stops them in order."""
 
 import asyncio
 import logging
@@ -11,15 +11,15 @@ from pathlib import Path
 
 from msgspec import structs
 
-from deploy.metrics.endpoint import served
+from deploy.metrics.endpoint import serve_metrics
 from deploy.metrics.meters import Meters
 from deploy.metrics.progress import Progress
-from deploy.runtime.data_directories import OLD_STORES_S, claimed, remove_unheld
+from deploy.runtime.data_directories import OLD_STORES_S, claimed_slot, remove_unheld
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.settings import Settings
 from deploy.wiring import connections
 from deploy.wiring.periodic import PeriodicTasks
-from deploy.wiring.stages import wired
+from deploy.wiring.stages import wire_stages
 from schemas.errors import Misconfigured, Retryable
 from sinks.postgres.migrate import migrate, pending
 from sinks.rebuild.rebuilds import unfinished
@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 REPORT_S = 60.0
 PROGRESS_S = 1.0
 ENDS_S = 20.0
-START_ENDS_WITHIN_S = 10.0  # beyond it a start is taken for one that never returns
+START_ENDS_WITHIN_S = 10.0  # after this time, a start counts as hanging
 
 
 class Worker:
-    """Runs stages until it is told to stop, or until one of them cannot go on."""
+    """Runs stages until it is stopped, or one of them fails."""
 
     def __init__(self, settings: Settings, stages: Sequence[str] = tuple(STAGES)) -> None:
         self._settings = settings
@@ -49,33 +49,33 @@ class Worker:
         self._name = f"{socket.gethostname()}/{os.getpid()}"
 
     async def run(self, stop: asyncio.Event, on_ready: Callable[[], object], on_stopping: Callable[[], object]) -> None:
-        """Returns after a clean stop. Raises Misconfigured before anything starts, or what made a stage give up.
+        """Returns after a clean stop. Raises Misconfigured before anything starts, or the error of a failed stage.
 
-        `on_stopping` is called when stopping begins, for whatever reason: a crashed stage may keep it from ending.
+        `on_stopping` is called when stopping begins, for any reason: a crashed stage may keep the process from ending.
         """
-        asked = False
+        stop_requested = False
         async with AsyncExitStack() as resources:
             await self._check()
-            await self._tell(resources)
+            await self._log_addresses(resources)
             await self._wire(resources)
             try:
                 starting = asyncio.create_task(self._start())
-                self._chores.watch(starting)  # from here on: a start may wait for ever
+                self._chores.watch(starting)  # watched from here on, as a start may wait forever
                 await self._until_ready(stop)
-                await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
+                await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # a fully started stage stops more cleanly
                 collect_seldom()
                 self._stands = True
                 on_ready()
                 self._chores.add("report", REPORT_S, self._report)
-                self._chores.add("progress", PROGRESS_S, self._look)
+                self._chores.add("progress", PROGRESS_S, self._sample_metrics)
                 for app in self._apps:
                     self._chores.add(f"{app.conf.id}'s lag", ENDS_S, app.fetch_log_ends)
                 await self._until_stopped(stop)
-                asked = True
+                stop_requested = True
             finally:
                 self._stands = False
                 on_stopping()
-                await self._stop(self._settings.stop_s if asked else 0.0)
+                await self._stop(self._settings.stop_s if stop_requested else 0.0)
 
     async def _check(self) -> None:
         dsn = self._settings.postgres_dsn.get_secret_value()
@@ -93,32 +93,34 @@ class Worker:
             raise Misconfigured("; ".join(wrong))
 
     async def _refuse_half_a_database(self) -> None:
-        """What is decided on one would give numbers again that are given, and make memories again that are made."""
+        """Raises Misconfigured during a rebuild: decisions would reuse sequences and create memories twice."""
         async with connections.postgres(self._settings, max_size=1) as pool:
             if await unfinished(pool):
                 raise Misconfigured(
                     "PostgreSQL is being rebuilt, or that was interrupted: run `memstream rebuild` to its end"
                 )
 
-    async def _tell(self, resources: AsyncExitStack) -> None:
+    async def _log_addresses(self, resources: AsyncExitStack) -> None:
         settings = self._settings
         if settings.metrics_port is not None:
-            endpoint = served(settings.metrics_host, settings.metrics_port, self._meters.registry, self._not_ready)
+            endpoint = serve_metrics(
+                settings.metrics_host, settings.metrics_port, self._meters.registry, self._not_ready
+            )
             port = await resources.enter_async_context(endpoint)
             log.info("metrics are at http://%s:%d/metrics", settings.metrics_host, port)
 
     def _not_ready(self) -> list[str]:
         if not self._stands:
             return ["the worker is starting or stopping"]
-        missing = [app.conf.id for app in self._apps if app.fence.phase is not Phase.OPEN]
-        return [*missing, *self._progress.stuck()]
+        unready = [app.conf.id for app in self._apps if app.fence.phase is not Phase.OPEN]
+        return [*unready, *self._progress.stuck()]
 
     async def _wire(self, resources: AsyncExitStack) -> None:
         cluster = self._settings.cluster()
-        slot = resources.enter_context(claimed(cluster.datadir))
+        slot = resources.enter_context(claimed_slot(cluster.datadir))
         cluster = structs.replace(cluster, datadir=slot)
         self._chores.add("old stores", OLD_STORES_S, lambda: self._remove_unheld(slot))
-        self._apps = await wired(
+        self._apps = await wire_stages(
             self._stages, self._settings, cluster, self._name, resources, self._chores, self._meters
         )
 
@@ -127,18 +129,20 @@ class Worker:
         try:
             remove_unheld(slot, held)
         except OSError as exc:
-            raise Retryable(f"stores that nobody holds cannot be removed: {exc}") from exc
+            raise Retryable(f"stores of partitions that no worker holds cannot be removed: {exc}") from exc
 
     async def _start(self) -> None:
         for app in self._apps:
             await app.start()
 
     async def _until_ready(self, stop: asyncio.Event) -> None:
-        """Every stage has joined its group once; which partitions it got is the group's business."""
+        """Waits until every stage has joined its group once, with or without partitions."""
         while not stop.is_set() and not all(app.fence.epoch for app in self._apps):
             self._raise_if_stuck()
             await asyncio.sleep(0.05)
-        await self._refuse_half_a_database()  # a rebuild that began meanwhile may have seen no worker in the groups yet
+        await (
+            self._refuse_half_a_database()
+        )  # checked again: a rebuild that began meanwhile may not have seen this worker in the groups
         log.info("ready: %s", ", ".join(self._stages))
 
     async def _until_stopped(self, stop: asyncio.Event) -> None:
@@ -151,24 +155,24 @@ class Worker:
                 continue
 
     def _raise_if_stuck(self) -> None:
-        """A stage that crashed, a chore that died or a fence that stays shut: alive and idle would be the worst."""
+        """Raises if a stage crashed, a background task died, or a fence stays shut: the worker must not stay alive and idle."""
         for app in self._apps:
             if app.crashed:
                 raise app.crash_reason or RuntimeError(f"{app.conf.id} stopped by itself")
             app.check_fence(time.monotonic())
         self._chores.raise_if_failed()
 
-    async def _look(self) -> None:
+    async def _sample_metrics(self) -> None:
         self._progress.sample(self._apps)
-        self._meters.delivery.look()
+        self._meters.delivery.sample()
 
     async def _report(self) -> None:
-        """What delivery has done so far, stage by stage."""
+        """Logs delivery counters by stage."""
         for app in self._apps:
-            log.info("%s delivered: %s", app.conf.id, app.counters_json())
+            log.info("%s counters: %s", app.conf.id, app.counters_json())
 
     async def _stop(self, finish_s: float) -> None:
-        """Finishes what is under way, then leaves the groups: others have the partitions at once."""
+        """Finishes running work, then leaves the groups, so that others get the partitions at once."""
         await self._chores.stop()
         if finish_s:
             await asyncio.gather(*(app.finish(finish_s) for app in self._apps))

@@ -1,69 +1,61 @@
-"""A chat service that uses memstream: it publishes what is said to Kafka, and asks over HTTP what is remembered.
+"""A sample chat service: it publishes messages to Kafka and reads memories over HTTP.
 
-It needs a Kafka client, httpx, and the file beside it; nothing of memstream.
+It needs a Kafka client, httpx and the client module beside it, but not memstream itself.
 """
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer
-from memstream_client import Event, Memstream
+from memstream_client import Event, Memstream, chat_message, conversation_ended
 
-NAMESPACE = "kitchen/ada"  # an app and a user of it
-SAID = ("Hi! I'm allergic to peanuts.", "What shall we cook? I prefer short recipes.")
+NAMESPACE = "kitchen/ada"  # app and user
+QUESTIONS = ("Hi! I'm allergic to peanuts.", "What shall we cook? I prefer short recipes.")
 
 
 async def main(bootstrap_servers: str, url: str, key: str | None = None) -> list[Event]:
-    """Has a conversation, follows what is remembered of it, then begins another one that knows it."""
+    """Has a conversation, follows the resulting memories, then starts another conversation that uses them."""
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap_servers, enable_idempotence=True)
     async with producer, Memstream(url, key) as memstream:
-        place = await memstream.place(NAMESPACE)  # events from here on
+        position = await memstream.latest_position(NAMESPACE)
         first, later = f"kitchen-{uuid4()}", f"kitchen-{uuid4()}"
-        for number, said in enumerate(SAID):
-            await turn(producer, memstream, first, number, said)
-            await asyncio.sleep(2)  # a person reads, thinks and types
-        await publish(producer, "chat.conversations.ended", first, {"message_count": 2 * len(SAID)})
-        remembered = []
-        async with aclosing(memstream.events(NAMESPACE, after=place)) as events:
+        for number, question in enumerate(QUESTIONS):
+            await turn(producer, memstream, first, number, question)
+            await asyncio.sleep(2)  # time for the user to read and type
+        await producer.send_and_wait(*conversation_ended(first, message_count=2 * len(QUESTIONS)))
+        changes = []
+        async with aclosing(memstream.events(NAMESPACE, after=position)) as events:
             async for event in of_conversation(events, first):
                 print(f"{event.namespace}: {event.change} {event.memory.kind}: {event.memory.text}")
-                remembered.append(event)
+                changes.append(event)
         await turn(producer, memstream, later, 0, "What may I not eat?")
-        return remembered
+        return changes
 
 
-async def turn(producer: AIOKafkaProducer, memstream: Memstream, conversation: str, number: int, said: str) -> None:
-    """Asks for what the model should know, lets it answer, and publishes both: a user never waits for memstream to remember."""
-    context = await memstream.context(said, NAMESPACE, conversation_id=conversation, max_tokens=500)
-    answer = reply(context.text, said)
-    for place, (role, content) in enumerate((("user", said), ("assistant", answer))):
-        message = {"message_id": f"{conversation}-{2 * number + place}", "role": role, "content": content}
-        await publish(producer, "chat.messages", conversation, message | {"app_id": "kitchen", "user_id": "ada"})
+async def turn(producer: AIOKafkaProducer, memstream: Memstream, conversation: str, number: int, question: str) -> None:
+    """Requests context for the model, gets its answer, and publishes both messages. The user never waits for extraction."""
+    context = await memstream.context(question, NAMESPACE, conversation_id=conversation, max_tokens=500)
+    answer = reply(context.text, question)
+    for place, (role, content) in enumerate((("user", question), ("assistant", answer))):
+        message_id = f"{conversation}-{2 * number + place}"
+        message = chat_message(conversation, role, content, message_id=message_id, app_id="kitchen", user_id="ada")
+        await producer.send_and_wait(*message)
 
 
-def reply(context: str, said: str) -> str:
-    """Where a real service asks its model, with the context in the prompt."""
-    print(f"> {said}")
+def reply(context: str, question: str) -> str:
+    """Stands for a model call with the context in the prompt."""
+    print(f"> {question}")
     print("\n".join(f"  | {line}" for line in context.splitlines()) or "  | (nothing is remembered yet)")
     return "Let me see."
-
-
-async def publish(producer: AIOKafkaProducer, topic: str, conversation: str, fields: dict[str, Any]) -> None:
-    """The key keeps a conversation in one partition, and so in order."""
-    event = {"conversation_id": conversation, "timestamp": datetime.now(UTC).isoformat()} | fields
-    await producer.send_and_wait(topic, json.dumps(event).encode(), key=conversation.encode())
 
 
 async def of_conversation(
     events: AsyncIterator[Event], conversation: str, first_s: float = 60, silence_s: float = 3
 ) -> AsyncIterator[Event]:
-    """Events of memories that came from the conversation; a service would follow for ever, and keep the last event's `place`."""
+    """Memory events that come from the conversation. A real service follows events without end and stores the last `place`."""
     wait_s = first_s
     while True:
         try:

@@ -1,7 +1,7 @@
-"""A chat service's own cache of what is remembered, kept right from `memory.state` alone.
+"""A sample cache of memories in a chat service, kept up to date from `memory.state` alone.
 
-It needs a Kafka client and the name of one topic, nothing else, and no database: the topic is compacted, so whoever reads
-it from the beginning has the latest state of every memory, and whoever reads on keeps it.
+It needs a Kafka client and the topic name, and no database. The topic is compacted: reading it from the beginning gives the
+latest state of every memory.
 """
 
 import argparse
@@ -17,21 +17,22 @@ VERSION = "memstream-version"  # a header of tombstones
 
 
 class MemoryCache:
-    """Every memory of any status, by its id.
+    """All memories by id, of any status.
 
-    After a crash some records come again, in their order and up to the latest. A version that is not newer than what is known is
-    passed over, so that nothing that is gone is held again even for a moment: a tombstone has its version in a header.
+    After a crash memstream may repeat recent records in order. Records with a version that is not newer are skipped, so that
+    a deleted memory does not reappear. The version of a tombstone is in a header.
     """
 
     def __init__(self) -> None:
         self.memories: dict[str, dict[str, Any]] = {}
-        self._versions: dict[str, int] = {}  # of what is gone as well: a few bytes for each that was ever read
+        self._versions: dict[str, int] = {}  # also of deleted memories: a few bytes for each memory ever read
 
     def apply(self, memory_id: str, value: bytes | None, headers: Iterable[tuple[str, bytes]] = ()) -> bool:
-        """Takes a record in; False if it changed nothing. A tombstone (None) says that the memory is deleted or erased."""
+        """Applies a record; returns False if it changed nothing. A tombstone (None) means that the memory is deleted or
+        erased."""
         if value is None:
             return self._end(memory_id, dict(headers).get(VERSION))
-        memory = json.loads(value)  # fields that are not known yet are kept and passed over
+        memory = json.loads(value)  # unknown fields are kept and ignored
         if memory["version"] <= self._versions.get(memory_id, 0):
             return False
         self._versions[memory_id] = memory["version"]
@@ -39,33 +40,34 @@ class MemoryCache:
         return True
 
     def _end(self, memory_id: str, version: bytes | None) -> bool:
-        """Of a tombstone without a version nobody knows what it is older than: it ends what is held, and all may come again."""
+        """Applies a tombstone. One without a version ends any known state, and later records apply again."""
         if version is not None and int(version) < self._versions.get(memory_id, 0):
             return False
         self._versions[memory_id] = int(version or 0)
         return self.memories.pop(memory_id, None) is not None
 
     def live(self, namespace: str, now: datetime) -> list[dict[str, Any]]:
-        """What holds in a namespace, the most important first."""
+        """The live memories of a namespace, most important first."""
         found = [memory for memory in self.memories.values() if memory["namespace"] == namespace]
         return sorted((each for each in found if status(each, now) == "active"), key=lambda each: -each["importance"])
 
 
 def status(memory: dict[str, Any], now: datetime) -> str:
-    """`active` is live; whatever else it says is not: `superseded` (by the memory `superseded_by`), `expired`, or a word to come.
+    """The status at `now`. Only `active` is live; other values are `superseded` (by `superseded_by`), `expired`, or unknown
+    future values.
 
-    A memory expires at its time, told or not: memstream looks every half minute, and may be stopped.
+    A memory expires at its time, also before the event arrives: memstream checks every 30 s, and may be stopped.
     """
-    expires_at = memory.get("expires_at")  # fields at their defaults are left out
+    expires_at = memory.get("expires_at")  # fields with default values are absent
     over = expires_at is not None and datetime.fromisoformat(expires_at) <= now
     return "expired" if over and memory["status"] == "active" else str(memory["status"])
 
 
 async def states(bootstrap_servers: str, topic: str, until_end: bool = False) -> AsyncIterator[ConsumerRecord]:
-    """Records of the topic from its beginning, for ever, or up to where it ended when it was opened.
+    """Records of the topic from its beginning; without end, or up to the end of the topic when it was opened.
 
-    Without a consumer group: every process that has a cache reads all partitions, and anew after a restart, so that no
-    tombstone is missed. Begin answering from the cache when what was there at the start has been read.
+    There is no consumer group: every process reads all partitions, from the beginning after a restart, so that it misses no
+    tombstone. Use the cache once the initial records are read.
     """
     consumer = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap_servers, auto_offset_reset="earliest")
     async with consumer:
@@ -77,18 +79,18 @@ async def states(bootstrap_servers: str, topic: str, until_end: bool = False) ->
 
 
 async def main(bootstrap_servers: str, topic: str, until_end: bool) -> None:
-    """Prints each change as it comes in, or, `until_end`, everything that is there as JSON, one memory a line."""
+    """Prints each change, or with `until_end` all current memories as JSON, one per line."""
     cache = MemoryCache()
     async for record in states(bootstrap_servers, topic, until_end):
         memory_id = record.key.decode()
         if cache.apply(memory_id, record.value, record.headers) and not until_end:
             memory = cache.memories.get(memory_id)
-            print(told(memory) if memory else f"gone: {memory_id}", flush=True)
+            print(describe(memory) if memory else f"gone: {memory_id}", flush=True)
     for memory in cache.memories.values():
         print(json.dumps(memory))
 
 
-def told(memory: dict[str, Any]) -> str:
+def describe(memory: dict[str, Any]) -> str:
     return f"{memory['namespace']}: {status(memory, datetime.now(UTC))} {memory['kind']}: {memory['text']}"
 
 
@@ -96,6 +98,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bootstrap_servers")
     parser.add_argument("--topic", default="memory.state", help="with the deployment's prefix, if it has one")
-    parser.add_argument("--until-end", action="store_true", help="print what is there as JSON Lines, and end")
+    parser.add_argument("--until-end", action="store_true", help="print all current memories as JSON Lines, and exit")
     options = parser.parse_args()
     asyncio.run(main(options.bootstrap_servers, options.topic, options.until_end))

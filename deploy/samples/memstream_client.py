@@ -1,20 +1,22 @@
-"""A client of memstream's HTTP API in one file, to be copied into a chat service. It needs httpx, and nothing of memstream.
+"""A client of memstream in one file. Copy it into a chat service. It needs httpx and nothing of memstream.
 
     async with Memstream("http://127.0.0.1:28080", key) as memstream:
         block = await memstream.context("what shall we cook?", "kitchen/ada", conversation_id="c1")
-        async for event in memstream.events("kitchen/ada", after=place_kept):
+        async for event in memstream.events("kitchen/ada", after=saved_position):
             ...
 
-What is busy or away (429, 503, a lost connection) is tried again, as long as the server asks for (`Retry-After`); changes bear an
-`Idempotency-Key`, so that they are made once all the same. What remains wrong is raised:
+`chat_message` and `conversation_ended` build the events that a chat service publishes with its own Kafka client.
+
+The client retries requests that fail for now (429, 502 to 504, a lost connection) and waits as long as `Retry-After` says.
+Changes carry an `Idempotency-Key`, so a retried change happens once. Other failures raise a subclass of Problem:
 
 Problem
 ├── Unauthorized  401: no valid key
-├── Forbidden     403: the key may not do this there
+├── Forbidden     403: the key lacks the right
 ├── NotFound      404
-├── Conflict      409, 412: refused as things are now; read, and decide anew
-├── Invalid       400, 413, 415, 422: the request itself is wrong
-└── Unavailable   429, 5xx, or no answer: later, perhaps
+├── Conflict      409, 412: not possible in the current state; read it and decide again
+├── Invalid       400, 405, 413, 415, 422: the request is wrong
+└── Unavailable   429, 5xx or no answer, after all attempts
 """
 
 import asyncio
@@ -23,6 +25,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import quote
@@ -32,13 +35,14 @@ import httpx
 
 T = TypeVar("T")
 Json = dict[str, Any]
-LONGEST_WAIT_S = 30.0
-SILENCE_S = 45.0  # a stream tells that it lives every 15 s
+MAX_WAIT_S = 30.0
+STREAM_TIMEOUT_S = 45.0  # the server sends a comment every 15 s
 
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """What is remembered. `importance` is from 0 to 1; times are ISO 8601; fields that are not known yet are in `more`."""
+    """A memory. `importance` and `confidence` are from 0 to 1, times are ISO 8601. Fields that this client does not know are in
+    `more`, here and in the other classes."""
 
     memory_id: str
     namespace: str
@@ -67,7 +71,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """What was said, word for word: a message, or a part of a long one."""
+    """A message, or a part of a long one, word for word."""
 
     passage_id: str
     namespace: str
@@ -82,19 +86,25 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """What was found: a `memory`, or with the tier `said` a `passage`. Scores are comparable within a tier; `more` has parts
-    and what leads to the other tier, if asked for."""
+    """A search hit: a `memory` (tier `memory`) or a `passage` (tier `said`).
+
+    `neighbours` are messages that make a short passage understood; `message_ids` are those of the passage and its neighbours, in
+    the order they were sent. Scores are comparable within one tier of one answer. `more` has the parts of the score (`explain`)
+    and links to the other tier (`related`).
+    """
 
     tier: Literal["memory", "said"]
     score: float
     memory: Memory | None = None
     passage: Passage | None = None
+    neighbours: tuple[Passage, ...] = ()
+    message_ids: tuple[str, ...] = ()
     more: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """Hits of both tiers, the best first; `degraded` says what could not be asked."""
+class SearchResult:
+    """Hits of both tiers, the best first. `degraded` names the services that did not answer."""
 
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
@@ -104,13 +114,13 @@ class Found:
         return tuple(hit.memory for hit in self.hits if hit.memory)
 
     @property
-    def said(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[Passage, ...]:
         return tuple(hit.passage for hit in self.hits if hit.passage)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """`text` is for the prompt; `memories`, `said` and `messages` say what it was made of, for citations."""
+    """A context block: `text` goes into the prompt; `memories`, `said` and `messages` are its sources, for citations."""
 
     text: str
     tokens: int
@@ -122,7 +132,8 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a system prompt always has to know; `version` names these bytes, `lines` say which memories each one rests on."""
+    """The part of a system prompt that holds for every question. `version` changes with the text; `lines` name the memories of
+    each line."""
 
     text: str
     version: str
@@ -132,8 +143,8 @@ class Profile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settled:
-    """What came of a change: `accepted`, `rejected` with its `reason`, or `pending`: `settled()` waits for it."""
+class ChangeResult:
+    """The outcome of a change: `accepted`, `rejected` with a `reason`, or `pending`, for which `wait_for()` waits."""
 
     command_id: str
     namespace: str
@@ -147,12 +158,12 @@ class Settled:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A change of a memory. Keep `place` with what you make of it: `after=place` goes on behind it.
+    """A change of a memory. Store `position` together with the effect of the event; `events(after=position)` resumes behind it.
 
-    With `erased` nothing is left of what was told of the namespace up to `sequence`: forget it.
+    `erased` means that the namespace was erased: discard everything of it up to `sequence`.
     """
 
-    place: str
+    position: str
     type: str
     namespace: str
     sequence: int
@@ -170,12 +181,13 @@ class Event:
 
 
 class Problem(Exception):
-    """An answer that is an error (RFC 9457). `word` names its kind, for programs; `request_id` finds it in the server's log."""
+    """An error (RFC 9457). `code` is the last part of its type, such as `conflict`; `request_id` is in the server's log.
+    `status` is 0 if there was no answer."""
 
-    def __init__(self, status: int, word: str, detail: str, request_id: str | None = None) -> None:
-        super().__init__(f"{status} {word}: {detail}")
+    def __init__(self, status: int, code: str, detail: str, request_id: str | None = None) -> None:
+        super().__init__(f"{status} {code}: {detail}")
         self.status = status
-        self.word = word
+        self.code = code
         self.detail = detail
         self.request_id = request_id
 
@@ -202,11 +214,43 @@ PROBLEMS: Mapping[int, type[Problem]] = {
     **{401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 412: Conflict, 429: Unavailable},
     **dict.fromkeys((400, 405, 413, 415, 422), Invalid),
 }
-PASSING = (429, 502, 503, 504)
+RETRIED = (429, 502, 503, 504)
+
+
+def chat_message(
+    conversation_id: str,
+    role: str,
+    content: str,
+    *,
+    message_id: str | None = None,
+    topic: str = "chat.messages",
+    **fields: Any,
+) -> tuple[str, bytes, bytes]:
+    """Topic, value and key of a message: `await producer.send_and_wait(*chat_message(...))`.
+
+    `fields` are `app_id`, `user_id`, `tenant_id`, `name`, `timestamp` (now by default) and the other fields of the event. Give a
+    `message_id` of your own if you may send the message again: memstream takes each id once.
+    """
+    event = {"message_id": message_id or str(uuid4()), "role": role, "content": content} | fields
+    return kafka_record(topic, conversation_id, event)
+
+
+def conversation_ended(
+    conversation_id: str, *, topic: str = "chat.conversations.ended", **fields: Any
+) -> tuple[str, bytes, bytes]:
+    """Topic, value and key of the end of a conversation. With `message_count` in `fields` memstream waits for late messages."""
+    return kafka_record(topic, conversation_id, fields)
+
+
+def kafka_record(topic: str, conversation_id: str, fields: Json) -> tuple[str, bytes, bytes]:
+    """The key keeps a conversation in one partition and therefore in order."""
+    event = {"conversation_id": conversation_id, "timestamp": datetime.now(UTC).isoformat()} | fields
+    return topic, json.dumps(event).encode(), conversation_id.encode()
 
 
 class Memstream:
-    """One client a process; it keeps connections open. `attempts` at each request at most; `sleep` takes seconds."""
+    """The HTTP API. Use one client in a process: it keeps connections open. Times out after `timeout_s`, for each of `attempts`
+    attempts; `sleep` takes seconds."""
 
     def __init__(
         self,
@@ -243,13 +287,13 @@ class Memstream:
         asked_at: str | None = None,
         related: bool = False,
         **filters: Any,
-    ) -> Found:
-        """What fits a text, of memories and of what was said; without a text the most important memories.
+    ) -> SearchResult:
+        """Searches memories and messages. Without `text` it returns the most important memories.
 
-        `filters` of memories are `kinds`, `tags`, `min_importance`, ...; `passages` are those of what was said: `speakers`,
-        `conversations`, `said_from`, `said_to`. Filters of one tier leave the other out.
+        `filters` restrict memories: `kinds`, `tags`, `min_importance`, ... `passages` restricts messages: `speakers`,
+        `conversations`, `said_from`, `said_to`. Filters of one tier leave the other tier out.
         """
-        asked = {
+        query = {
             "namespaces": namespaces,
             "text": text,
             "in": tier,
@@ -260,138 +304,177 @@ class Memstream:
             "explain": explain,
             "related": related,
         }
-        found = await self._json("POST", "/v1/search", json={name: value for name, value in asked.items() if value})
-        return Found(hits=tuple(map(hit, found["hits"])), degraded=tuple(found.get("degraded", ())))
+        result = await self._json("POST", "/v1/search", json={name: value for name, value in query.items() if value})
+        return SearchResult(hits=tuple(map(hit, result["hits"])), degraded=tuple(result.get("degraded", ())))
 
     async def passage(self, passage_id: str) -> Passage:
-        """What was said, with the memories that come from it under `more`. Raises NotFound, also for one that the key may not
-        read."""
-        told = await self._json("GET", f"/v1/passages/{part(passage_id)}")
-        return made(Passage, told["passage"] | {"memories": tuple(map(memory, told["memories"]))})
+        """A passage, with the memories made from it in `more["memories"]`. Raises NotFound, also without the right to read it."""
+        body = await self._json("GET", f"/v1/passages/{path_segment(passage_id)}")
+        return parse(Passage, body["passage"] | {"memories": tuple(map(memory, body["memories"]))})
 
     async def context(
-        self, text: str | None, *namespaces: str, conversation_id: str | None = None, **asked: Any
+        self, text: str | None, *namespaces: str, conversation_id: str | None = None, **options: Any
     ) -> Block:
-        """What a prompt needs to know: fitting memories, what was said earlier, and what was just said and is not a memory yet.
+        """The context block for a prompt: memories and earlier messages that fit `text`, and recent messages of the conversation
+        that no memory has yet.
 
-        `asked` are `max_tokens`, `max_memories`, `max_said`, `cite`, `filters`, ...
+        `options` are `max_tokens`, `max_memories`, `max_said`, `cite`, `filters`, ...
+        With `explain=True`, `more["left_out"]` lists what was left out, and why.
         """
-        wanted = asked | {"text": text, "namespaces": namespaces, "conversation_id": conversation_id}
-        body = {name: value for name, value in wanted.items() if value not in (None, ())}
-        return made(Block, await self._json("POST", "/v1/context", json=body))
+        query = options | {"text": text, "namespaces": namespaces, "conversation_id": conversation_id}
+        body = {name: value for name, value in query.items() if value not in (None, ())}
+        return parse(Block, await self._json("POST", "/v1/context", json=body))
 
     async def profile(self, namespace: str) -> Profile:
-        """Hard constraints, standing wishes, name, languages, work and pinned memories: for the system prompt, whatever is asked.
-        With `context(..., profile=True)` a block does not repeat them."""
-        return made(Profile, await self._json("GET", "/v1/profile", params={"namespace": namespace}))
+        """Hard constraints, standing wishes, name, languages, work and pinned memories, for the system prompt.
+        `context(..., profile=True)` does not repeat them."""
+        return parse(Profile, await self._json("GET", "/v1/profile", params={"namespace": namespace}))
 
     async def kinds(self, namespace: str) -> tuple[Json, ...]:
-        """The kinds that memories have or may have, each with `name`, and with `description`, `icon` and `memories` if known."""
+        """The kinds of memories in the namespace: `name`, and if known `description`, `icon` and the number of `memories`."""
         return tuple((await self._json("GET", "/v1/kinds", params={"namespace": namespace}))["kinds"])
 
     async def get(self, memory_id: str) -> Memory:
-        """Raises NotFound, also for a memory that the key may not read."""
-        return memory(await self._json("GET", f"/v1/memories/{part(memory_id)}"))
+        """A memory by its id. Raises NotFound, also without the right to read it."""
+        return memory(await self._json("GET", f"/v1/memories/{path_segment(memory_id)}"))
 
-    async def memories(self, namespace: str, **asked: Any) -> AsyncIterator[Memory]:
-        """All memories of a namespace, page by page; `asked` are `kind`, `tag`, `status`, `order`, `detail`, ..."""
-        cursor = None
-        while True:
-            params = asked | {"namespace": namespace} | ({"cursor": cursor} if cursor else {})
-            page = await self._json("GET", "/v1/memories", params=params)
-            for each in page["memories"]:
-                yield memory(each)
-            if (cursor := page.get("next")) is None:
-                return
+    async def memories(self, namespace: str, **params: Any) -> AsyncIterator[Memory]:
+        """All memories of a namespace. `params` are `kind`, `tag`, `status`, `order`, `detail`, `limit` (of a page), ..."""
+        async for each in self._pages("/v1/memories", "memories", params | {"namespace": namespace}):
+            yield memory(each)
 
-    async def create(self, namespace: str, text: str, **fields: Any) -> Settled:
-        """A memory made by hand; one that is known is reinforced. `fields` are `kind`, `tags`, `importance`, `full_text`, ..."""
+    async def create(self, namespace: str, text: str, **fields: Any) -> ChangeResult:
+        """Creates a memory, or reinforces one that says the same. `fields` are `kind`, `tags`, `importance`, `full_text`, ..."""
         return await self._change("POST", "/v1/memories", fields | {"namespace": namespace, "text": text})
 
-    async def update(self, memory_id: str, **changed: Any) -> Settled:
-        return await self._change("PATCH", f"/v1/memories/{part(memory_id)}", changed)
+    async def update(self, memory_id: str, **fields: Any) -> ChangeResult:
+        """Changes `text`, `kind`, `tags`, ... of a memory. None clears `valid_from` or `valid_until`."""
+        return await self._change("PATCH", f"/v1/memories/{path_segment(memory_id)}", fields)
 
-    async def delete(self, memory_id: str) -> Settled:
-        """Its versions stay, and `undo` brings it back."""
-        return await self._change("DELETE", f"/v1/memories/{part(memory_id)}")
+    async def delete(self, memory_id: str) -> ChangeResult:
+        """Deletes a memory. Its versions stay, and `undo` restores it."""
+        return await self._change("DELETE", f"/v1/memories/{path_segment(memory_id)}")
 
-    async def undo(self, memory_id: str, version: int | None = None) -> Settled:
-        """Takes back the latest change, or the one that made `version`."""
+    async def undo(self, memory_id: str, version: int | None = None) -> ChangeResult:
+        """Undoes the latest change, or the one that made `version`."""
         return await self._change(
-            "POST", f"/v1/memories/{part(memory_id)}/undo", {"version": version} if version is not None else {}
+            "POST", f"/v1/memories/{path_segment(memory_id)}/undo", {"version": version} if version is not None else {}
         )
 
-    async def settled(self, change: Settled, within_s: float = 60.0) -> Settled:
-        """A change that was pending, once it is carried out. Raises TimeoutError."""
+    async def undo_wish(self, namespace: str, wish_id: str) -> ChangeResult:
+        """Undoes a request to forget that ended no memory (`memstream.wish.unknown` on `memory.activity`): search finds the
+        messages again."""
+        return await self._change("POST", f"/v1/wishes/{path_segment(wish_id)}/undo", {"namespace": namespace})
+
+    async def wait_for(self, change: ChangeResult, within_s: float = 60.0) -> ChangeResult:
+        """The result of a pending change. Raises TimeoutError."""
         async with asyncio.timeout(within_s):
             while change.status == "pending":
                 await self._sleep(0.5)
                 params = {"namespace": change.namespace}
-                change = made(
-                    Settled, await self._json("GET", f"/v1/commands/{part(change.command_id)}", params=params)
+                change = parse(
+                    ChangeResult,
+                    await self._json("GET", f"/v1/commands/{path_segment(change.command_id)}", params=params),
                 )
         return change
 
-    async def mark(self, conversation_id: str, message_id: str, importance: str) -> None:
-        """What a message that was sent is to be in its context: `pinned`, `important`, `expendable`, or `normal` again."""
-        body = {"message_id": message_id, "importance": importance}
-        await self._json("POST", f"/v1/conversations/{part(conversation_id)}/mark", json=body)
+    async def conversations(self, namespace: str | None = None, **params: Any) -> AsyncIterator[Json]:
+        """Conversations that the key may read, the one with the latest message first, with counts of messages and tokens. With a
+        namespace, those that write to it. `params` are `user_id`, `phase` and `limit` (of a page)."""
+        params |= {"namespace": namespace} if namespace else {}
+        async for each in self._pages("/v1/conversations", "conversations", params):
+            yield each
 
-    async def choose(self, conversation_id: str, **settings: Any) -> None:
-        """Settings for one conversation's context, as far as its policy lets them be chosen; none go back to the policy's."""
-        await self._json("PUT", f"/v1/conversations/{part(conversation_id)}/settings", json=settings)
+    async def messages(self, conversation_id: str, **params: Any) -> Json:
+        """One page: `messages` of the conversation, and `next`, the `cursor` of the next page. `params` are `limit`, `order`
+        (`oldest` or `newest`), and `cursor` or `around` (the id of the message in the middle of the page)."""
+        return await self._json("GET", f"/v1/conversations/{path_segment(conversation_id)}/messages", params=params)
+
+    async def mark(self, conversation_id: str, message_id: str, importance: str) -> None:
+        """Marks a sent message for pruning: `pinned`, `important`, `expendable` or `normal`."""
+        body = {"message_id": message_id, "importance": importance}
+        await self._json("POST", f"/v1/conversations/{path_segment(conversation_id)}/mark", json=body)
+
+    async def control(self, conversation_id: str, action: str) -> None:
+        """Acts on a conversation's window: `flush` extracts waiting messages, `prune` and `clear` remove messages from the
+        context, `restore` undoes the latest `prune` or `clear` within ten minutes."""
+        params = {"confirm": True} if action == "clear" else {}
+        await self._json(
+            "POST", f"/v1/conversations/{path_segment(conversation_id)}/{path_segment(action)}", params=params
+        )
+
+    async def set_conversation_settings(self, conversation_id: str, **settings: Any) -> None:
+        """Replaces the conversation's own window settings; its policy says which ones are allowed. Without settings, the policy's
+        apply again."""
+        await self._json("PUT", f"/v1/conversations/{path_segment(conversation_id)}/settings", json=settings)
+
+    async def set_user_settings(
+        self, user_id: str, *, tenant_id: str | None = None, app_id: str | None = None, **settings: Any
+    ) -> None:
+        """Replaces the window settings of all conversations of a user, of one tenant or app if given."""
+        params = {name: value for name, value in (("tenant_id", tenant_id), ("app_id", app_id)) if value is not None}
+        await self._json("PUT", f"/v1/users/{path_segment(user_id)}/settings", params=params, json=settings)
 
     async def tools(self, *namespaces: str) -> list[Json]:
-        """Tools over memories for the `tools` of a request to Anthropic's Messages API."""
-        found: list[Json] = (await self._json("GET", "/v1/tools", params={"namespace": namespaces}))["tools"]
-        return found
+        """Memory tools, for `tools` of a request to Anthropic's Messages API."""
+        tools: list[Json] = (await self._json("GET", "/v1/tools", params={"namespace": namespaces}))["tools"]
+        return tools
 
-    async def use_tool(self, used: Any, *namespaces: str) -> Json:
-        """The `tool_result` block that answers a `tool_use` block."""
-        params, given = {"namespace": namespaces}, {"input": used.input}
-        result = await self._json("POST", f"/v1/tools/{part(used.name)}", params=params, json=given)
-        return {"type": "tool_result", "tool_use_id": used.id, **result}
+    async def use_tool(self, tool_use: Any, *namespaces: str) -> Json:
+        """Runs a `tool_use` block of a model's reply and returns the `tool_result` block."""
+        params, body = {"namespace": namespaces}, {"input": tool_use.input}
+        result = await self._json("POST", f"/v1/tools/{path_segment(tool_use.name)}", params=params, json=body)
+        return {"type": "tool_result", "tool_use_id": tool_use.id, **result}
 
     async def events(
         self, *namespaces: str, after: str | None = None, since: Literal["now", "beginning"] = "now"
     ) -> AsyncIterator[Event]:
-        """What happens to memories, for ever, each namespace in its order, every event once. A lost connection is taken up
-        again behind the last event. Raises Problem for what does not pass, Conflict when `after` is of another store."""
-        place, failures = after, 0
+        """Changes of memories, without end: every event once, in order within a namespace. Reconnects behind the latest event.
+        Raises Conflict if `after` comes from another store, and Problem for other errors that a retry does not help."""
+        position, failures = after, 0
         while True:
             try:
-                async with self._stream(namespaces, place, since) as frames:
-                    async for place, data in frames:
+                async with self._stream(namespaces, position, since) as frames:
+                    async for position, data in frames:
                         failures = 0
                         if data:
-                            yield event(place, json.loads(data))
+                            yield event(position, json.loads(data))
             except (Unavailable, httpx.TransportError):
                 failures += 1
             await self._sleep(backoff_s(failures))
 
-    async def place(self, *namespaces: str) -> str:
-        """Where events are now: `events(..., after=place)` tells of everything from here on."""
+    async def latest_position(self, *namespaces: str) -> str:
+        """The position of the latest event: `events(..., after=position)` yields what happens from now on."""
         async with self._stream(namespaces, None, "now") as frames:
-            place, _ = await anext(frames)
-        return place
+            position, _ = await anext(frames)
+        return position
 
     @asynccontextmanager
     async def _stream(
-        self, namespaces: tuple[str, ...], place: str | None, since: str
+        self, namespaces: tuple[str, ...], position: str | None, since: str
     ) -> AsyncIterator[AsyncIterator[tuple[str, str]]]:
-        headers = {} if place is None else {"Last-Event-ID": place}
+        headers = {} if position is None else {"Last-Event-ID": position}
         params = {"namespace": namespaces, "since": since}
-        timeout = httpx.Timeout(self._timeout_s, read=SILENCE_S)
+        timeout = httpx.Timeout(self._timeout_s, read=STREAM_TIMEOUT_S)
         async with self._http.stream("GET", "/v1/events", params=params, headers=headers, timeout=timeout) as answer:
             if answer.is_error:
                 await answer.aread()
                 raise problem(answer)
             yield frames(answer.aiter_bytes())
 
-    async def _change(self, method: str, path: str, body: Json | None = None) -> Settled:
+    async def _pages(self, path: str, name: str, params: Json) -> AsyncIterator[Json]:
+        cursor = None
+        while True:
+            page = await self._json("GET", path, params=params | ({"cursor": cursor} if cursor else {}))
+            for each in page[name]:
+                yield each
+            if (cursor := page.get("next")) is None:
+                return
+
+    async def _change(self, method: str, path: str, body: Json | None = None) -> ChangeResult:
         headers = {"Idempotency-Key": str(uuid4())}
         answer = await self._json(method, path, headers=headers, **({} if body is None else {"json": body}))
-        return made(Settled, answer)
+        return parse(ChangeResult, answer)
 
     async def _json(self, method: str, path: str, **request: Any) -> Json:
         for attempt in range(1, self._attempts + 1):
@@ -402,91 +485,93 @@ class Memstream:
                 wait_s = backoff_s(attempt)
             else:
                 if answer.is_success:
-                    told: Json = answer.json()
-                    return told
-                failed, wait_s = problem(answer), asked_to_wait_s(answer, attempt)
-                if answer.status_code not in PASSING:
+                    body: Json = answer.json()
+                    return body
+                failed, wait_s = problem(answer), retry_after_s(answer, attempt)
+                if answer.status_code not in RETRIED:
                     break
             if attempt < self._attempts:
                 await self._sleep(wait_s)
         raise failed
 
 
-def part(name: str) -> str:
-    """Of a path. Servers take an escaped slash for a slash, so what has one would name something else: raises Invalid."""
+def path_segment(name: str) -> str:
+    """Escapes an id for a path. Raises Invalid for a slash, which servers read as a separator even if it is escaped."""
     if "/" in name or name in ("", ".", ".."):
-        raise Invalid(422, "invalid", f"{name!r} is no id")
+        raise Invalid(422, "invalid", f"{name!r} is not an id")
     return quote(name, safe="")
 
 
 def problem(answer: httpx.Response) -> Problem:
-    """Of an answer that is an error, also where a proxy gave it."""
+    """The error of a response, which may come from a proxy and not be a problem document."""
     try:
-        said = answer.json()
+        body = answer.json()
     except ValueError:
-        said = {}
-    said = said if isinstance(said, dict) else {}
+        body = {}
+    body = body if isinstance(body, dict) else {}
     kind = PROBLEMS.get(answer.status_code, Unavailable if answer.is_server_error else Problem)
-    word = str(said.get("type", "")).rpartition(":")[2] or "unknown"
-    return kind(answer.status_code, word, str(said.get("detail", answer.reason_phrase)), said.get("request_id"))
+    code = str(body.get("type", "")).rpartition(":")[2] or "unknown"
+    return kind(answer.status_code, code, str(body.get("detail", answer.reason_phrase)), body.get("request_id"))
 
 
-def asked_to_wait_s(answer: httpx.Response, attempt: int) -> float:
-    asked = answer.headers.get("Retry-After", "")
-    return min(float(asked), LONGEST_WAIT_S) if asked.isdecimal() else backoff_s(attempt)
+def retry_after_s(answer: httpx.Response, attempt: int) -> float:
+    value = answer.headers.get("Retry-After", "")
+    return min(float(value), MAX_WAIT_S) if value.isdecimal() else backoff_s(attempt)
 
 
 def backoff_s(failures: int) -> float:
-    """0.1 to 0.2 s after the first, doubling to half a minute; many clients do not come back at the same moment."""
-    return float(min(0.2 * 2 ** min(failures, 10), LONGEST_WAIT_S) * random.uniform(0.5, 1.0))
+    """0.1 to 0.2 s after the first failure, doubling to 30 s. The random part spreads the retries of many clients."""
+    return float(min(0.2 * 2 ** min(failures, 10), MAX_WAIT_S) * random.uniform(0.5, 1.0))
 
 
 async def frames(received: AsyncIterator[bytes]) -> AsyncIterator[tuple[str, str]]:
-    """The place and the data of each server-sent event. Lines end with a line feed alone: texts may hold what Unicode, and so
-    httpx's `aiter_lines`, takes for an end of a line."""
-    place, data, rest = "", [], b""
+    """Id and data of each server-sent event. Splits lines at line feeds only: httpx's `aiter_lines` also splits at other line
+    ends of Unicode, which texts may contain."""
+    position, data, rest = "", [], b""
     async for chunk in received:
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             name, _, value = line.rstrip(b"\r").decode().partition(": ")
             if name == "id":
-                place = value
+                position = value
             elif name == "data":
                 data.append(value)
-            elif not line.strip() and (place or data):
-                yield place, "\n".join(data)
+            elif not line.strip() and (position or data):
+                yield position, "\n".join(data)
                 data = []
 
 
-def event(place: str, told: Json) -> Event:
-    data = told["data"]
-    about = data.get("memory")
+def event(position: str, body: Json) -> Event:
+    data = body["data"]
+    changed = data.get("memory")
     return Event(
-        place=place,
-        type=told["type"],
+        position=position,
+        type=body["type"],
         namespace=data["namespace"],
         sequence=data["sequence"],
-        memory=memory(about) if about else None,
+        memory=memory(changed) if changed else None,
         data=data,
     )
 
 
-def hit(told: Json) -> Hit:
-    about = told.get("memory"), told.get("passage")
-    return made(
-        Hit,
-        told
-        | {"memory": memory(about[0]) if about[0] else None, "passage": made(Passage, about[1]) if about[1] else None},
-    )
+def hit(body: Json) -> Hit:
+    found, said = body.get("memory"), body.get("passage")
+    parts = {
+        "memory": memory(found) if found else None,
+        "passage": parse(Passage, said) if said else None,
+        "neighbours": tuple(parse(Passage, each) for each in body.get("neighbours", ())),
+        "message_ids": tuple(body.get("message_ids", ())),
+    }
+    return parse(Hit, body | parts)
 
 
-def memory(told: Json) -> Memory:
-    return made(Memory, told)
+def memory(body: Json) -> Memory:
+    return parse(Memory, body)
 
 
-def made(shape: type[T], told: Json) -> T:
-    """A dataclass of what was told; what it does not know goes into `more`, if it has that."""
-    known = {each.name for each in fields(shape)}  # type: ignore[arg-type]
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items() if name in known}
-    unknown = {name: value for name, value in told.items() if name not in known}
-    return shape(**given, **({"more": unknown} if "more" in known else {}))
+def parse(shape: type[T], body: Json) -> T:
+    """Makes a dataclass; fields that it does not have go into `more`, if it has that."""
+    names = {each.name for each in fields(shape)}  # type: ignore[arg-type]
+    known = {name: tuple(value) if isinstance(value, list) else value for name, value in body.items() if name in names}
+    unknown = {name: value for name, value in body.items() if name not in names}
+    return shape(**known, **({"more": unknown} if "more" in names else {}))

@@ -1,6 +1,6 @@
-"""Settings: environment variables with the prefix MEMSTREAM_ and a `.env` file, checked when the process starts.
+"""Settings from environment variables with the prefix MEMSTREAM_ and a `.env` file, validated when the process starts.
 
-A module a group. A setting is a field of its group: the variable is MEMSTREAM_<NAME>, the description its documentation.
+Each module is a group of settings. The variable of a field is MEMSTREAM_<NAME>; its description is the documentation.
 """
 
 from typing import Final, NamedTuple, Self
@@ -56,7 +56,7 @@ class Settings(
     DirectoryFields,
     BaseSettings,
 ):
-    """All groups as one: the fields' names are unique among them."""
+    """All groups together. Field names are unique among them."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
 
@@ -81,8 +81,8 @@ class Settings(
         )
 
 
-class Row(NamedTuple):
-    """A setting as the documentation and `memstream settings` show it."""
+class SettingRow(NamedTuple):
+    """A setting in the documentation and in `memstream settings`."""
 
     variable: str
     default: str
@@ -90,17 +90,17 @@ class Row(NamedTuple):
 
 
 def load(**overrides: object) -> Settings:
-    """Settings of this process. Raises Misconfigured naming each wrong variable, its value and what it takes."""
+    """The settings of this process. Raises Misconfigured with each invalid variable, its value and the allowed values."""
     try:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as exc:
-        raise Misconfigured("; ".join(complaint(dict(error)) for error in exc.errors())) from None
+        raise Misconfigured("; ".join(describe_error(dict(error)) for error in exc.errors())) from None
 
 
-def complaint(error: dict[str, object]) -> str:
-    """One wrong variable. A secret's value is never repeated."""
+def describe_error(error: dict[str, object]) -> str:
+    """The error of one variable. The value of a secret is never repeated."""
     place: tuple[object, ...] = error["loc"]  # type: ignore[assignment]
-    if not place:  # of several settings together
+    if not place:  # errors of several settings together
         return str(error["msg"]).removeprefix("Value error, ")
     name = str(place[0])
     field = Settings.model_fields.get(name)
@@ -110,15 +110,15 @@ def complaint(error: dict[str, object]) -> str:
     return f"{PREFIX}{name.upper()}={value}: {error['msg']}{described}"
 
 
-def tables() -> dict[str, list[Row]]:
-    """Every setting by group."""
+def tables() -> dict[str, list[SettingRow]]:
+    """All settings by group."""
     return {title: rows(group) for title, group in GROUPS.items()}
 
 
-def rows(group: type[BaseModel]) -> list[Row]:
+def rows(group: type[BaseModel]) -> list[SettingRow]:
     found = []
     for name, field in group.model_fields.items():
         default = field.get_default(call_default_factory=True)
         shown = default.get_secret_value() if isinstance(default, SecretStr) else default
-        found.append(Row(PREFIX + name.upper(), "" if shown is None else str(shown), field.description or ""))
+        found.append(SettingRow(PREFIX + name.upper(), "" if shown is None else str(shown), field.description or ""))
     return found

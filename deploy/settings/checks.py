@@ -1,4 +1,4 @@
-"""Checks of settings that depend on each other. Each raises ValueError naming the variables, the values and the remedy."""
+"""Checks of settings that depend on each other. Each raises ValueError with the variables, the values and the remedy."""
 
 from deploy.settings.defaults import PREFIX
 from deploy.settings.kafka import KafkaFields
@@ -15,7 +15,7 @@ TLS = ("ca_file", "certificate_file", "key_file", "key_password")
 
 
 def check_heartbeats(settings: KafkaFields) -> None:
-    """Kafka's own rule: a session must have room for three heartbeats."""
+    """Kafka's rule: a session must have time for three heartbeats."""
     if settings.heartbeat_interval_s * 3 > settings.session_timeout_s:
         raise ValueError(
             f"{PREFIX}HEARTBEAT_INTERVAL_S={settings.heartbeat_interval_s:g} must be at most a third of "
@@ -24,7 +24,7 @@ def check_heartbeats(settings: KafkaFields) -> None:
 
 
 def check_kafka_security(settings: KafkaFields) -> None:
-    """The protocol has all that it needs, and nothing is set that it would ignore: an ignored password protects nothing."""
+    """The protocol has all settings that it needs, and none that it would ignore."""
     security = settings.security()
     mechanism = settings.kafka_sasl_mechanism if security.authenticated else None
     named = mechanism not in (None, "AWS_MSK_IAM")
@@ -34,7 +34,7 @@ def check_kafka_security(settings: KafkaFields) -> None:
     chosen, variable = chosen_security(settings), f"{PREFIX}KAFKA_"
     for name, counts in used.items():
         if name in given and not counts:
-            raise ValueError(f"{variable}{name.upper()} is set, and {chosen} would not use it")
+            raise ValueError(f"{variable}{name.upper()} is set, but {chosen} does not use it")
         if needed.get(name) and name not in given:
             raise ValueError(f"{chosen} needs {variable}{name.upper()}")
     if len(given & {"certificate_file", "key_file"}) == 1 or ("key_password" in given and "key_file" not in given):
@@ -42,7 +42,7 @@ def check_kafka_security(settings: KafkaFields) -> None:
 
 
 def chosen_security(settings: KafkaFields) -> str:
-    """The settings that decide what else is needed, as an operator sets them."""
+    """The Kafka security settings that decide which others are needed, as text."""
     protocol = f"{PREFIX}KAFKA_SECURITY_PROTOCOL={settings.kafka_security_protocol}"
     if not settings.security().authenticated:
         return protocol
@@ -56,12 +56,12 @@ def check_providers(settings: ModelFields) -> None:
 
 
 def check_embedder(settings: VectorFields) -> None:
-    """Texts are sent nowhere by default."""
+    """The embedder and its model are valid; by default texts are sent nowhere."""
     named = {"EMBEDDER_MODEL": settings.embedding_model, "PASSAGE_EMBEDDER_MODEL": settings.passage_embedding_model}
     for variable, model in named.items():
         if settings.embedder == "onnx" and model not in MODELS:
             raise ValueError(
-                f"{PREFIX}{variable}={model} is none that runs in this process: "
+                f"{PREFIX}{variable}={model} is not a model that runs in this process: "
                 f"name one of {', '.join(MODELS)}, or set {PREFIX}EMBEDDER"
             )
     if settings.embedder != "onnx" and settings.embedder_model is None:

@@ -1,4 +1,4 @@
-"""Where files lie on this machine."""
+"""Directories on this machine."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 
 
 class DirectoryFields(BaseModel):
-    data_dir: Path = Field(Path(".memstream"), description="files of the embedded stack and of workers")
+    data_dir: Path = Field(Path(".memstream"), description="directory of the embedded stack's and the workers' files")
     cache_dir: Path = Field(
-        Path("~/.cache/memstream"), description="Kafka's jars, embedding models and vocabularies, kept between runs"
+        Path("~/.cache/memstream"), description="cache of Kafka's jars, embedding models and vocabularies"
     )
 
     @property

@@ -1,4 +1,4 @@
-"""How memstream connects to Kafka, and how a worker takes part in its consumer groups."""
+"""Connection to Kafka, and consumer group settings of workers."""
 
 from pathlib import Path
 from typing import Literal
@@ -29,10 +29,10 @@ class KafkaFields(BaseModel):
         None, pattern=HTTP, description="with OAUTHBEARER: token endpoint of the OpenID provider"
     )
     kafka_oauth_scope: str | None = Field(
-        None, min_length=1, description="with OAUTHBEARER: scopes to ask for, separated by spaces"
+        None, min_length=1, description="with OAUTHBEARER: requested scopes, separated by spaces"
     )
     kafka_oauth_audience: str | None = Field(
-        None, min_length=1, description="with OAUTHBEARER: audience to ask for, where the provider wants it"
+        None, min_length=1, description="with OAUTHBEARER: requested audience, if the provider needs one"
     )
     kafka_oauth_extensions: str | None = Field(
         None,
@@ -49,31 +49,33 @@ class KafkaFields(BaseModel):
         None, description="with SSL or SASL_SSL: PEM file of the trusted authorities, instead of the system's"
     )
     kafka_certificate_file: Path | None = Field(
-        None, description="with SSL or SASL_SSL: PEM file of memstream's own certificate, if brokers ask for one"
+        None, description="with SSL or SASL_SSL: PEM file of the client certificate, if brokers require one"
     )
-    kafka_key_file: Path | None = Field(None, description="PEM file of the key of that certificate")
-    kafka_key_password: SecretStr | None = Field(None, min_length=1, description="of that key, if it is encrypted")
+    kafka_key_file: Path | None = Field(None, description="PEM file of the client certificate's private key")
+    kafka_key_password: SecretStr | None = Field(
+        None, min_length=1, description="password of that private key, if it is encrypted"
+    )
     start_from: Literal["now", "earliest"] = Field(
         "now",
-        description="where a consumer group begins to read at its first start; a topic with nothing older than the "
-        "installation is read from its beginning",
+        description="where a consumer group starts reading at its first start; a topic without records older than "
+        "the installation is read from its beginning",
     )
     session_timeout_s: float = Field(
-        10.0, ge=6.0, le=300.0, description="without a heartbeat for so long, a worker is replaced"
+        10.0, ge=6.0, le=300.0, description="time without a heartbeat after which a worker loses its partitions"
     )
-    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="between a worker's heartbeats")
-    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="between a partition's checkpoints")
+    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="interval of a worker's heartbeats")
+    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="interval of a partition's checkpoints")
 
     def security(self) -> Security:
         return Security(
             protocol=self.kafka_security_protocol,
             mechanism=self.kafka_sasl_mechanism,
             username=self.kafka_username,
-            password=revealed(self.kafka_password),
+            password=secret_value(self.kafka_password),
             ca_file=self.kafka_ca_file,
             certificate_file=self.kafka_certificate_file,
             key_file=self.kafka_key_file,
-            key_password=revealed(self.kafka_key_password),
+            key_password=secret_value(self.kafka_key_password),
             token_url=self.kafka_oauth_token_url,
             scope=self.kafka_oauth_scope,
             audience=self.kafka_oauth_audience,
@@ -83,13 +85,13 @@ class KafkaFields(BaseModel):
         )
 
 
-def revealed(secret: SecretStr | None) -> str | None:
+def secret_value(secret: SecretStr | None) -> str | None:
     return None if secret is None else secret.get_secret_value()
 
 
-def pairs(said: str | None) -> Extensions:
+def pairs(text: str | None) -> Extensions:
     return (
         ()
-        if said is None
-        else tuple((name, value) for name, _, value in (each.partition("=") for each in said.split(",")))
+        if text is None
+        else tuple((name, value) for name, _, value in (each.partition("=") for each in text.split(",")))
     )

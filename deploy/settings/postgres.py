@@ -1,4 +1,4 @@
-"""How memstream connects to PostgreSQL, and how long it keeps records of its own work there."""
+"""Connection to PostgreSQL, and retention of memstream's own records there."""
 
 from urllib.parse import urlsplit
 
@@ -16,16 +16,14 @@ class PostgresFields(BaseModel):
         False, description="whether a worker or the API migrates PostgreSQL before it starts"
     )
     usage_retention_days: int = Field(
-        400, ge=0, le=3_650, description="how long records of the consumption of model calls are kept; 0 for ever"
+        400, ge=0, le=3_650, description="days to keep usage records of model calls; 0: forever"
     )
-    pruning_retention_days: int = Field(
-        90, ge=0, le=3_650, description="how long it is recorded what left contexts, when and why; 0 for ever"
-    )
+    pruning_retention_days: int = Field(90, ge=0, le=3_650, description="days to keep records of prunings; 0: forever")
 
     @field_validator("postgres_dsn")
     @classmethod
     def is_a_postgres_url(cls, dsn: SecretStr) -> SecretStr:
-        """The message does not repeat the value: it may hold a password."""
+        """The message omits the value, as it may contain a password."""
         try:
             parts = urlsplit(dsn.get_secret_value())
             known = parts.scheme in ("postgresql", "postgres") and (parts.port or True)

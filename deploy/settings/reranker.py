@@ -1,4 +1,4 @@
-"""The reranker: who looks a second time at what a search found."""
+"""The reranker, which reorders search results."""
 
 from typing import Literal
 
@@ -8,19 +8,19 @@ from pydantic import BaseModel, Field, SecretStr
 class RerankerFields(BaseModel):
     reranker: Literal["off", "tei", "cohere", "jina", "voyage", "claude"] = Field(
         "off",
-        description="who puts what a search found into a better order: an endpoint that speaks as Text Embeddings Inference, "
-        "Cohere, Jina or Voyage do, or Claude",
+        description="the reranker of search results: an endpoint with the API of Text Embeddings Inference, "
+        "Cohere, Jina or Voyage, or Claude",
     )
     reranker_model: str | None = Field(
-        None, min_length=1, description="the reranker's model; of claude MEMSTREAM_CLAUDE_MODEL unless named"
+        None, min_length=1, description="the reranker's model; default for claude: MEMSTREAM_CLAUDE_MODEL"
     )
     reranker_base_url: str | None = Field(
-        None, description="address before the endpoint's path: for tei, or for a server that speaks as another does"
+        None, description="base address of the reranker: required for tei, and for servers other than the vendor's own"
     )
     reranker_api_key: SecretStr | None = Field(
-        None, description="bearer key of the reranker's endpoint, if it wants one"
+        None, description="bearer key of the reranker's endpoint, if it requires one"
     )
     reranker_within_s: float = Field(
-        2.0, gt=0.0, le=15.0, description="longest wait for the reranker; then hits keep the order of the search"
+        2.0, gt=0.0, le=15.0, description="time limit of the reranker; afterwards hits keep the order of the search"
     )
-    reranker_candidates: int = Field(30, ge=2, le=100, description="hits that the reranker is shown, the best first")
+    reranker_candidates: int = Field(30, ge=2, le=100, description="number of best hits that the reranker sees")

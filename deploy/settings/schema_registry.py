@@ -1,4 +1,4 @@
-"""The schema registry, where chat services publish in the wire format of Confluent's serializers."""
+"""The schema registry, for chat services that publish in the wire format of Confluent's serializers."""
 
 from pathlib import Path
 
@@ -11,13 +11,15 @@ class SchemaRegistryFields(BaseModel):
     schema_registry_url: str | None = Field(
         None,
         pattern=HTTP,
-        description="address of a schema registry: what chat services publish may then be Avro, Protobuf or JSON in Confluent's "
-        "wire format, or plain JSON as without it",
+        description="address of a schema registry; chat services may then publish Avro, Protobuf or JSON in "
+        "Confluent's wire format, or plain JSON",
     )
-    schema_registry_username: str | None = Field(None, min_length=1, description="name (or API key) for that registry")
+    schema_registry_username: str | None = Field(
+        None, min_length=1, description="user name or API key for the registry"
+    )
     schema_registry_password: SecretStr | None = Field(
-        None, min_length=1, description="password (or API secret) for it"
+        None, min_length=1, description="password or API secret for the registry"
     )
     schema_registry_ca_file: Path | None = Field(
-        None, description="PEM file of its trusted authorities, instead of the system's"
+        None, description="PEM file of the registry's trusted authorities, instead of the system's"
     )

@@ -1,4 +1,4 @@
-"""How much a worker does at a time, how batches form, and how it stops."""
+"""Concurrency of a worker, its batches, and its shutdown."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from schemas.extraction.requests import Lane
 from schemas.policies.policies import Policies
 from sinks.extraction.batches import Bounds
 
-# Of the slices in a batch. The API takes 256 MB of prompts; this much is held in memory at a time, and sent in one call.
+# Bytes of the slices in a batch, which are in memory and sent in one call. The API accepts 256 MB of prompts.
 BATCH_BYTES = 32 * 1024 * 1024
 
 
@@ -19,37 +19,38 @@ class WorkerFields(BaseModel):
     extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
     background_concurrency: int = Field(4, ge=1, le=256, description="background model calls at a time in one worker")
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
-    batch_wait_s: float = Field(300.0, gt=0.0, description="longest wait of a request for others to make a batch with")
-    batch_requests: int = Field(1_000, ge=1, le=100_000, description="requests in a batch at most")
+    batch_wait_s: float = Field(300.0, gt=0.0, description="longest time that a request waits for its batch to fill")
+    batch_requests: int = Field(1_000, ge=1, le=100_000, description="most requests in a batch")
     batch_poll_s: float = Field(
-        60.0, gt=0.0, description="pause before the first look at a batch; later ones grow to ten times that"
+        60.0, gt=0.0, description="pause before the first poll of a batch; later pauses grow to ten times that"
     )
     policies_file: Path | None = Field(
-        None, description="YAML or JSON file of policies that apply beneath those of the topic memory.policies"
+        None, description="YAML or JSON file of policies, which come after those of the topic memory.policies"
     )
     stop_s: float = Field(
         10.0,
         ge=0.0,
         le=3600.0,
-        description="time for a worker or the API that is told to stop to finish what is under way",
+        description="time that a stopping worker or API has to finish running work",
     )
     stuck_s: float = Field(
-        300.0, ge=10.0, le=86_400.0, description="a worker whose lag does not move for so long is not ready"
+        300.0, ge=10.0, le=86_400.0, description="time without progress on a lag after which a worker is not ready"
     )
 
     def slots(self) -> dict[Lane, int]:
-        """How many extraction requests of each lane may be on their way through one worker's model."""
+        """The number of extraction requests per lane that one worker processes concurrently."""
         return {"live": self.extraction_concurrency, "background": self.background_concurrency}
 
     def model_concurrency(self) -> int:
-        """Calls that a worker's stages may have under way at a time: one for each request, and one for each decision."""
+        """Calls that a worker's stages may have under way at a time: one for each request, and one for each "
+        "decision."""
         return self.extraction_concurrency + self.background_concurrency + self.curation_concurrency
 
     def batch_bounds(self) -> Bounds:
         return Bounds(self.batch_requests, BATCH_BYTES, self.batch_wait_s)
 
     def policies(self) -> Policies:
-        """Those of the policies file. Raises Misconfigured when it cannot be read or holds something else."""
+        """The policies of the policy file. Raises Misconfigured if the file cannot be read or is invalid."""
         if self.policies_file is None:
             return Policies()
         try:

@@ -1,1 +1,1 @@
-"""The composition root: adapters picked from the settings and put together."""
+"""The composition root: builds adapters from the settings and connects them."""

@@ -1,4 +1,4 @@
-"""Budgets as the settings have them: prices, the budget of all namespaces together, and the energy that holds to both."""
+"""Budgets from the settings: prices, the overall budget, and the guard that enforces budgets."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agents.budgets.arithmetic import memory_budget
-from agents.budgets.energy import BudgetedEnergy
+from agents.budgets.budget_guard import LedgerBudgetGuard
 from agents.budgets.prices import PRICES_FILE, Prices, decoded
 from deploy.settings import Settings
 from deploy.settings.budgets import Limits
@@ -18,24 +18,24 @@ from schemas.policies.policies import Policies
 from sinks.budgets.ledger import Ledger
 
 
-def energy(
+def budget_guard(
     settings: Settings,
     models: Iterable[tuple[str, str]],
     ledger: Ledger,
     policies: Policies,
     clock: Callable[[], datetime],
-) -> BudgetedEnergy:
-    """Holds to the budgets of the settings and the policies. `models` may be asked, each behind its provider's name.
+) -> LedgerBudgetGuard:
+    """Enforces the budgets of the settings and the policies. `models` are (provider, model) pairs that may be called.
 
-    Raises Misconfigured for money without prices.
+    Raises Misconfigured for a budget in money with unpriced models.
     """
     known, all_together = prices(settings), overall(settings)
     require_prices(known, models, all_together, policies)
-    return BudgetedEnergy(ledger, known, all_together, clock)
+    return LedgerBudgetGuard(ledger, known, all_together, clock)
 
 
 def overall(settings: Settings) -> Budget:
-    """What all namespaces together may spend: the budget stated, and at most memory's share of the chat system's."""
+    """The overall budget: the configured one, limited to memory's share of the chat system's budget."""
     stated = replace(stated_budget(settings.budget), background_reserve=settings.background_reserve)
     return memory_budget(stated, stated_budget(settings.chat_budget), settings.memory_share)
 
@@ -46,7 +46,7 @@ def stated_budget(limits: Limits) -> Budget:
 
 
 def prices(settings: Settings) -> Prices:
-    """The table that ships with the operator's over it. Raises Misconfigured."""
+    """The shipped price table with the operator's prices over it. Raises Misconfigured."""
     built_in = decoded(PRICES_FILE.read_bytes())
     if settings.prices_file is None:
         return built_in
@@ -58,9 +58,9 @@ def prices(settings: Settings) -> Prices:
 
 
 def require_prices(known: Prices, models: Iterable[tuple[str, str]], all_together: Budget, policies: Policies) -> None:
-    """Raises Misconfigured where money is limited and a model, with its provider before it, has no price.
+    """Raises Misconfigured if a budget is in money and one of the (provider, model) pairs has no price.
 
-    What it cost would not be known, and the budget would never end.
+    Its cost would be unknown, so the budget would never be spent.
     """
     limited = [policy.name for policy in policies.listed if policy.budget.in_money]
     if not all_together.in_money and not limited:

@@ -1,12 +1,12 @@
-"""Provider claude as the settings have it: a module apart, as Anthropic's package takes seconds to load."""
+"""Builds the Claude provider. A separate module, as importing Anthropic's package takes seconds."""
 
-from agents.models.billing import Energy
+from agents.models.billing import BudgetGuard
 from agents.models.claude.provider import ClaudeProvider
 from deploy.settings import Settings
 from streams.windows.tokens.counting import TokenCount
 
 
-def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> ClaudeProvider:
+def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> ClaudeProvider:
     return ClaudeProvider(
         model=settings.claude_model,
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
@@ -16,13 +16,13 @@ def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
         compaction_model=settings.claude_compaction_model,
         concurrency=settings.model_concurrency(),
         tokens_per_minute=settings.claude_tokens_per_minute,
-        energy=energy,
+        budget_guard=budget_guard,
         rest_s=settings.model_rest_s,
     )
 
 
-def reranking_claude(settings: Settings, model: str, energy: Energy | None) -> ClaudeProvider:
-    """Asked once: somebody waits for the answer, and can do without it."""
+def reranking_claude(settings: Settings, model: str, budget_guard: BudgetGuard | None) -> ClaudeProvider:
+    """A provider without retries: the caller waits and can do without the answer."""
     return ClaudeProvider(
         model=model,
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
@@ -30,6 +30,6 @@ def reranking_claude(settings: Settings, model: str, energy: Energy | None) -> C
         timeout_s=settings.reranker_within_s,
         max_retries=0,
         tokens_per_minute=settings.claude_tokens_per_minute,
-        energy=energy,
+        budget_guard=budget_guard,
         rest_s=settings.model_rest_s,
     )

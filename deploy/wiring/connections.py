@@ -1,10 +1,10 @@
-"""PostgreSQL and Kafka as the settings say: what workers, the command line and the demo connect to."""
+"""Connections to PostgreSQL and Kafka from the settings, for workers, commands and the demo."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from agents.dead_letters.letters import Letters
+from agents.dead_letters.dead_letter_queue import DeadLetterQueue
 from deploy.settings import Settings
 from schemas.kafka import topics
 from schemas.kafka.records import Publisher
@@ -13,14 +13,14 @@ from streams.kafka.log import Log
 from streams.kafka.policy_topic import PolicyTopic
 from streams.kafka.publisher import KafkaPublisher
 
-COMMAND_S = 30.0  # of a statement that takes its time
+COMMAND_S = 30.0  # timeout of a slow statement
 
 
 @asynccontextmanager
 async def postgres(
     settings: Settings, max_size: int = 10, command_timeout_s: float = COMMAND_S, *, min_size: int = 1
 ) -> AsyncIterator[Pool]:
-    """A pool of connections, of which `min_size` are open from the beginning. Raises Retryable when PostgreSQL is not there."""
+    """A connection pool with `min_size` open connections. Raises Retryable when PostgreSQL is away."""
     dsn = settings.postgres_dsn.get_secret_value()
     pool = await connect(dsn, min_size=min_size, max_size=max_size, command_timeout_s=command_timeout_s)
     try:
@@ -35,7 +35,7 @@ def kafka(settings: Settings) -> KafkaPublisher:
 
 
 def policy_topic(settings: Settings) -> PolicyTopic:
-    """To be used in an `async with`, as its reader is started there."""
+    """The reader of the policy topic; start it with `async with`."""
     return PolicyTopic(settings.cluster().client(), settings.topics().physical(topics.POLICIES))
 
 
@@ -43,5 +43,5 @@ def topic_log(settings: Settings) -> Log:
     return Log(settings.cluster().client(), settings.topics().own_message_bytes)
 
 
-def letters(settings: Settings, publisher: Publisher) -> Letters:
-    return Letters(topic_log(settings), publisher, settings.topic_prefix, lambda: datetime.now(UTC))
+def dead_letter_queue(settings: Settings, publisher: Publisher) -> DeadLetterQueue:
+    return DeadLetterQueue(topic_log(settings), publisher, settings.topic_prefix, lambda: datetime.now(UTC))

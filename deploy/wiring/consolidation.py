@@ -1,4 +1,4 @@
-"""Wires consolidation into the workers that ask models: the scheduler, of which one leads, and dry runs."""
+"""Wires consolidation into workers that call models: the scheduler, of which one leads, and dry runs."""
 
 from agents.consolidation.dry_runs import DryRunAgent, ExtractionServices
 from agents.consolidation.scheduler import Scheduler
@@ -21,7 +21,7 @@ TICK_S = 1.0
 
 
 def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
-    """Its chores run from here on, and end with the wiring's resources."""
+    """Adds the background tasks, which run until the wiring's resources close."""
     pool, resources = wiring.pool, wiring.resources
     leading = Leadership(pool, "scheduler", wiring.worker)
     scheduler = Scheduler(leading, wiring.policies, wiring.publisher, now)
@@ -31,12 +31,14 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
     def forecast() -> Forecast:
         return Forecast(pool, vectors, embedder, Editor(provider), now)
 
-    dry_runs = DryRunAgent(DryRuns(pool), asked(wiring, provider, embedder, vectors), forecast, wiring.worker, now)
+    dry_runs = DryRunAgent(
+        DryRuns(pool), extraction_services(wiring, provider, embedder, vectors), forecast, wiring.worker, now
+    )
     resources.push_async_callback(dry_runs.close)
     wiring.chores.add("dry runs", TICK_S, dry_runs.tick)
 
 
-def asked(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionServices:
+def extraction_services(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionServices:
     settings, policies = wiring.settings, wiring.policies
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
     policies.add_listener(terms.governed)

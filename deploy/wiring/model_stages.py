@@ -1,4 +1,4 @@
-"""Wires the stages that ask models and compare memories: extraction and curation."""
+"""Wires the stages that call models and compare memories: extraction and curation."""
 
 import logging
 import os
@@ -6,8 +6,8 @@ import socket
 from collections.abc import Collection
 from functools import partial
 
-from agents.budgets.energy import BudgetedEnergy
-from agents.budgets.usage_notices import UsagePublisher
+from agents.budgets.budget_guard import LedgerBudgetGuard
+from agents.budgets.usage_publisher import UsagePublisher
 from agents.curation.agent import CurationAgent
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
@@ -19,14 +19,17 @@ from agents.extraction.agent import ExtractionAgent
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.extraction.parked import ParkedRequestAgent
+from agents.extraction.parked_requests import ParkedRequestAgent
 from agents.extraction.related import RelatedMemories
 from agents.models.batches import ModelBatches
 from agents.models.local_only import check_policies
+from agents.models.one_language import translation_warning
 from agents.models.port import Provider
+from agents.passages.repeated_messages import RepeatedMessages
 from agents.stage.loop import Handle
 from deploy.metrics.instrumented import MeasuredLedger, MeasuredProvider
-from deploy.metrics.sampled import ask
+from deploy.metrics.sampling import provider_states
+from deploy.settings import Settings
 from deploy.wiring import budgets, consolidation, models, vector_index
 from deploy.wiring.erasure import add_completing
 from deploy.wiring.message_ends import message_ends
@@ -59,16 +62,17 @@ ASK_S = 15.0
 
 
 def shared_embedders(wiring: Wiring) -> vector_index.Embedders:
-    """Those of all stages of a worker. Raises Misconfigured where a policy keeps texts on this machine that they would send
-    elsewhere."""
+    """The embedders of a worker's stages. Raises Misconfigured if a policy forbids to send texts and an embedder would."""
     keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, wiring.settings)
     keep_texts_here(wiring.policies.now)
-    wiring.policies.add_listener(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
+    wiring.policies.add_listener(
+        keep_texts_here
+    )  # a worker stops if a new policy forbids to send texts that the embedder sends
     return vector_index.Embedders(wiring.settings, wiring.resources)
 
 
 async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> None:
-    """Those of the two that are among `stages`, on one index and provider. Raises Misconfigured."""
+    """Adds extraction and curation, as far as they are among `stages`, with one index and provider. Raises Misconfigured."""
     settings = wiring.settings
     vectors = await wiring.resources.enter_async_context(vector_index.qdrant(settings, embedder))
     await refuse_a_lost_index(wiring.pool, vectors)
@@ -82,45 +86,55 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
 
 
 async def refuse_a_lost_index(pool: Pool, vectors: Vectors) -> None:
-    """An empty one in its place would let everything be remembered a second time."""
+    """Raises Misconfigured if the index is missing although there are memories: an empty one would let memories be stored
+    twice."""
     if not await vectors.exists() and await Memories(pool).any():
         raise Misconfigured("Qdrant holds no collection for the memories that PostgreSQL has: run `memstream reindex`")
 
 
 def model_provider(wiring: Wiring) -> Provider:
     settings = wiring.settings
-    provider = models.provider(settings, models.token_counter(settings), energy(wiring))
+    provider = models.provider(settings, models.token_counter(settings), budget_guard(wiring))
     wiring.resources.push_async_callback(provider.close)
     check_policies(wiring.policies.now, provider)
-    wiring.policies.add_listener(lambda changed: warn_of_leaving(changed, provider))
+    warn_of_one_language(wiring.policies.now, settings)
+    wiring.policies.add_listener(lambda changed: warn_of_local_only(changed, provider))
+    wiring.policies.add_listener(lambda changed: warn_of_one_language(changed, settings))
     state = PipelineState(wiring.pool)
     worker = f"{socket.gethostname()}/{os.getpid()}"
 
     async def look() -> None:
-        await state.note_providers(worker, await ask(wiring.meters, models.each(provider)))
+        await state.note_providers(worker, await provider_states(wiring.meters, models.inner_providers(provider)))
 
     wiring.chores.add("providers", ASK_S, look)
     return provider
 
 
-def energy(wiring: Wiring) -> BudgetedEnergy:
-    """What models may be asked for; what they consumed is booked and told beside the work."""
-    asked = models.asked(wiring.settings)
-    energy = budgets.energy(
-        wiring.settings, asked, MeasuredLedger(wiring.pool, wiring.meters), wiring.policies.now, now
+def budget_guard(wiring: Wiring) -> LedgerBudgetGuard:
+    """The budget guard; a background task books and publishes the usage."""
+    models_used = models.configured_models(wiring.settings)
+    budget_guard = budgets.budget_guard(
+        wiring.settings, models_used, MeasuredLedger(wiring.pool, wiring.meters), wiring.policies.now, now
     )
-    wiring.resources.push_async_callback(energy.close)
-    wiring.chores.add("usage", USAGE_S, energy.book)
+    wiring.resources.push_async_callback(budget_guard.close)
+    wiring.chores.add("usage", USAGE_S, budget_guard.book)
     wiring.chores.add("usage notices", USAGE_S, UsagePublisher(UsageRecords(wiring.pool), wiring.publisher).publish)
-    return energy
+    return budget_guard
 
 
-def warn_of_leaving(policies: Policies, provider: Provider) -> None:
-    """A policy that comes while work goes on does not stop it: what it keeps here goes to the dead letters instead."""
+def warn_of_local_only(policies: Policies, provider: Provider) -> None:
+    """Logs a warning for policies that forbid to send texts, while the provider would: their conversations become dead
+    letters."""
     try:
         check_policies(policies, provider)
     except Misconfigured as exc:
-        log.error("its conversations go to the dead letters: %s", exc)
+        log.error("conversations of this policy become dead letters: %s", exc)
+
+
+def warn_of_one_language(policies: Policies, settings: Settings) -> None:
+    """What the rules find stays in the language in which it was said: nothing is lost, but its policy wants another."""
+    if warning := translation_warning(policies, models.provider_names(settings)):
+        log.warning("%s", warning)
 
 
 async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
@@ -136,7 +150,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         concurrency=settings.extraction_concurrency,
         background_concurrency=settings.background_concurrency,
         calibrations=Calibrations(wiring.pool),
-        taken=wiring.meters.answered,
+        on_batch_answer=wiring.meters.answered,
     )
     outcomes = RequestOutcomes(extractions, wiring.publisher, now, extractor.without_erased)
     resuming = ParkedRequestAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
@@ -155,7 +169,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
             batches=batches,
             in_flight=sum(settings.slots().values()),
         )
-        resources.push_async_callback(agent.close)  # before what its running calls use is closed
+        resources.push_async_callback(agent.close)  # stopped before the resources of running calls are closed
         app.beside.append(lambda: resuming.under_way)
         chores.add("parked requests", RESUME_S, resuming.tick)
         if batches is not None:
@@ -181,7 +195,7 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes,
 
 
 async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
-    asked = MeasuredProvider(provider, wiring.meters)
+    measured = MeasuredProvider(provider, wiring.meters)
     projector = Projector(wiring.pool, vectors, wiring.outbox)
     ends, kept = partial(message_ends, wiring.settings), Erasures(wiring.pool)
     curator = Curator(
@@ -191,10 +205,11 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         projector,
         wiring.policies,
         now,
-        Compactor(asked, embedder),
-        Editor(asked),
-        resolver=Resolver(asked, Resolutions(wiring.pool), now),
+        Compactor(measured, embedder),
+        Editor(measured),
+        resolver=Resolver(measured, Resolutions(wiring.pool), now),
         ends=ends,
+        said_again=RepeatedMessages(),
         erasures=ErasureWishes(ErasureService(kept, ends, now), kept, now),
         concurrency=wiring.settings.curation_concurrency,
         count_tokens=models.token_counter(wiring.settings),

@@ -1,4 +1,4 @@
-"""Models as the settings have them: who is asked, how tokens are counted, and how much a model reads."""
+"""Models from the settings: providers, token counting, and context sizes."""
 
 import os
 from collections.abc import Callable
@@ -8,72 +8,77 @@ from typing import Final
 import tiktoken
 
 from agents.models.auto import AutoProvider
-from agents.models.batches import Batching, ModelBatches
-from agents.models.billing import Energy
+from agents.models.batches import BatchProvider, ModelBatches
+from agents.models.billing import BudgetGuard
 from agents.models.offline.provider import OfflineProvider
 from agents.models.ollama.provider import OllamaProvider, slice_room
 from agents.models.port import Provider
-from agents.models.prompts.extraction import MOST_TOKENS
-from deploy.embedded.vocabulary import ensure_vocabulary
+from agents.models.prompts.extraction import MAX_SLICE_TOKENS
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from deploy.settings import Settings
 from streams.windows.tokens.counting import TokenCount, TokenCounter
 from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 
-# Of counts of tokens. What each model bills beside them is learned (docs/windows.md), so another encoding would change little.
+# Encoding of token counts. The ratio to each model's billed tokens is learned (docs/windows.md), so another encoding would
+# change little.
 TOKENIZER: Final = "o200k_base"
 
 
-def provider(settings: Settings, count_tokens: TokenCount | None = None, energy: Energy | None = None) -> Provider:
-    """With `count_tokens` it tells what it counted of what was billed; with `energy` it keeps within budgets.
+def provider(
+    settings: Settings, count_tokens: TokenCount | None = None, budget_guard: BudgetGuard | None = None
+) -> Provider:
+    """The provider. With `count_tokens` it reports counted and billed tokens; with `budget_guard` it respects budgets.
 
-    To be closed by the caller.
+    The caller closes it.
     """
     if settings.provider == "auto":
-        return AutoProvider([PROVIDERS[name](settings, count_tokens, energy) for name in provider_names(settings)])
-    return PROVIDERS[settings.provider](settings, count_tokens, energy)
+        return AutoProvider(
+            [PROVIDERS[name](settings, count_tokens, budget_guard) for name in provider_names(settings)]
+        )
+    return PROVIDERS[settings.provider](settings, count_tokens, budget_guard)
 
 
-def each(provider: Provider) -> tuple[Provider, ...]:
-    """Those that are asked, of which `auto` has several."""
+def inner_providers(provider: Provider) -> tuple[Provider, ...]:
+    """The providers behind a provider: several behind `auto`."""
     return provider.providers if isinstance(provider, AutoProvider) else (provider,)
 
 
 def provider_names(settings: Settings) -> tuple[str, ...]:
-    """Those that may be asked, in order."""
+    """The names of the providers, in the order of preference."""
     return tuple(settings.provider_order.split(",")) if settings.provider == "auto" else (settings.provider,)
 
 
-def asked(settings: Settings) -> list[tuple[str, str]]:
-    """The models that may be asked, each behind its provider's name."""
+def configured_models(settings: Settings) -> list[tuple[str, str]]:
+    """The models that may be called, as (provider, model) pairs."""
     known = {"claude": [settings.claude_model, settings.claude_compaction_model], "ollama": [settings.ollama_model]}
     return [(name, model) for name in provider_names(settings) for model in known.get(name, [])]
 
 
-def offline(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
-    """Rules cost nothing: no budget holds them up."""
+def offline(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:
+    """The offline provider: rules are free, so no budget applies."""
     return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
 
 
-def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
-    """Loads Anthropic's package, which takes seconds: workers that ask others start without it."""
-    made: Provider = import_module("deploy.wiring.claude").claude(settings, count_tokens, energy)
+def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:
+    """Imports Anthropic's package, which takes seconds: workers with other providers start without it."""
+    made: Provider = import_module("deploy.wiring.claude").claude(settings, count_tokens, budget_guard)
     return made
 
 
-def ollama(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
+def ollama(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:
     return OllamaProvider(
         model=settings.ollama_model,
         base_url=settings.ollama_base_url,
         timeout_s=settings.ollama_timeout_s,
         count_tokens=count_tokens,
         concurrency=settings.ollama_concurrency,
-        energy=energy,
+        budget_guard=budget_guard,
         rest_s=settings.model_rest_s,
     )
 
 
 SLICE_ROOM = {"ollama": slice_room()}
-PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, Energy | None], Provider]] = {
+PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, BudgetGuard | None], Provider]] = {
     "offline": offline,
     "claude": claude,
     "ollama": ollama,
@@ -81,22 +86,22 @@ PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, Energy | None], Prov
 
 
 def most_slice_tokens(settings: Settings) -> int:
-    """What every model that may be asked reads whole."""
-    return min(SLICE_ROOM.get(name, MOST_TOKENS) for name in provider_names(settings))
+    """The largest slice that every configured model can read."""
+    return min(SLICE_ROOM.get(name, MAX_SLICE_TOKENS) for name in provider_names(settings))
 
 
 async def model_batches(provider: Provider) -> ModelBatches | None:
-    """The provider's batches, if it has any; of `auto` those of the first that has batches, if it lacks nothing."""
-    if isinstance(provider, Batching):
+    """The provider's batches, if it has any; with `auto` those of the first available provider that has batches."""
+    if isinstance(provider, BatchProvider):
         return provider.batches()
-    for one in each(provider):
-        if isinstance(one, Batching) and await one.trouble() is None:
+    for one in inner_providers(provider):
+        if isinstance(one, BatchProvider) and await one.unavailable_reason() is None:
             return one.batches()
     return None
 
 
 def token_counter(settings: Settings) -> TokenCounter:
-    """tiktoken reads its vocabulary from a directory named by the environment, and would download it otherwise."""
+    """A token counter. tiktoken reads its vocabulary from a directory in the environment, and would download it otherwise."""
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(settings.cache / "vocabulary")))
     return TokenCounter(tiktoken.get_encoding(TOKENIZER))
 

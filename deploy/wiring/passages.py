@@ -1,4 +1,4 @@
-"""Wires the passages stage, and what keeps Qdrant equal to its rows."""
+"""Wires the passages stage, and the cleanup that keeps Qdrant in step with its rows."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import partial
 from agents.passages.agent import STAGE, PassageAgent
 from agents.passages.backfill import Backfill, Backfilled, Progress
 from agents.passages.indexer import PassageIndexer
-from agents.passages.refused import RefusedPassages
+from agents.passages.refused_passages import RefusedPassages
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from deploy.metrics.instrumented import MeasuredIndexer
@@ -27,7 +27,7 @@ from sinks.postgres.connection import Pool
 from streams.kafka.consumer_groups import ConsumerGroups
 
 REMOVE_S = 1.0
-TOLD_EVERY_S = 5.0
+REPORT_EVERY_S = 5.0
 
 
 async def add(wiring: Wiring, embedder: Embedder) -> None:
@@ -35,7 +35,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     passages = Passages(wiring.pool)
     await refuse_a_lost_index(passages, vectors)
     await vectors.ensure_collection()
-    vectors.on_refused = RefusedPassages(wiring.publisher).tell
+    vectors.on_refused = RefusedPassages(wiring.publisher).publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
     await wiring.add("passages", lambda _app: agent.handle)
@@ -43,7 +43,8 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
 
 
 async def refuse_a_lost_index(passages: Passages, vectors: PassageVectors) -> None:
-    """With an empty one in its place most of what was said would be found by its words alone, and nobody would notice."""
+    """Raises Misconfigured if the index is missing although there are passages: with an empty one, search would silently use
+    words alone."""
     if not await vectors.exists() and await passages.any():
         raise Misconfigured("Qdrant holds no collection for the passages that PostgreSQL has: run `memstream reindex`")
 
@@ -51,21 +52,22 @@ async def refuse_a_lost_index(passages: Passages, vectors: PassageVectors) -> No
 async def reindex(
     settings: Settings, pool: Pool, embedder: Embedder, policies: PolicySelector, say: Callable[[str], object]
 ) -> PassagesReindexed:
-    """The index of what was said, from PostgreSQL. Raises Misconfigured where a worker goes on with another model; Retryable."""
+    """Rebuilds the passage index from PostgreSQL. Raises Misconfigured while a worker runs with another model, and
+    Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
         if await vectors.exists() and await vectors.is_of_another_model():
             await refuse_beside_the_stage(settings)
         audience = Audience(Participants(pool), policies)
-        told = Told(say)
+        progress = ProgressLog(say)
         renewal = PassageRenewal(pool, vectors)
-        indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, told)
+        indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, progress)
         return await indexer.reindex()
 
 
 async def backfill(
     settings: Settings, pool: Pool, embedder: Embedder, policies: PolicySelector, progress: Progress
 ) -> Backfilled:
-    """Passages of what the archive has. Raises Misconfigured for an index that is lost or not whole; Retryable."""
+    """Indexes archived messages. Raises Misconfigured for a missing or incomplete index, and Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
         passages = Passages(pool)
         await refuse_a_lost_index(passages, vectors)
@@ -76,22 +78,22 @@ async def backfill(
 
 
 async def refuse_beside_the_stage(settings: Settings) -> None:
-    """It would go on writing vectors of the model before. Raises Retryable as well."""
+    """Raises Misconfigured while the stage runs with another model, and Retryable."""
     group = settings.topics().group(STAGE)
     if await ConsumerGroups(settings.cluster().client()).with_members([group]):
         raise Misconfigured(
-            f"what was said is to be embedded by another model, and workers in {group} go on with the one before: stop them first"
+            f"workers of {group} still embed passages with the previous model: stop them before passages are embedded again"
         )
 
 
-class Told:
-    """Progress, every few seconds."""
+class ProgressLog:
+    """Prints progress every few seconds."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
         self._at = time.monotonic()
 
     def __call__(self, messages: int) -> None:
-        if time.monotonic() - self._at >= TOLD_EVERY_S:
+        if time.monotonic() - self._at >= REPORT_EVERY_S:
             self._at = time.monotonic()
             self._say(f"{messages:,} messages looked at")

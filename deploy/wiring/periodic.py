@@ -1,4 +1,4 @@
-"""What a worker does again and again beside its stages."""
+"""Periodic background tasks of a process."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ Chore = Callable[[], Awaitable[object]]
 
 
 class PeriodicTasks:
-    """Each in a task of its own, from when it is added until all are stopped."""
+    """Runs each task from when it is added until all are stopped."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
@@ -21,11 +21,11 @@ class PeriodicTasks:
         self.watch(asyncio.create_task(repeat(name, interval_s, chore)))
 
     def watch(self, task: asyncio.Task[None]) -> None:
-        """For work that is to be watched and stopped with them, and may end."""
+        """Watches and stops a task that may also end by itself."""
         self._tasks.append(task)
 
     def raise_if_failed(self) -> None:
-        """Raises what ended one of them, if one has failed."""
+        """Raises the error of a failed task, if any."""
         for task in self._tasks:
             if task.done():
                 task.result()
@@ -37,8 +37,8 @@ class PeriodicTasks:
 
 
 async def repeat(name: str, interval_s: float, chore: Chore) -> None:
-    """Does a chore again and again. What may pass is logged and tried at the next turn, and so is what one row alone is at fault
-    for: it would stop every worker, one after the other."""
+    """Repeats a task. Temporary failures, and Rejected ones of single rows, are logged and retried at the next turn: they
+    would stop one worker after the other."""
     while True:
         await asyncio.sleep(interval_s)
         try:

@@ -1,4 +1,4 @@
-"""What a process goes by and keeps up to date: the policies, and the terms on which windows are kept under them."""
+"""Wires the current policies and the terms of windows, and keeps both up to date."""
 
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ CALIBRATE_S = 60.0
 async def current_policies(
     settings: Settings, publisher: Publisher, resources: AsyncExitStack, chores: PeriodicTasks
 ) -> CurrentPolicies:
-    """Read to their end before anything is decided by them."""
+    """The current policies, read to their end before they are used, then followed."""
     topic = await resources.enter_async_context(connections.policy_topic(settings))
     policies = CurrentPolicies(settings.policies(), topic, publisher, lambda: datetime.now(UTC))
     await policies.read()
@@ -28,7 +28,7 @@ async def current_policies(
 
 
 async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: PeriodicTasks) -> WindowTerms:
-    """Under the policies as they are, for models as far as they are known."""
+    """The terms of windows under the current policies and calibrations."""
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
     policies.add_listener(terms.governed)
     calibrations = Calibrations(pool)

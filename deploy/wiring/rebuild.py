@@ -1,4 +1,4 @@
-"""PostgreSQL from Kafka, then Qdrant from PostgreSQL: what a rebuild is made of, and what must hold before it begins."""
+"""Wires a rebuild of PostgreSQL from Kafka and Qdrant from PostgreSQL, and checks its preconditions."""
 
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from msgspec import Struct
 
 from agents.rebuild.rebuilder import Rebuild
-from deploy.cli.policy_store import applying, stored
+from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.settings import Settings
 from deploy.wiring import connections, passages, vector_index
 from schemas.errors import Misconfigured
@@ -17,14 +17,14 @@ from streams.kafka.consumer_groups import ConsumerGroups
 from streams.kafka.log import Chunk, Log
 from streams.kafka.topics import STAGES, TopicSettings
 
-STATEMENT_S = 3_600.0  # what follows from all that was told is a few statements over all memories
-TOLD_EVERY_S = 5.0
+STATEMENT_S = 3_600.0  # timeout: the last step runs a few statements over all memories
+REPORT_EVERY_S = 5.0
 
 Say = Callable[[str], object]
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
-    """Records read, those of them that told nothing; what is in the database then, and what was done to the index."""
+    """The numbers of records read and unreadable, the counts of the rebuilt database, and the result of reindexing."""
 
     records: int
     unreadable: int
@@ -35,7 +35,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
 
 
 class NamedLog:
-    """A Log by logical names."""
+    """A Log that takes logical topic names."""
 
     def __init__(self, log: Log, names: TopicSettings) -> None:
         self._log = log
@@ -49,7 +49,7 @@ class NamedLog:
 
 
 async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt:
-    """Raises Misconfigured where something has to be done first, and says what; Retryable."""
+    """Rebuilds everything. Raises Misconfigured naming a missing precondition, and Retryable."""
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
         raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
     await vector_index.refuse_by_topic(settings)
@@ -57,21 +57,23 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     log = Log(settings.cluster().client(), names.own_message_bytes)
     groups = ConsumerGroups(settings.cluster().client())
 
-    async def alone() -> None:
+    async def require_no_workers() -> None:
         if working := await groups.with_members([names.group(stage) for stage in STAGES]):
             raise Misconfigured(
-                f"workers are running ({', '.join(working)}): stop them, as what they decide now would be lost"
+                f"workers are running ({', '.join(working)}): stop them, because a rebuild loses what they decide meanwhile"
             )
 
-    policies = applying(settings, await stored(settings))
+    policies = policies_in_effect(settings, await stored_policies(settings))
     async with (
         connections.postgres(settings, max_size=4, command_timeout_s=STATEMENT_S) as pool,
         vector_index.embedders(settings) as embedders,
         vector_index.qdrant(settings, await embedders.of_memories()) as vectors,
     ):
-        begun = Rebuild(pool, NamedLog(log, names), policies, RebuildProgress(say), alone=alone)
-        read = await begun.run(onto_backup=onto_backup)
-        say("PostgreSQL is up to what Kafka tells; writing Qdrant")
+        running_rebuild = Rebuild(
+            pool, NamedLog(log, names), policies, RebuildProgress(say), require_no_workers=require_no_workers
+        )
+        read = await running_rebuild.run(onto_backup=onto_backup)
+        say("PostgreSQL has the records of Kafka; writing Qdrant")
         index = await reindex(pool, vectors, await embedders.of_memories())
         await passages.reindex(settings, pool, await embedders.of_passages(), policies, say)
         standing = await Rebuilds(pool).end()
@@ -86,13 +88,13 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
 
 
 class RebuildProgress:
-    """Progress, every few seconds."""
+    """Prints progress every few seconds."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self._at = time.monotonic()
 
     def __call__(self, topic: str, records: int) -> None:
-        if time.monotonic() - self._at >= TOLD_EVERY_S:
+        if time.monotonic() - self._at >= REPORT_EVERY_S:
             self._at = time.monotonic()
             self._say(f"{topic}: {records:,} records read")

@@ -1,4 +1,4 @@
-"""Wires a replay, and what switches to it: the stages' own parts, in the process of a command."""
+"""Wires replays and cutovers from the parts of the stages, in the process of a command."""
 
 import os
 import socket
@@ -16,7 +16,8 @@ from agents.curation.resolver import Resolver
 from agents.extraction.extractor import Extractor
 from agents.extraction.related import RelatedMemories
 from agents.models.local_only import check_policies
-from agents.replay.conversations import Told, plan_conversations, replay_archive, replay_kafka
+from agents.passages.repeated_messages import RepeatedMessages
+from agents.replay.conversations import OnProgress, plan_conversations, replay_archive, replay_kafka
 from agents.replay.cutover import Cutover
 from agents.replay.replayer import Replayer
 from agents.windows.terms import WindowTerms
@@ -40,12 +41,12 @@ from sinks.replay.generations import Generations
 from sinks.vectors.qdrant import Vectors
 from streams.kafka.log import Log
 
-LONGEST_STATEMENT_S = 1_800.0  # going through an archive of years
+LONGEST_STATEMENT_S = 1_800.0  # timeout: a statement may read an archive of years
 MODEL_SETTING = {"claude": "claude_model", "ollama": "ollama_model"}
 
 
-class Parts(Struct, frozen=True):
-    """What a replay and a cutover are made of."""
+class ReplayParts(Struct, frozen=True):
+    """The parts of a replay and a cutover."""
 
     settings: Settings
     pool: Pool
@@ -64,8 +65,8 @@ class Parts(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def connected(settings: Settings) -> AsyncIterator[Parts]:
-    """Raises Retryable, Misconfigured."""
+async def connected(settings: Settings) -> AsyncIterator[ReplayParts]:
+    """Opens the parts. Raises Retryable and Misconfigured."""
     await vector_index.refuse_by_topic(settings)
     async with AsyncExitStack() as resources:
         enter = resources.enter_async_context
@@ -74,36 +75,36 @@ async def connected(settings: Settings) -> AsyncIterator[Parts]:
         embedder = await vector_index.Embedders(settings, resources).of_memories()
         vectors = await enter(vector_index.qdrant(settings, embedder))
         await vectors.ensure_collection()
-        yield Parts(settings, pool, embedder, vectors, publisher, Projector(pool, vectors, publisher), resources)
+        yield ReplayParts(settings, pool, embedder, vectors, publisher, Projector(pool, vectors, publisher), resources)
 
 
 def generation(plan: Plan, at: datetime) -> Generation:
-    """A new one, of what was said and known until a moment."""
+    """A new generation, of the messages and policies until that moment."""
     return Generation(generation_id=token_hex(4), plan=plan, status="building", created_at=at, changed_at=at)
 
 
-def asking(settings: Settings, plan: Plan) -> Settings:
-    """The settings with the provider and the model that the plan names. Raises Misconfigured for a model that nobody has."""
+def replay_settings(settings: Settings, plan: Plan) -> Settings:
+    """The settings with the plan's provider and model. Raises Misconfigured for an unknown model."""
     settings = settings.model_copy(update={"provider": plan.provider} if plan.provider else {})
     if plan.model is None:
         return settings
     if settings.provider not in MODEL_SETTING:
         named = ", ".join(MODEL_SETTING)
         raise Misconfigured(
-            f"provider {settings.provider} has no models to choose from: say --provider with one of {named}"
+            f"provider {settings.provider} has no models to choose from: set --provider to one of {named}"
         )
     return settings.model_copy(update={MODEL_SETTING[settings.provider]: plan.model})
 
 
-async def replayer(parts: Parts, generation: Generation, before: Policies) -> Replayer:
-    """For a generation; ended with the parts. `before` are the policies of live messages."""
+async def replayer(parts: ReplayParts, generation: Generation, before: Policies) -> Replayer:
+    """The replayer of a generation, closed with the parts. `before` are the policies of live messages."""
     plan, pool = generation.plan, parts.pool
-    settings = asking(parts.settings, plan)
+    settings = replay_settings(parts.settings, plan)
     vector_index.refuse_if_texts_must_stay(settings, plan.policies)
     count_tokens = models.token_counter(settings)
-    energy = budgets.energy(settings, models.asked(settings), Ledger(pool), plan.policies, now)
-    parts.resources.push_async_callback(energy.close)
-    provider = models.provider(settings, count_tokens, energy)
+    budget_guard = budgets.budget_guard(settings, models.configured_models(settings), Ledger(pool), plan.policies, now)
+    parts.resources.push_async_callback(budget_guard.close)
+    provider = models.provider(settings, count_tokens, budget_guard)
     parts.resources.push_async_callback(provider.close)
     check_policies(plan.policies, provider)
     calibrations = Calibrations(pool)
@@ -128,6 +129,7 @@ async def replayer(parts: Parts, generation: Generation, before: Policies) -> Re
         Compactor(provider, parts.embedder),
         Editor(provider),
         resolver=Resolver(provider, Resolutions(pool), now),
+        said_again=RepeatedMessages(),
         concurrency=settings.curation_concurrency,
     )
     terms = WindowTerms(plan.policies, models.model_limits(settings), models.most_slice_tokens(settings))
@@ -148,37 +150,38 @@ async def replayer(parts: Parts, generation: Generation, before: Policies) -> Re
     return made
 
 
-async def begin(parts: Parts, generation: Generation, replayer: Replayer) -> None:
-    """Records the generation, with what the archive has for it."""
+async def begin(parts: ReplayParts, generation: Generation, replayer: Replayer) -> None:
+    """Stores the generation with its archived conversations."""
     from_archive = generation.plan.source == "archive"
     conversations = await plan_conversations(parts.generations, generation, replayer) if from_archive else []
     await parts.generations.begin(generation, conversations)
 
 
-async def replay(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
-    """Replays all of it that is not replayed yet; it is ready then. Raises Misconfigured while somebody else does, or after."""
+async def replay(parts: ReplayParts, generation: Generation, replayer: Replayer, on_progress: OnProgress) -> None:
+    """Replays the rest of the generation and marks it as ready. Raises Misconfigured if another process replays it, or it is
+    done."""
     async with parts.generations.held(generation.generation_id):
-        # Once more: what was so before it was held may not be so any more.
-        await interrupted(parts.generations, generation.generation_id)
-        await replay_held(parts, generation, replayer, told)
+        # Checked again under the lock: the state may have changed before it was held.
+        await resumable_generation(parts.generations, generation.generation_id)
+        await replay_held(parts, generation, replayer, on_progress)
 
 
-async def replay_held(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
+async def replay_held(parts: ReplayParts, generation: Generation, replayer: Replayer, on_progress: OnProgress) -> None:
     if generation.plan.source == "archive":
-        await replay_archive(parts.generations, generation, replayer, told)
+        await replay_archive(parts.generations, generation, replayer, on_progress)
     else:
-        async with schema_registry.reading(parts.settings) as reading:
+        async with schema_registry.record_decoder(parts.settings) as reading:
             log = Log(parts.settings.cluster().client(), reading=reading)
             topic = parts.settings.topics().physical(topics.MESSAGES)
-            await replay_kafka(log, topic, parts.generations, generation, replayer, told)
+            await replay_kafka(log, topic, parts.generations, generation, replayer, on_progress)
     await parts.generations.ready(generation.generation_id, now())
 
 
-async def interrupted(generations: Generations, generation_id: str) -> Generation:
-    """Raises Misconfigured unless there is something left to replay."""
+async def resumable_generation(generations: Generations, generation_id: str) -> Generation:
+    """Raises Misconfigured unless the generation has conversations left to replay."""
     generation = await generations.get(generation_id)
     if generation is None:
         raise Misconfigured(f"there is no generation {generation_id!r}: see `memstream generations list`")
     if generation.status != "building":
-        raise Misconfigured(f"generation {generation_id} is {generation.status}: nothing of it is left to replay")
+        raise Misconfigured(f"generation {generation_id} is {generation.status}: it can no longer be replayed")
     return generation

@@ -1,4 +1,4 @@
-"""The reranker as the settings have it."""
+"""Builds the configured reranker."""
 
 import os
 from collections.abc import AsyncIterator
@@ -6,9 +6,10 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 
+from agents.models.local_only import refuse_local_only
 from agents.models.reranking import ModelReranker
 from agents.policies.reader import policies_from
-from agents.retrieval.reranking import RerankedSearch, Reranker, Searching
+from agents.retrieval.reranking import RerankedSearch, Reranker, SearchService
 from deploy.settings import Settings
 from deploy.wiring import budgets
 from deploy.wiring.connections import policy_topic
@@ -25,20 +26,20 @@ CLAUDE_URL = "https://api.anthropic.com"
 
 @asynccontextmanager
 async def reranked(
-    settings: Settings, pool: Pool, policies: PolicySelector, searching: Searching
-) -> AsyncIterator[Searching]:
-    """The search, with the reranker behind it that the settings name, if any. Raises Misconfigured."""
+    settings: Settings, pool: Pool, policies: PolicySelector, search_service: SearchService
+) -> AsyncIterator[SearchService]:
+    """Wraps the search with the configured reranker, if any. Raises Misconfigured."""
     if settings.reranker == "off":
-        yield searching
+        yield search_service
         return
     open_one = claude if settings.reranker == "claude" else endpoint
     async with open_one(settings, pool, policies) as reranker:
         yield RerankedSearch(
-            searching,
+            search_service,
             reranker,
             policies,
             candidates=settings.reranker_candidates,
-            within_s=settings.reranker_within_s,
+            timeout_s=settings.reranker_within_s,
         )
 
 
@@ -60,19 +61,21 @@ async def remote(settings: Settings) -> AsyncIterator[RemoteReranker]:
 
 @asynccontextmanager
 async def claude(settings: Settings, pool: Pool, policies: PolicySelector) -> AsyncIterator[Reranker]:
-    """Within the budgets, as everything that Claude is asked."""
+    """Claude as a reranker, within the budgets."""
     model = settings.reranker_model or settings.claude_model
-    energy = budgets.energy(settings, [("claude", model)], Ledger(pool), settings.policies(), lambda: datetime.now(UTC))
-    provider = import_module("deploy.wiring.claude").reranking_claude(settings, model, energy)
+    guard = budgets.budget_guard(
+        settings, [("claude", model)], Ledger(pool), settings.policies(), lambda: datetime.now(UTC)
+    )
+    provider = import_module("deploy.wiring.claude").reranking_claude(settings, model, guard)
     try:
         yield ModelReranker(provider, policies)
     finally:
         await provider.close()
-        await energy.close()
+        await guard.close()
 
 
-async def probed(settings: Settings) -> str:
-    """What answers. Claude is not asked, as that costs a call. Raises Retryable, Misconfigured, Rejected."""
+async def probe(settings: Settings) -> str:
+    """Probes the reranker; not Claude, as a call costs money. Raises Retryable, Misconfigured, Rejected."""
     if settings.reranker == "off":
         return "off"
     model = settings.reranker_model or ""
@@ -80,28 +83,25 @@ async def probed(settings: Settings) -> str:
         provider = import_module("deploy.wiring.claude").reranking_claude(
             settings, model or settings.claude_model, None
         )
-        trouble = await provider.trouble()
+        trouble = await provider.unavailable_reason()
         await provider.close()
         if trouble:
             raise Misconfigured(trouble)
     else:
         async with remote(settings) as reranker:
-            await reranker.scores("Who is there?", ["Somebody is there.", "Nobody."], ())
+            await reranker.scores("Is the reranker available?", ["The reranker is available.", "Nobody."], ())
     return f"{settings.reranker} {model}".strip()
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
-    """One reranker serves all policies: if one policy forbids to send texts, all do. Raises Misconfigured."""
-    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
-    if staying is not None and reranks_elsewhere(settings):
-        raise Misconfigured(
-            f"the policy {staying!r} is local_only, and MEMSTREAM_RERANKER={settings.reranker} sends texts from this machine: "
-            "choose MEMSTREAM_RERANKER=off, or an endpoint on this machine"
-        )
+    """Raises Misconfigured if any policy forbids to send texts and the reranker would: one reranker serves all policies."""
+    if reranks_elsewhere(settings):
+        remedy = "choose MEMSTREAM_RERANKER=off, or an endpoint on this machine"
+        refuse_local_only(policies, f"MEMSTREAM_RERANKER={settings.reranker}", remedy)
 
 
 async def refuse_by_topic(settings: Settings) -> None:
-    """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
     if reranks_elsewhere(settings):
         async with policy_topic(settings) as topic:
             refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))

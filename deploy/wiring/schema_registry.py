@@ -1,4 +1,4 @@
-"""What reads the wire format of a schema registry, where the settings name one. Its libraries come with an extra."""
+"""Wires the reader of a schema registry's wire format if a registry is configured. Its libraries are an extra."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from agents.stage.loop import Handle
 from deploy.settings import Settings
-from deploy.settings.kafka import revealed
+from deploy.settings.kafka import secret_value
 from schemas.documents.generate import TARGET
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
 from streams.delivery.batch import Batch
 from streams.kafka.log import Reading, as_they_are
 
-# What others publish and hear; what stages say to each other is no contract.
+# Public topics only: internal topics are not part of the contract.
 REGISTERED: Final = {
     topics.MESSAGES: "message",
     topics.ENDED: "conversation-ended",
@@ -30,14 +30,14 @@ PUBLISHED_BY_OTHERS = (topics.MESSAGES, topics.ENDED, topics.COMMANDS)
 
 @asynccontextmanager
 async def registry(settings: Settings) -> AsyncIterator[Any]:
-    """Raises Misconfigured without an address, without the extra, and for a file of authorities that cannot be used."""
+    """The registry's client. Raises Misconfigured without an address or the extra, and for an unusable CA file."""
     if settings.schema_registry_url is None:
         raise Misconfigured("MEMSTREAM_SCHEMA_REGISTRY_URL is not set: name the address of the schema registry")
     room = with_the_extra("streams.kafka.schema_registry")
     reached = room.RegistrySettings(
         url=settings.schema_registry_url,
         username=settings.schema_registry_username,
-        password=revealed(settings.schema_registry_password),
+        password=secret_value(settings.schema_registry_password),
         ca_file=settings.schema_registry_ca_file,
     )
     async with room.SchemaRegistry(reached) as registry:
@@ -45,8 +45,8 @@ async def registry(settings: Settings) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
-async def reading(settings: Settings) -> AsyncIterator[Reading]:
-    """What makes JSON of records that chat services published. Without a registry they are taken as they are."""
+async def record_decoder(settings: Settings) -> AsyncIterator[Reading]:
+    """Converts chat services' records to JSON; without a registry they pass unchanged."""
     if settings.schema_registry_url is None:
         yield as_they_are
         return
@@ -55,17 +55,17 @@ async def reading(settings: Settings) -> AsyncIterator[Reading]:
 
 
 def subjects(settings: Settings) -> dict[str, str]:
-    """By the subjects of memstream's own schemas their names."""
+    """The names of memstream's schemas by registry subject."""
     return {f"{settings.topics().physical(topic)}-value": name for topic, name in REGISTERED.items()}
 
 
 def texts(named: Mapping[str, str]) -> dict[str, str]:
-    """By subject the JSON Schema."""
+    """The JSON Schemas by subject."""
     return {subject: (TARGET / f"{name}.schema.json").read_text() for subject, name in named.items()}
 
 
-async def probed(settings: Settings) -> str:
-    """What `doctor` says of the registry. Raises Misconfigured or Retryable where it cannot be used."""
+async def probe(settings: Settings) -> str:
+    """The registry's state for `doctor`. Raises Misconfigured or Retryable if it cannot be used."""
     if settings.schema_registry_url is None:
         return "none: records are plain JSON"
     own = texts(subjects(settings))
@@ -79,8 +79,9 @@ async def probed(settings: Settings) -> str:
     )
 
 
-def read_first(reading: Reading, settings: Settings, handle: Handle) -> Handle:
-    """The handle, for batches whose records were read. A registry that is away raises Retryable, so the batch is tried again."""
+def decode_first(reading: Reading, settings: Settings, handle: Handle) -> Handle:
+    """Wraps the handler so that it gets converted records. While the registry is away it raises Retryable, and the batch is
+    retried."""
     if reading is as_they_are:
         return handle
     theirs = {settings.topics().physical(name) for name in PUBLISHED_BY_OTHERS}

@@ -1,4 +1,4 @@
-"""Search over the adapters that a process has open, and the index it may ask."""
+"""Search over a process's open adapters and vector indexes."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -7,15 +7,15 @@ from functools import partial
 from typing import NamedTuple
 
 from agents.policies.reader import CurrentPolicies
-from agents.retrieval.said import SaidSearch
-from agents.retrieval.said_ranking import cosine_scale
-from agents.retrieval.search import Retrieval
+from agents.retrieval.passage_ranking import cosine_scale
+from agents.retrieval.passage_search import PassageSearch
+from agents.retrieval.search import MemorySearch, MemorySource
 from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
 from deploy.wiring import rerankers, vector_index
 from schemas.errors import Retryable
 from schemas.policies.policies import Policies, PolicySelector
-from sinks.embeddings.cache import Remembering
+from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.port import Embedder
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
@@ -26,7 +26,7 @@ from sinks.vectors.qdrant import Vectors
 
 
 class Index(NamedTuple):
-    """The vector indexes of both tiers, and who embeds for each."""
+    """The vector indexes of both tiers, and the embedder of each."""
 
     memories: Vectors
     passages: PassageVectors
@@ -34,14 +34,14 @@ class Index(NamedTuple):
     passage_embedder: Embedder
 
 
-def retrieval(pool: Pool, index: Index, policies: PolicySelector) -> Tiers:
-    """Search over memories and over what was said."""
-    of_memories = of_passages = Remembering(index.memory_embedder)
+def retrieval(pool: Pool, index: Index, policies: PolicySelector, read: MemorySource | None = None) -> Tiers:
+    """Search over memories and passages; `read` reads the found memories, by default from PostgreSQL."""
+    of_memories = of_passages = CachedEmbedder(index.memory_embedder)
     if index.passage_embedder is not index.memory_embedder:
-        of_passages = Remembering(index.passage_embedder)
-    memories = Retrieval(of_memories, index.memories, FullText(pool), Memories(pool), clock=now)
-    said = SaidSearch(of_passages, index.passages, Passages(pool), policies)
-    return Tiers(memories, said, now, cosine_scale(of_memories.model))
+        of_passages = CachedEmbedder(index.passage_embedder)
+    memories = MemorySearch(of_memories, index.memories, FullText(pool), read or Memories(pool), clock=now)
+    passage_search = PassageSearch(of_passages, index.passages, Passages(pool), policies)
+    return Tiers(memories, passage_search, now, cosine_scale(of_memories.model))
 
 
 def now() -> datetime:
@@ -50,8 +50,8 @@ def now() -> datetime:
 
 @asynccontextmanager
 async def index(settings: Settings) -> AsyncIterator[Index]:
-    """The vector indexes, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model, and what
-    opening an embedder raises."""
+    """Opens the vector indexes. While Qdrant is down, search uses words alone. Raises Misconfigured for an index of another
+    model, and the errors of opening an embedder."""
     async with AsyncExitStack() as resources:
         embedders = vector_index.Embedders(settings, resources)
         of_memories, of_passages = await embedders.of_memories(), await embedders.of_passages()
@@ -65,19 +65,19 @@ async def index(settings: Settings) -> AsyncIterator[Index]:
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
-    """Raises Misconfigured where a policy forbids to send texts, and the embedder or the reranker would."""
+    """Raises Misconfigured if a policy forbids to send texts and the embedder or the reranker would."""
     vector_index.refuse_if_texts_must_stay(settings, policies)
     rerankers.refuse_if_texts_must_stay(settings, policies)
 
 
 async def refuse_by_topic(settings: Settings) -> None:
-    """The same by the policies on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
     await vector_index.refuse_by_topic(settings)
     await rerankers.refuse_by_topic(settings)
 
 
-async def searchable(settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack) -> Index:
-    """The indexes. A policy that forbids to send texts ends the process, whenever it comes."""
+async def open_indexes(settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack) -> Index:
+    """Opens the indexes. A later policy that forbids to send texts ends the process."""
     keep_texts_here = partial(refuse_if_texts_must_stay, settings)
     keep_texts_here(policies.now)
     policies.add_listener(keep_texts_here)

@@ -1,4 +1,4 @@
-"""What the stages of one worker are made with, and how a stage becomes an app."""
+"""Shared parts of a worker's stages, and the construction of stage apps."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -11,8 +11,8 @@ from agents.stage.loop import Handle, serve
 from deploy.metrics.meters import Meters
 from deploy.settings import Settings
 from deploy.wiring.periodic import PeriodicTasks
-from deploy.wiring.schema_registry import read_first
-from deploy.wiring.start_offsets import fixed_origins
+from deploy.wiring.schema_registry import decode_first
+from deploy.wiring.start_offsets import start_offsets
 from schemas.kafka.records import Publisher
 from sinks.archive.participants import Participants
 from sinks.postgres.connection import Pool
@@ -24,8 +24,10 @@ from streams.kafka.log import Reading, as_they_are
 
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
-    """What all stages share. `worker` names this process; `resources` are closed, last first, once the `apps` have stopped.
-    Records of the outbox go out by `outbox`, which adds nothing to them, and all others by `publisher`.
+    """The resources that all stages share. `worker` names this process; `resources` are closed, last first, once the `apps`
+    have stopped.
+
+    The outbox publishes through `outbox`, which adds nothing to records; everything else publishes through `publisher`.
     """
 
     settings: Settings
@@ -45,11 +47,11 @@ class Wiring:
         return Audience(Participants(self.pool), self.policies)
 
     async def add(self, stage: str, handle: Callable[[StageApp], Handle]) -> None:
-        """A stage whose batches go to what `handle` makes of its app; it is not started yet."""
+        """Adds a stage, not started yet; `handle` makes the batch handler from the app."""
         topics = self.settings.topics()
-        origins = await fixed_origins(stage, self.settings, self.pool)
+        origins = await start_offsets(stage, self.settings, self.pool)
         app = stage_app(stage, self.cluster, topics, origins)
-        handled = read_first(self.reading, self.settings, handle(app))
+        handled = decode_first(self.reading, self.settings, handle(app))
         serve(app, input_channel(app, stage, topics), self.meters.delivery.watched(app, handled))
         if app.checkpointer is not None:
             app.checkpointer.on_sent = self.meters.sent

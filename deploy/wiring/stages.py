@@ -1,4 +1,4 @@
-"""Wires the stages that a worker is asked to run, with what they share."""
+"""Wires the stages of a worker with their shared resources."""
 
 from collections.abc import Collection
 from contextlib import AsyncExitStack
@@ -7,12 +7,13 @@ from agents.archive.agent import ArchiveAgent
 from agents.retention.sweeper import RecordRetention, Sweeper
 from agents.stage.loop import Handle
 from agents.windows.agent import WindowAgent
+from agents.windows.deduplication import MessageDeduplicator
 from agents.windows.erasures import WindowErasures
 from agents.windows.projection import WindowProjection
-from agents.windows.repeats import WindowRepeats
+from agents.windows.user_choices import UserChoices
 from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters
-from deploy.metrics.sampled import sample
+from deploy.metrics.sampling import sample
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms, schema_registry
 from deploy.wiring.periodic import PeriodicTasks
@@ -21,6 +22,7 @@ from sinks.archive.messages import Archive
 from sinks.archive.retention import Sweeps
 from sinks.erasure.erasures import Erasures
 from sinks.windows.projection import Windows
+from sinks.windows.user_settings import UserSettings
 from streams.delivery.app import StageApp
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.publisher import CausedPublisher
@@ -32,7 +34,7 @@ LOOK_S = 30.0
 SWEEP_S = 1.0
 
 
-async def wired(
+async def wire_stages(
     stages: Collection[str],
     settings: Settings,
     cluster: ClusterSettings,
@@ -41,7 +43,7 @@ async def wired(
     chores: PeriodicTasks,
     meters: Meters,
 ) -> list[StageApp]:
-    """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
+    """The stages' apps, not started yet. Their background tasks run already; their resources close with `resources`."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
     outbox = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
     publisher = CausedPublisher(outbox)
@@ -57,7 +59,7 @@ async def wired(
         meters=meters,
         resources=resources,
         chores=chores,
-        reading=await resources.enter_async_context(schema_registry.reading(settings)),
+        reading=await resources.enter_async_context(schema_registry.record_decoder(settings)),
     )
     if "windows" in stages:
         await add_windows(wiring)
@@ -89,7 +91,8 @@ async def add_windows(wiring: Wiring) -> None:
             count_tokens,
             wiring.publisher,
             erasures=erasures,
-            repeats=WindowRepeats(Archive(wiring.pool)),
+            repeats=MessageDeduplicator(Archive(wiring.pool)),
+            users=UserChoices(UserSettings(wiring.pool), terms),
         )
         projection = WindowProjection(app, Windows(wiring.pool), terms)
         chores.add("window timers", TICK_S, agent.tick)

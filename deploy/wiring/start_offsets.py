@@ -1,4 +1,4 @@
-"""Where a consumer group's very first start begins to read: asked of the broker once, remembered in PostgreSQL."""
+"""Start offsets at a consumer group's very first start: read from the broker once and stored in PostgreSQL."""
 
 import logging
 from collections.abc import Iterable
@@ -19,24 +19,24 @@ log = logging.getLogger(__name__)
 
 
 class Bounds(Struct, frozen=True):
-    """By partition: the first offset, the one after the last committed record, and the first that is not older than a moment
-    (None: all are)."""
+    """By partition: the first offset, the end of committed records, and the first offset at or after a moment (None: all
+    records are older)."""
 
     beginnings: dict[TopicPartition, int]
     ends: dict[TopicPartition, int]
     since: dict[TopicPartition, int | None]
 
     def began_since(self, tps: Iterable[TopicPartition]) -> bool:
-        """Whether nothing was ever published to these before that moment, as far as the log tells."""
+        """Whether nothing was published to these partitions before that moment, as far as the log still shows."""
         return all(self.beginnings[tp] == 0 and (self.ends[tp] == 0 or self.since[tp] == 0) for tp in tps)
 
 
-async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
-    """The origins of a stage's partitions, by (physical topic, partition); the first worker to ask decides for all.
+async def start_offsets(stage: str, settings: Settings, pool: Pool) -> Offsets:
+    """The start offsets of a stage's partitions, by (physical topic, partition); the first worker decides for all.
 
-    Only chat input starts at `start_from`: what memstream writes to itself is never skipped, nor is a topic to which nothing was
-    published before memstream was installed. A group that has committed offsets started long ago, on a database that was lost:
-    its other partitions are read from their beginning. Raises Retryable.
+    Only chat input starts at `start_from`: memstream's own topics are never skipped, nor topics without records from before
+    the installation. A group with committed offsets started long ago on a lost database: its other partitions start at their
+    beginning. Raises Retryable.
     """
     topics = settings.topics()
     group = topics.group(stage)
@@ -53,12 +53,12 @@ async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     skipping = skipped_partitions(tps, topics.physical("chat."), bounds) if from_end else []
     chosen = bounds.beginnings | {tp: bounds.ends[tp] for tp in skipping}
     skipped = {(tp.topic, tp.partition): bounds.ends[tp] - bounds.beginnings[tp] for tp in skipping}
-    tell(skipped, group)
+    log_skipped(skipped, group)
     return await origins.fix(group, {(tp.topic, tp.partition): committed.get(tp, chosen[tp]) for tp in tps}, skipped)
 
 
 def skipped_partitions(tps: Iterable[TopicPartition], chat: str, bounds: Bounds) -> list[TopicPartition]:
-    """Those of chat topics to which something was published before memstream was installed."""
+    """Partitions of chat topics with records from before the installation."""
     by_topic: dict[str, list[TopicPartition]] = {}
     for tp in tps:
         if tp.topic.startswith(chat):
@@ -66,7 +66,7 @@ def skipped_partitions(tps: Iterable[TopicPartition], chat: str, bounds: Bounds)
     return [tp for each in by_topic.values() if not bounds.began_since(each) for tp in each]
 
 
-def tell(skipped: Offsets, group: str) -> None:
+def log_skipped(skipped: Offsets, group: str) -> None:
     by_topic: dict[str, int] = {}
     for (topic, _), records in skipped.items():
         by_topic[topic] = by_topic.get(topic, 0) + records
@@ -76,17 +76,18 @@ def tell(skipped: Offsets, group: str) -> None:
 
 
 def remedy(skipped: Skipped) -> str:
-    """What was skipped, and how it is read after all."""
+    """The skipped records, and how to read them after all."""
     return (
         f"{skipped.group} skips about {skipped.records} records that were in {skipped.topic} before its first start "
         "(MEMSTREAM_START_FROM=now). To have them read, stop the workers and reset the group's offsets of the topic: "
         f"kafka-consumer-groups.sh --bootstrap-server BROKERS --group {skipped.group} --topic {skipped.topic} "
-        "--reset-offsets --to-earliest --execute"
+        "--reset-offsets --to-earliest --execute. Token windows ignore messages older than what they have seen of a "
+        "conversation: `memstream replay` extracts those from the archive"
     )
 
 
 async def log_bounds(settings: Settings, tps: list[TopicPartition], since: datetime) -> Bounds:
-    """Raises Retryable."""
+    """The bounds of the partitions. Raises Retryable."""
     consumer = AIOKafkaConsumer(**settings.cluster().client(), isolation_level="read_committed")
     moment_ms = int(since.timestamp() * 1000)
     try:

@@ -1,4 +1,4 @@
-"""Who embeds memories, and the index they are found in, as the settings say."""
+"""Builds the embedder and the vector indexes from the settings."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,12 +8,12 @@ from typing import TypeVar
 import httpx
 from qdrant_client import AsyncQdrantClient
 
+from agents.models.local_only import refuse_local_only
 from agents.policies.reader import policies_from
 from deploy.embedded.embedding_models import opened_model
 from deploy.settings import Settings
 from deploy.wiring.connections import policy_topic
 from schemas.addresses import is_loopback
-from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.port import Embedder
@@ -29,8 +29,8 @@ DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiD
 
 
 class Embedders:
-    """Who embeds memories, and who embeds passages: one and the same where both have one model. Each is opened when it is first
-    asked for, and closed with `resources`. Asking raises what `embedder` raises."""
+    """The embedders of memories and passages: one instance if both use one model. Each is opened on first use and closed
+    with `resources`. Raises as `embedder` does."""
 
     def __init__(self, settings: Settings, resources: AsyncExitStack) -> None:
         self._settings = settings
@@ -57,8 +57,8 @@ async def embedders(settings: Settings) -> AsyncIterator[Embedders]:
 
 @asynccontextmanager
 async def embedder(settings: Settings, model: str) -> AsyncIterator[Embedder]:
-    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts, and
-    EmbeddedPartFailed when a model of this process cannot be downloaded."""
+    """The embedder. Raises Retryable while its endpoint does not answer, Misconfigured for a wrong endpoint or policies that
+    forbid it, and EmbeddedPartFailed when a local model cannot be downloaded."""
     if settings.embedder == "onnx":
         with closing(await asyncio.to_thread(opened_model, model, settings.cache)) as own:
             yield own
@@ -67,21 +67,18 @@ async def embedder(settings: Settings, model: str) -> AsyncIterator[Embedder]:
     dialect = DIALECTS[settings.embedder]()
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
-        yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
+        yield await RemoteEmbedder.connect(endpoint, dialect, model, settings.embedder_dimension)
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
-    """An embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
-    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
-    if staying is not None and embeds_elsewhere(settings):
-        raise Misconfigured(
-            f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine: "
-            "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
-        )
+    """Raises Misconfigured if any policy forbids to send texts and the embedder would: one embedder serves all policies."""
+    if embeds_elsewhere(settings):
+        remedy = "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
+        refuse_local_only(policies, f"MEMSTREAM_EMBEDDER={settings.embedder}", remedy)
 
 
 async def refuse_by_topic(settings: Settings) -> None:
-    """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
     if embeds_elsewhere(settings):
         async with policy_topic(settings) as topic:
             refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))
@@ -91,20 +88,20 @@ def embeds_elsewhere(settings: Settings) -> bool:
     if settings.embedder == "onnx":
         return False
     dialect = DIALECTS[settings.embedder]()
-    handed_on = any(map(dialect.runs_elsewhere, (settings.embedding_model, settings.passage_embedding_model)))
+    handed_on = any(map(dialect.runs_remotely, (settings.embedding_model, settings.passage_embedding_model)))
     return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
 
 
 @asynccontextmanager
 async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[DirectVectors]:
-    """The vector index of memories; its collection is not looked at yet."""
+    """The vector index of memories; the collection is not checked yet."""
     async with open_index(settings, embedder, DirectVectors, settings.qdrant_collection) as vectors:
         yield vectors
 
 
 @asynccontextmanager
 async def passage_index(settings: Settings, embedder: Embedder) -> AsyncIterator[PassageVectors]:
-    """The vector index of passages; its collection is not looked at yet."""
+    """The vector index of passages; the collection is not checked yet."""
     async with open_index(settings, embedder, PassageVectors, settings.qdrant_collection + SUFFIX) as vectors:
         yield vectors
 
@@ -114,7 +111,7 @@ async def open_index(
     settings: Settings, embedder: Embedder, kind: type[Index], collection: str
 ) -> AsyncIterator[Index]:
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
-    # By itself the client makes a new connection for each request to this machine.
+    # By default the client opens a new connection for each request to this machine.
     kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)
     client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False, limits=kept)
     try:

@@ -1,4 +1,4 @@
-"""Keys of the API: what a bearer may do, in which namespaces."""
+"""Keys of the API: the rights of a bearer in namespaces."""
 
 import re
 from functools import cache
@@ -17,10 +17,8 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class Grant(Struct, frozen=True):
-    """A right, and those below it, in the namespaces that a pattern covers.
-
-    `*` in a pattern stands for any characters, `/` among them; everything else for itself.
-    """
+    """A right, including lower ones, in the namespaces that a pattern matches. `*` matches any characters, `/` included;
+    everything else matches itself."""
 
     right: Right
     namespaces: Pattern
@@ -30,7 +28,7 @@ class Grant(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A key as it is kept: everything but its token."""
+    """A stored key, without its token."""
 
     key_id: Identifier
     name: Identifier
@@ -51,7 +49,7 @@ def covers(pattern: str, namespace: str) -> bool:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Each part is taken where it first comes and never looked for again: backtracking would be a power of the stars."""
+    """Takes the first match of each part and never backtracks, which would be exponential in the number of stars."""
     first, *parts = map(re.escape, pattern.split("*"))
     if not parts:
         return re.compile(first)

@@ -1,1 +1,1 @@
-"""Budgets of model calls, and what is consumed of them."""
+"""Budgets of model calls, and their consumption."""

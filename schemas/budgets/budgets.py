@@ -1,4 +1,4 @@
-"""Budgets of model calls ("energy"), and amounts of what they count: tokens, and money in millionths of a US dollar."""
+"""Budgets of model calls, and amounts: tokens, and money in millionths of a US dollar."""
 
 from typing import Annotated
 
@@ -12,10 +12,11 @@ Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
 class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What may be spent on models in an hour and in a day of UTC; None is no limit, 0 is nothing at all.
+    """Limits of model calls per hour and per day (UTC). None: no limit; 0: no calls.
 
-    Tokens are all that are billed, cached ones too. Background work waits while less than `background_reserve` of a limit
-    remains; live work may use it all.
+    - `tokens_per_hour`, `tokens_per_day`: most tokens that are billed in an hour or a day, cached ones included
+    - `usd_per_hour`, `usd_per_day`: most US dollars that are billed in an hour or a day
+    - `background_reserve`: share of a limit that only live requests use; background requests wait while less remains
     """
 
     tokens_per_hour: Tokens | None = None
@@ -26,7 +27,7 @@ class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
     @property
     def limits(self) -> bool:
-        """Whether it limits anything."""
+        """Whether any limit is set."""
         return self.in_tokens or self.in_money
 
     @property
@@ -51,7 +52,7 @@ class Amount(Struct, frozen=True):
         return Amount(self.tokens + other.tokens, self.micros + other.micros)
 
     def split(self, count: int) -> tuple["Amount", ...]:
-        """As even as whole numbers allow, larger shares first; the shares come to the amount."""
+        """Splits the amount as evenly as whole numbers allow, larger shares first; the shares add up to the amount."""
         return tuple(
             Amount(_share(self.tokens, count, place), _share(self.micros, count, place)) for place in range(count)
         )
@@ -62,7 +63,7 @@ def _share(whole: int, count: int, place: int) -> int:
 
 
 class Level(Struct, frozen=True, kw_only=True):
-    """How much of a budget is gone: spent in this hour and in this day, and reserved by calls under way."""
+    """Consumption of a budget: spent in the current hour and day, and reserved by running calls."""
 
     hour: Amount = Amount()
     day: Amount = Amount()

@@ -1,4 +1,4 @@
-"""What model calls consumed: one record of everything that was asked about one thing, repair included."""
+"""Consumption of model calls: one record for all calls about one subject, including repairs of answers."""
 
 from typing import Literal
 
@@ -12,10 +12,10 @@ Outcome = Literal["answered", "failed"]
 
 
 class Consumed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`calls` model calls of one operation, for `namespaces` together, ended `at`; what failed was billed all the same.
+    """`calls` model calls of one operation, for `namespaces` together, ended at `at`. Failed calls that were billed count.
 
-    `input_tokens` excludes what a cache was written to or read from. `cost_micros` are millionths of a US dollar, None if
-    no price is known. `batched`: all at the price of batches.
+    `input_tokens` excludes tokens written to or read from a cache. `cost_micros` are millionths of a US dollar, None without
+    a known price. `batched`: all calls at the price of batches.
     """
 
     usage_id: str
@@ -42,12 +42,12 @@ class Consumed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def subject(self) -> str:
-        """What its event is about."""
+        """The subject of the usage event."""
         return self.conversation_id or next(iter(self.namespaces), "models")
 
 
 class Total(Struct, frozen=True, kw_only=True):
-    """What one kind of calls came to. `cost_micros` leaves out `unpriced` records, of which no price is known."""
+    """The consumption of one group of calls. `cost_micros` excludes the `unpriced` records, which have no known price."""
 
     operation: Operation
     lane: Lane

@@ -1,4 +1,4 @@
-"""Sweeps of the short-term tier: what is old enough and was consolidated leaves the archive; what was there, in numbers."""
+"""Sweeps of the archive: deletion of old messages that were consolidated, with statistics."""
 
 from typing import Literal
 
@@ -11,16 +11,17 @@ SweepStatus = Literal["pending", "running", "completed"]
 
 
 class SweepRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A sweep by hand; a `dry_run` only counts."""
+    """A manual sweep; with `dry_run` it only counts."""
 
     dry_run: bool = False
 
 
 class RetentionStatistics(Struct, frozen=True, kw_only=True):
-    """Of one policy's conversations: what the archive keeps after a sweep, and what left it, or would have in a dry run.
+    """Statistics of one policy's conversations: messages that the archive keeps after a sweep, and those it deleted, or
+    would delete in a dry run.
 
-    `days` are the policy's retention_days, 0 for ever. `held` messages are older than that and stay: no extraction of them is
-    completed, or they are in the context of a conversation that goes on. `bytes` are those of contents.
+    `days` is the policy's `retention_days`, 0: forever. `held` messages are older and stay, because their extraction is not
+    complete or because they are in the context of a live conversation. `bytes` are those of contents.
     """
 
     policy: str
@@ -33,7 +34,7 @@ class RetentionStatistics(Struct, frozen=True, kw_only=True):
     pruned_bytes: int = 0
 
     def __add__(self, other: "RetentionStatistics") -> "RetentionStatistics":
-        """Both together, under the days of the other one."""
+        """The sum of both, with the `days` of the other one."""
         oldest = [each for each in (self.oldest, other.oldest) if each is not None]
         return RetentionStatistics(
             policy=self.policy,
@@ -48,8 +49,8 @@ class RetentionStatistics(Struct, frozen=True, kw_only=True):
 
 
 class Sweep(Struct, frozen=True, kw_only=True):
-    """A sweep: how far, and what came of it, policy by policy. `usage` and `prunings` are records of model calls and of prunings
-    of windows that left their tables, or would have."""
+    """A sweep: progress and outcome per policy. `usage` and `prunings` are the usage records and pruning records that it
+    deleted, or would delete."""
 
     sweep_id: str
     trigger: SweepTrigger

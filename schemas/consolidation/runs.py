@@ -1,4 +1,4 @@
-"""Consolidation runs: what was said and is not extracted yet, asked for together, at night or by hand; and their dry runs."""
+"""Consolidation runs: extraction of waiting messages, scheduled or by hand, and dry runs."""
 
 from typing import Annotated, Literal
 
@@ -6,20 +6,21 @@ from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment
 from schemas.extraction.requests import Lane
-from schemas.policies.policies import Schedule
+from schemas.policies.triggers import Schedule
 
 RunTrigger = Literal["schedule", "hand"]
 RunStatus = Literal["pending", "running", "completed", "failed"]
 FoundResult = Literal["created", "reinforced", "merged", "superseded", "dropped"]
 
-MOST_LOOKED_AT = 10_000  # conversations of a dry run
+MOST_LOOKED_AT = 10_000  # conversations per dry run
 
 
 class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A run by hand, about a policy's conversations, those that feed a namespace, one conversation, or all.
+    """A manual run: of a policy's conversations, of a namespace's, of one conversation, or of all. Raises ValueError for
+    more than one scope.
 
-    A `dry_run` writes nothing but what it found, and looks at `most` conversations at most. What the other one asks for goes in
-    `lane`: in the background it may wait for batches, budgets and live work. Raises ValueError for more than one scope.
+    A `dry_run` stores its findings only, and covers at most `most` conversations. Other runs send their requests in `lane`:
+    in the background lane they may wait for batches, budgets and live requests.
     """
 
     policy: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
@@ -34,14 +35,12 @@ class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
         if len(named) > 1:
             raise ValueError("name a policy, a namespace or a conversation_id, or none of them for all: not several")
         if self.most is not None and not self.dry_run:
-            raise ValueError("most is for a dry_run alone: a run is about all that waits")
+            raise ValueError("most is for a dry_run only: a run extracts all waiting messages")
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """What came of extraction requests: of their candidates by result, and what their model calls consumed.
-
-    `cost_micros` are millionths of a US dollar, of calls whose price is known.
-    """
+    """The outcome of extraction requests: candidates by result, and the consumption of model calls. `cost_micros` are
+    millionths of a US dollar, of calls with a known price."""
 
     requests: int = 0
     failed_requests: int = 0
@@ -57,11 +56,11 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class ConsolidationRun(Counts, frozen=True, kw_only=True):
-    """A run: whose, what is asked, how far it is and what came of it so far.
+    """A run: scope, trigger, progress, and outcome so far.
 
-    It is about what waited when it began: `conversations` of which `processed` are done. `missed` moments of the schedule passed
-    before `due_at` while nobody could look, and are made good by this one run. `namespaces` are those whose readers may see it;
-    none: who may read all.
+    It covers the messages that waited when it began: `conversations`, of which `processed` are done. `missed` counts
+    scheduled times before `due_at` that passed without a worker and that this run replaces. Readers of `namespaces` may see
+    it; without `namespaces`, readers of all namespaces.
     """
 
     run_id: str
@@ -86,13 +85,13 @@ class ConsolidationRun(Counts, frozen=True, kw_only=True):
 
     @property
     def scope(self) -> str:
-        """What it is about, in words."""
+        """The scope of the run, in words."""
         named = {"policy": self.policy, "namespace": self.namespace, "conversation": self.conversation_id}
         return next((f"{what} {name}" for what, name in named.items() if name is not None), "everything")
 
 
 class Scheduled(Struct, frozen=True, kw_only=True):
-    """A policy's schedule, and the moment for which its next run is noted."""
+    """A policy's schedule, and the time of its next run."""
 
     policy: str
     schedule: Schedule
@@ -100,8 +99,8 @@ class Scheduled(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What would become of one candidate. `memory_id` would be reinforced, merged or superseded; `known` is what it says now,
-    None for one that this dry run would make before."""
+    """The outcome that a candidate would have. `memory_id` would be reinforced, merged or superseded; `known` is its current
+    text, None for a memory that the dry run itself would create."""
 
     namespace: str
     conversation_id: str

@@ -1,1 +1,1 @@
-"""Messages, the windows that hold them, and the contexts that are made of those."""
+"""Messages, token windows and contexts."""

@@ -1,4 +1,4 @@
-"""What a model is shown of a conversation: what is asked for, and the context that is answered."""
+"""Conversation contexts: the query, and the context that answers it."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ ShownRole = Role | Literal["marker"]
 
 
 class CurrentMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The message that is to be answered. With its `message_id` it is not shown twice once it has been published."""
+    """The message to be answered. If it has a `message_id`, it appears once, also after it is published."""
 
     content: str
     role: Role = "user"
@@ -28,9 +28,9 @@ class CurrentMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
 
 class ContextQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """`max_tokens` (billed ones) may make a context smaller than the policy allows, and never larger. `model` is the one that
-    will read it, by default the one that messages name. `system` is a system prompt that is not among the messages. `tools` are
-    the definitions of the tools that go with the request, as its provider takes them: they count."""
+    """`max_tokens` (billed) may lower the policy's limit, not raise it. `model` is the model that will read the context;
+    default: the one that messages name. `system` is a system prompt that is not among the messages. `tools` are the
+    request's tool definitions, in the provider's form; they count."""
 
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     model: Identifier | None = None
@@ -40,12 +40,12 @@ class ContextQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
 
 class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message as it was said, or a marker where others were: `... [15 messages removed] ...`.
+    """A message, or a marker in place of removed messages: `... [15 messages removed] ...`.
 
-    `tokens` are counted ones. A message has its `importance`, from 0 to 1, and the `reason` why it stays, which `why` says in
-    words; one that is not published yet has no position. Of a `shortened` one the middle of the content is left out, with a mark
-    that says how much. `mark` is what it was made after it was sent.
-    A marker stands for `count` messages at positions from `position` on.
+    `tokens` are counted tokens. A message has its `importance` (0 to 1) and the `reason` why it stays, with `why` in words;
+    an unpublished one has no position. A `shortened` message lacks the middle of its content or of its calls' arguments,
+    with a note in its place.
+    `mark` was set after it was sent. A marker stands for `count` messages from `position` on.
     """
 
     role: ShownRole
@@ -66,7 +66,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OmittedMessage(Struct, frozen=True, kw_only=True):
-    """A message that is not in this context, though it is in the conversation's, and why."""
+    """A message of the conversation's context that this context omits, with the reason."""
 
     message_id: str
     position: int
@@ -75,11 +75,11 @@ class OmittedMessage(Struct, frozen=True, kw_only=True):
 
 
 class ConversationContext(Struct, frozen=True, kw_only=True):
-    """A context within its limit. `billed_tokens` are what the model's provider is expected to bill for a request with it:
-    messages with their frames, markers, and tools, which take `tool_tokens` of them.
+    """A context within its limit. `billed_tokens` estimates what the provider bills for a request with it: messages with
+    their framing, markers, and tools (`tool_tokens`).
 
-    `statistics` are those of this context. `left_out` had no room in it; `missing` messages that are in the conversation's
-    context are not in the archive any more.
+    `statistics` are those of this context. `left_out` messages had no room; `missing` messages of the conversation's context
+    are no longer in the archive.
     """
 
     entries: tuple[ContextEntry, ...]

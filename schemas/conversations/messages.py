@@ -1,7 +1,7 @@
-"""What chat services publish: messages and ends of conversations.
+"""Input from chat services: messages and ends of conversations.
 
-Shapes that windows hold by the hundred thousand are left to reference counting (`gc=False`): they hold no cycles, and going
-through them all stopped a busy worker for half a second.
+Shapes that windows hold by the hundred thousand rely on reference counting (`gc=False`): they have no cycles, and a garbage
+collection of them stopped a busy worker for half a second.
 """
 
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 
 
 class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A call the assistant made; the tool's message answers it by `tool_call_id`."""
+    """A tool call of the assistant; the tool's message refers to it by `tool_call_id`."""
 
     id: Identifier
     name: Identifier
@@ -26,7 +26,7 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One turn of a conversation, as published to `chat.messages` under its conversation_id."""
+    """One message of a conversation, as published to `chat.messages` with the key `conversation_id`."""
 
     conversation_id: Identifier
     message_id: Identifier
@@ -52,9 +52,9 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class ConversationEnded(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The end of a conversation, as published to `chat.conversations.ended` under its conversation_id.
+    """The end of a conversation, as published to `chat.conversations.ended` with the key `conversation_id`.
 
-    With `last_message_id` or `message_count` memstream waits (bounded) for messages that are still on their way.
+    With `last_message_id` or `message_count`, memstream waits for a bounded time for messages that have not arrived.
     """
 
     conversation_id: Identifier
@@ -91,18 +91,19 @@ class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 def require_plausible(moment: datetime) -> None:
-    """Raises ValueError for a time that is a mistake (seconds for milliseconds, year 1) and that date arithmetic trips over."""
+    """Raises ValueError for a time that must be a mistake (seconds as milliseconds, year 1) and that date arithmetic cannot
+    handle."""
     if not EARLIEST <= moment < LATEST:
         raise ValueError(f"timestamp {moment.isoformat()} does not lie between {EARLIEST.year} and {LATEST.year}")
 
 
 def is_storable(moment: datetime) -> bool:
-    """Whether it is a moment in UTC too, and one that PostgreSQL gives back as it was: not every date with an offset is."""
+    """Whether the time exists in UTC and PostgreSQL returns it unchanged, which does not hold for every date with an offset."""
     return FIRST_STORABLE <= moment < LAST_STORABLE
 
 
 def require_storable(*moments: object) -> None:
-    """Raises ValueError for a date and time that no store could give back; what is none (None, unset) is passed over."""
+    """Raises ValueError for a time that cannot be stored; ignores None and unset values."""
     for moment in moments:
         if isinstance(moment, datetime) and not is_storable(moment):
             raise ValueError(f"{moment.isoformat()} does not lie between the years 1 and 9999 of UTC")

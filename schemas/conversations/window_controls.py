@@ -1,4 +1,4 @@
-"""What is asked of the window of a conversation, by memstream itself or by hand."""
+"""Control events of a conversation's window, from memstream itself or by hand."""
 
 from typing import Annotated, Literal
 
@@ -19,6 +19,7 @@ ControlKind = Literal[
     "restore",
     "mark",
     "settings",
+    "user_settings",
     "rated",
     "extraction_completed",
     "extraction_failed",
@@ -28,18 +29,22 @@ ControlKind = Literal[
 
 
 class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A word to the window of a conversation: memstream's own, which may be repeated without effect, or somebody's by hand.
+    """A control event of a conversation's window. Repetitions of memstream's own events have no effect.
 
-    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`:
-    take out of the context what is not needed now; `clear`: take all out of it but the system prompt; `restore`: bring back
-    what the last `clear` took, for ten minutes and while nothing else has left; `mark`: from now on the message
-    `message_id` is of that `importance` to pruning; `settings`: from now on
-    these hold in place of the policy's, as far as it lets them be chosen; `extraction_completed` / `extraction_failed`:
-    the answer to `request_id` is stored / will never come; `rated`: a model says how important messages
-    are to the rest of the conversation; `summarised`: the messages from position `first` to `last`, which
-    left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`: what was said
-    until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
-    conversation of several people, all but what others than these said.
+    - `due`: check whether a deadline has passed by `at`
+    - `flush`: extract waiting messages, in `lane` (default: live)
+    - `prune`: remove from the context what the current task does not need
+    - `clear`: remove everything but the system prompt
+    - `restore`: undo the last `prune` or `clear`, within ten minutes and if nothing else left since
+    - `mark`: set the `importance` of message `message_id` for pruning
+    - `settings`: replace the policy's settings by these, as far as the policy allows
+    - `user_settings`: the same for all conversations of this one's user; without settings, look up again what the user chose
+    - `extraction_completed`, `extraction_failed`: the answer to `request_id` is stored, or will never come
+    - `rated`: a model's ratings of the importance of messages to the rest of the conversation
+    - `summarised`: `summary` of the messages from position `first` to `last`, which left the context; it includes the
+      summary with the id `known`
+    - `erase`: delete messages said until `at` or before position `read_to`, extracted or not; with `users`, in a
+      conversation of several people, keep what only others said
     """
 
     conversation_id: Identifier
@@ -63,8 +68,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.kind == "mark" and (self.message_id is None or self.importance is None):
             raise ValueError("a mark needs a message_id and an importance: pinned, important, expendable or normal")
         if self.kind == "settings" and self.settings is None:
-            raise ValueError("settings are missing: {} for those of the policy")
+            raise ValueError("settings are missing: send {} to return to those of the policy")
 
     def fence(self, partition: int) -> Fence:
-        """What an erasure keeps out of a window whose messages lie in that partition."""
+        """The fence of an erasure for a window whose messages are in that partition."""
         return Fence(self.at, {partition: self.read_to or 0})

@@ -5,16 +5,25 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
-IntegerRange = Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]  # the least and the most
+IntegerRange = Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]  # least and greatest value
 FloatRange = Annotated[tuple[float, ...], Meta(min_length=2, max_length=2)]
 
-MOST_MESSAGES: Final = 1_000  # of one context: what left it and why fits one row and one event
-MAX_TOKENS_SHARE: Final = 0.80  # of the model's context, where `max_tokens` is not set
+MOST_MESSAGES: Final = 1_000  # per context: its removed messages and the reasons fit one row and one event
+BOUNDS: Final[dict[str, tuple[float, float]]] = {  # range of every adjustable value
+    "max_messages": (1, MOST_MESSAGES),
+    "max_tokens": (1, 2**31),
+    "min_recent": (1, MOST_MESSAGES),
+    "warning_at": (0.01, 0.99),
+}
+MAX_TOKENS_SHARE: Final = 0.80  # share of the model's context if `max_tokens` is not set
 
 
 class Adjustable(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What may be chosen for a single conversation in place of the policy's setting: strategies, and the least and the most of
-    each number. By default nothing may."""
+    """Settings that may be chosen for a conversation, or for all of a user's. By default none.
+
+    - `strategy`: strategies that may be chosen
+    - `max_messages`, `max_tokens`, `min_recent`, `warning_at`: least and greatest value that may be chosen; null: not adjustable
+    """
 
     strategy: tuple[Strategy, ...] = ()
     max_messages: IntegerRange | None = None
@@ -24,16 +33,21 @@ class Adjustable(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
 
 
 class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How much of a conversation stays in context.
+    """Limits of a conversation's context. Raises ValueError for settings that contradict each other.
 
-    A context holds at most `max_messages` messages besides the system prompt, and `max_tokens` tokens, as billed; None means
-    80 % of the model's context. The last `min_recent` messages are never pruned. Usage is a share of the model's context:
-    from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to `aggressive_target`. A pause
-    of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the model's context where the table
-    of models is wrong or silent. With `summarise` the markers say what left, in at most `summary_tokens` tokens. With
-    `rate_messages` a model that extracts says how important messages are, which pruning heeds. With `confirm_clear` the API
-    clears a context only once it is asked to with a confirmation. What is `adjustable` may be chosen for a single conversation.
-    Raises ValueError for settings that contradict each other.
+    - `strategy`: what leaves first: the oldest messages, the least important ones, or a mix (`hybrid`)
+    - `max_messages`: messages in context, besides the system prompt; `max_tokens`: billed tokens in context, None for 80 %
+      of the model's context
+    - `min_recent`: the last messages, which are never pruned
+    - `warning_at`, `aggressive_at`: shares of the model's context from which the window is pruned, down to `warning_target`
+      and `aggressive_target`
+    - `task_gap_s`: pause before a user's message that ends a task
+    - `prune_at_boundary`, `prune_at_session_start`: whether the beginning of a task or of a session prunes
+    - `context_tokens`: the model's context, if the table of models is wrong or has no entry
+    - `summarise`: markers summarise what left, in at most `summary_tokens` tokens
+    - `rate_messages`: a model that extracts also rates the importance of messages for pruning
+    - `confirm_clear`: the API clears a context only with a confirmation
+    - `adjustable`: settings that may be chosen for a conversation or a user
     """
 
     strategy: Strategy = "hybrid"
@@ -85,7 +99,7 @@ def _require_shares(settings: WindowSettings) -> None:
 
 
 def _require_ranges(settings: WindowSettings) -> None:
-    """What is chosen at either end of a range must be a setting that there may be."""
+    """Both ends of a range must be valid values of their setting."""
     bounds = {
         "max_messages": (1, MOST_MESSAGES),
         "max_tokens": (1, 2**31),

@@ -1,6 +1,6 @@
-"""What is kept and told of windows: what left their context and why, their statistics, how a model counts tokens."""
+"""Windows as stored and published: removals with reasons, statistics, and the calibration of a model's tokens."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Meta, Struct, field
 
@@ -29,30 +29,28 @@ Reason = Literal[
     "cleared",
 ]
 
-UNDO_CLEAR_S: Final = 600.0  # that what a clear took out of the context can be brought back
-MARKER_TOKENS: Final = 12  # at least what a marker without a summary counts, up to a billion messages
-LONGEST_SUMMARY: Final = 2_000  # characters of what stands in one marker
+UNDO_S: Final = 600.0  # time in which a manual clear or prune can be undone
+MARKER_TOKENS: Final = 12  # upper bound of the tokens of a marker without a summary, up to a billion messages
+LONGEST_SUMMARY: Final = 2_000  # characters of a marker
 
 Summary = Annotated[str, Meta(max_length=LONGEST_SUMMARY)]
 
 
 class Calibration(Struct, frozen=True, array_like=True):
-    """What is known of one model. `mean` is the moving average of billed to counted tokens, 0 before the first request."""
+    """The calibration of one model. `mean` is the moving average of billed to counted tokens, 0 before the first request."""
 
     mean: float = 0.0
     observed: int = 0
 
     @property
     def ratio(self) -> float:
-        """Billed tokens for each counted one, never below 1.0: a context rather has room left than overflows."""
+        """Billed tokens per counted token, at least 1.0: contexts may use less than their limit, never more."""
         return max(1.0, self.mean)
 
 
 class Gap(Struct, frozen=True, array_like=True, gc=False):
-    """`count` messages of `tokens` tokens left the context, all those at positions from `first` to `last`.
-
-    A summary of them may stand in the marker; it takes `summary_tokens` tokens of the context.
-    """
+    """`count` messages with `tokens` tokens that left the context: all at positions `first` to `last`. The marker may have a
+    summary of them, which takes `summary_tokens` tokens of the context."""
 
     first: int
     last: int
@@ -63,18 +61,18 @@ class Gap(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def marker(self) -> str:
-        """What stands in a context in their place: `... [15 messages removed] ...`."""
+        """The text that replaces them in a context: `... [15 messages removed] ...`."""
         messages = "1 message" if self.count == 1 else f"{self.count} messages"
         return f"... [{messages} removed: {self.summary}] ..." if self.summary else f"... [{messages} removed] ..."
 
     @property
     def marker_tokens(self) -> int:
-        """Counted tokens of the marker, rather too many."""
+        """An upper bound of the counted tokens of the marker."""
         return MARKER_TOKENS + self.summary_tokens
 
 
 class Run(Struct, frozen=True, array_like=True, gc=False):
-    """`count` messages of one conversation that left a context together, at positions from `first` to `last`, and why."""
+    """`count` messages of one conversation that left a context together, at positions `first` to `last`, with the reason."""
 
     reason: Reason
     first: int
@@ -83,7 +81,8 @@ class Run(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Pruning(Struct, frozen=True, array_like=True):
-    """One time that messages left a context: the `number`-th of its window, at `at` (Unix seconds); tokens are billed ones."""
+    """The `number`-th pruning of a window, at `at` (Unix seconds); tokens are billed tokens. At `undone_at` it was undone: its
+    messages are back in context, or left again since."""
 
     number: int
     at: float
@@ -92,15 +91,16 @@ class Pruning(Struct, frozen=True, array_like=True):
     tokens_before: int
     tokens_after: int
     removed: tuple[Run, ...]
+    undone_at: float | None = None
 
     @property
     def count(self) -> int:
-        """How many messages left."""
+        """The number of removed messages."""
         return sum(run.count for run in self.removed)
 
 
 class LastPrune(Struct, frozen=True, array_like=True):
-    """When messages left last (Unix seconds), why, and how many."""
+    """Time (Unix seconds), cause and number of messages of the last pruning."""
 
     at: float
     cause: Cause
@@ -108,7 +108,7 @@ class LastPrune(Struct, frozen=True, array_like=True):
 
 
 class Statistics(Struct, frozen=True):
-    """Counts of messages and billed tokens; `percent_used` is of the model's context. Times are Unix seconds."""
+    """Counts of messages and billed tokens; `percent_used` refers to the model's context. Times are Unix seconds."""
 
     total_messages: int
     messages_in_context: int
@@ -126,12 +126,28 @@ class Statistics(Struct, frozen=True):
     explanation: str
 
 
-class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What others may know of a window, as of offset `revision` of the changelog `source`.
+class Restorable(Struct, frozen=True):
+    """What `restore` brings back until `until` (Unix seconds): so many `messages`, which left by hand (`manual`, `cleared`). Of a
+    clear of an earlier version their number is not known."""
 
-    Its first message is at position `opened`; every message before position `extracted_to` is extracted. `gaps` say what is
-    not in context, `prunings` are the latest, oldest first. Times are Unix seconds. Nothing but this is known of a window
-    that is `forgotten`.
+    until: float
+    cause: Cause
+    messages: int | None = None
+
+
+class WindowAddress(NamedTuple):
+    """A conversation, and the partition of its messages and its window."""
+
+    conversation_id: str
+    partition: int
+
+
+class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The published state of a window, as of offset `revision` of the changelog `source`.
+
+    `opened` is the position of its first message; all messages before position `extracted_to` are extracted. `gaps` are out
+    of context, `prunings` are the latest ones, oldest first; the last one by hand can be undone while it is `restorable`. Times
+    are Unix seconds. A window in the phase `forgotten` has no other contents.
     """
 
     scope: Scope
@@ -148,10 +164,22 @@ class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     extracted_to: int = 0
     cleared_at: float | None = None
     adjustments: Adjustments = field(default_factory=Adjustments)
+    last_message_at: float | None = None
+    restorable: Restorable | None = None
+
+
+WindowPlace: TypeAlias = tuple[float, str]  # Unix seconds of the last message, conversation_id
+
+
+class WindowSummary(Struct, frozen=True, kw_only=True):
+    """A window in a list. `active_at` (Unix seconds) is the time of its last message, or else of its last update."""
+
+    scope: Scope
+    phase: Phase
+    statistics: Statistics
+    active_at: float
 
     @property
-    def restorable_until(self) -> float | None:
-        """Until when the last clear can be undone: while nothing else has left the context since."""
-        if self.cleared_at is None or not self.prunings or self.prunings[-1].cause != "cleared":
-            return None
-        return self.cleared_at + UNDO_CLEAR_S
+    def place(self) -> WindowPlace:
+        """The sort key in lists."""
+        return self.active_at, self.scope.conversation_id

@@ -1,1 +1,1 @@
-"""Pages that people read, made of the same documents that programs read: nothing on them is written twice."""
+"""Documents for people and programs, generated from the shapes."""

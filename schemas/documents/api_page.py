@@ -1,4 +1,4 @@
-"""The OpenAPI document as a page: what can be asked, what goes in and what comes back."""
+"""The OpenAPI document as a Markdown page: requests, parameters, bodies and answers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Markdown of every operation, by what it is about."""
+    """Markdown of every operation, grouped by tag."""
     lines = [*introduction(document), *overview(document)]
     for tag in tags(document):
         lines += [f"## About {tag}", ""]
@@ -36,23 +36,23 @@ def introduction(document: Mapping[str, Any]) -> list[str]:
     return [
         "# HTTP API",
         "",
-        f"{info['description']} Version {info['version']}. [Serving](../../deploy/docs/serving.md) tells how it behaves; here is "
-        "what it takes and gives.",
+        f"{info['description']} Version {info['version']}. [Serving](../../deploy/docs/serving.md) explains how the API behaves; "
+        "this page lists requests and answers.",
         "",
-        "<!-- Written by `make schemas` from openapi.json: change the routes. -->",
+        "<!-- Written by `make schemas` from openapi.json. Do not edit: change the routes. -->",
         "",
-        "Bodies are JSON in UTF-8. A request needs a key, `Authorization: Bearer ...`, where it is not said otherwise. Errors "
-        f"are `application/problem+json`, {link(PROBLEM)}. Programs read the same as [OpenAPI 3.1](openapi.json).",
+        "Bodies are JSON in UTF-8. Requests need a key, `Authorization: Bearer ...`, unless stated otherwise. Errors "
+        f"are `application/problem+json`, {link(PROBLEM)}. The same document for programs: [OpenAPI 3.1](openapi.json).",
         "",
     ]
 
 
 def overview(document: Mapping[str, Any]) -> list[str]:
-    lines = ["| Request | Does |", "|---|---|"]
+    lines = ["| Request | Effect or answer |", "|---|---|"]
     for tag in tags(document):
         for method, path, operation in of_tag(document, tag):
-            said = str(operation.get("description", operation["summary"])).split("\n\n")[0]
-            lines.append(f"| {link(f'{method} {path}')} | {cell(said)} |")
+            description = str(operation.get("description", operation["summary"])).split("\n\n")[0]
+            lines.append(f"| {link(f'{method} {path}')} | {cell(description)} |")
     return [*lines, ""]
 
 
@@ -91,8 +91,8 @@ def parameter(each: Mapping[str, Any]) -> str:
     schema: Schema = each.get("schema", {})
     name = f"**`{each['name']}`**" if each.get("required") else f"`{each['name']}`"
     default = "needed" if each.get("required") else value(schema.get("default"))
-    said = cell(str(each.get("description", schema.get("description", ""))))
-    return f"| {name} | {each['in']} | {kind(schema)} | {default} | {said} |"
+    description = cell(str(each.get("description", schema.get("description", ""))))
+    return f"| {name} | {each['in']} | {kind(schema)} | {default} | {description} |"
 
 
 def answer(status: str, each: Mapping[str, Any]) -> str:
@@ -101,12 +101,16 @@ def answer(status: str, each: Mapping[str, Any]) -> str:
 
 def media(content: Mapping[str, Any]) -> Iterator[str]:
     for media_type, each in content.items():
-        told = kind(each.get("schema", {}))
-        yield told if media_type in ("application/json", "application/problem+json") else f"{told} as `{media_type}`"
+        type_text = kind(each.get("schema", {}))
+        yield (
+            type_text
+            if media_type in ("application/json", "application/problem+json")
+            else f"{type_text} as `{media_type}`"
+        )
 
 
 def reachable_shapes(document: Mapping[str, Any]) -> set[str]:
-    """The shapes that operations lead to, and those that these lead to."""
+    """The shapes that operations refer to, directly or through other shapes."""
     schemas, found = document["components"]["schemas"], set[str]()
     waiting = [name for *_, operation in operations(document) for name in references(operation)]
     while waiting:

@@ -1,4 +1,4 @@
-"""The AsyncAPI 3.0 document: every topic with its key, who writes it and the schema of its payload."""
+"""The AsyncAPI 3.0 document: every topic with its key, its publisher and the schema of its payload."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ Side = Literal["in", "out", "inside"]
 
 
 class Topic(Struct, frozen=True):
-    """How one topic is described. `side` is seen from memstream: it reads `in`, publishes `out`, talks to itself `inside`."""
+    """The description of a topic. `side` is memstream's view: it reads `in`, publishes `out`, and uses `inside` itself."""
 
     name: str
     key: str
@@ -25,23 +25,21 @@ class Topic(Struct, frozen=True):
 
 
 LISTED = (
-    Topic(topics.MESSAGES, "conversation_id", "message", "in", "One turn of a conversation, from chat services."),
+    Topic(topics.MESSAGES, "conversation_id", "message", "in", "A message of a conversation, from a chat service."),
     Topic(
         topics.ENDED,
         "conversation_id",
         "conversation-ended",
         "in",
-        "The end of a conversation, from chat services. Memories are extracted when it arrives.",
+        "The end of a conversation, from a chat service. It triggers extraction.",
     ),
-    Topic(
-        topics.COMMANDS, "namespace", "command", "in", "Changes to memories, asked for by a service or by an operator."
-    ),
+    Topic(topics.COMMANDS, "namespace", "command", "in", "Changes to memories, requested by services and operators."),
     Topic(
         topics.POLICIES,
         "the policy's name",
         "policy",
         "in",
-        "The policies that apply, latest by name (compacted); a tombstone removes one. A change takes effect without a restart.",
+        "The latest version of each policy (compacted); a tombstone removes a policy. Changes take effect without a restart.",
     ),
     Topic(
         topics.EVENTS,
@@ -56,16 +54,16 @@ LISTED = (
         "memory_id",
         "memory",
         "out",
-        "The latest state of every memory (compacted). A tombstone says that it is deleted or erased; its headers "
-        "memstream-namespace, memstream-version and memstream-sequence say of which change that is.",
+        "The latest state of every memory (compacted). A tombstone means that the memory is deleted or erased; its headers "
+        "memstream-namespace, memstream-version and memstream-sequence identify the change.",
     ),
     Topic(
         topics.ACTIVITY,
         "conversation_id or namespace",
         "activity-event",
         "out",
-        "Work that was done: completed extractions, answers to commands, windows that are nearly full, pruned or cleared, "
-        "and what model calls consumed.",
+        "Completed work: extractions, results of commands, windows that are nearly full, pruned or cleared, "
+        "and usage of model calls.",
         CONTENT_TYPE,
     ),
     Topic(
@@ -73,26 +71,32 @@ LISTED = (
         "the source record's key",
         None,
         "out",
-        "What could not be processed: key, value and headers as they were; the added headers say why and from where.",
+        "Records that could not be processed: key, value and headers are unchanged; further headers have the reason and source.",
         "application/octet-stream",
         "dead-letter-headers",
     ),
-    Topic(topics.WINDOW_CONTROL, "conversation_id", "window-control", "inside", "Timers and answers, to windows."),
-    Topic(topics.REQUESTS, "conversation_id", "extraction-request", "inside", "Slices of windows, to the LLM stage."),
-    Topic(topics.CANDIDATES, "namespace", "candidate-batch", "inside", "Proposed memories, to curation."),
+    Topic(topics.WINDOW_CONTROL, "conversation_id", "window-control", "inside", "Timers and results for windows."),
+    Topic(
+        topics.REQUESTS,
+        "conversation_id",
+        "extraction-request",
+        "inside",
+        "Slices of windows for the extraction stage.",
+    ),
+    Topic(topics.CANDIDATES, "namespace", "candidate-batch", "inside", "Proposed memories for curation."),
 )
 ACTIONS: dict[Side, tuple[str, ...]] = {"in": ("receive",), "out": ("send",), "inside": ("send", "receive")}
 
 
 def document(version: str) -> dict[str, Any]:
-    """`version` is that of the schemas. References name files beside the document."""
+    """The document; `version` is that of the schemas. References name files in the same folder."""
     return {
         "asyncapi": "3.0.0",
         "info": {
             "title": "memstream",
             "version": version,
-            "description": "Long-term memory for chat systems that live on Kafka. Names are told without a deployment's prefix. "
-            "A record's header `traceparent` (W3C Trace Context), if there is one, goes on with all that comes of it.",
+            "description": "Long-term memory for chat systems on Kafka. Topic names are shown without a deployment's prefix. "
+            "The header `traceparent` (W3C Trace Context) of a record, if present, is passed on to all resulting records.",
             "license": {"name": "Apache-2.0"},
         },
         "defaultContentType": "application/json",
@@ -120,7 +124,7 @@ def channel(topic: Topic) -> dict[str, Any]:
 
 
 def retention(days: int | None) -> dict[str, Any]:
-    """As Kafka is told it; a deployment may keep records for another time."""
+    """The retention that memstream sets on topics that it creates."""
     if days is None:
         return {"cleanup.policy": ["compact"]}
     return {"cleanup.policy": ["delete"], "retention.ms": days * DAY_MS}

@@ -1,8 +1,8 @@
-"""What a change of the published schemas breaks for those who wrote against an earlier version; schemas/README.md has the rules.
+"""Differences between published schemas that break existing users; schemas/README.md has the rules.
 
-What memstream publishes (`out`) rests in topics that old and new consumers read, old records beside new ones: what was said
-of a field stays exactly so, fields may be added, and values only of the enums that consumers are told to expect new ones of.
-What it reads (`in`) may be accepted more generously, never less.
+Records that memstream publishes (`out`) rest in topics, where old and new consumers read old and new records: fields keep
+their description exactly, new fields are allowed, and enums may only grow if consumers are told to expect it. Input that
+memstream reads (`in`) may be accepted more generously, never less.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 Schema: TypeAlias = dict[str, Any]
 Side = Literal["in", "out"]
 
-# Consumers pass over a change they do not know, and take a status other than `active` for "not live".
+# Consumers ignore unknown changes, and treat every status except `active` as not live.
 OPEN_ENUMS: Final = frozenset(("Memory.status", "MemoryChanged.change"))
 REMEDY: Final = (
     "keep it as it was and add an optional field beside it; or, if it must change, publish it as another type under another "
@@ -24,13 +24,13 @@ SAID_ONLY: Final = frozenset(("$schema", "$id", "$defs", "title", "description")
 COMPARED_APART: Final = frozenset(("$ref", "properties", "required", "enum", "anyOf", "items", "additionalProperties"))
 LOWER_BOUNDS: Final = frozenset(("minimum", "exclusiveMinimum", "minLength", "minItems"))
 UPPER_BOUNDS: Final = frozenset(("maximum", "exclusiveMaximum", "maxLength", "maxItems"))
-LIFTED: Final = frozenset(("format", "pattern"))  # what is read may do without them
+LIFTED: Final = frozenset(("format", "pattern"))  # input may leave them out
 
 
-def breaks(frozen: Path, now: Path) -> list[str]:
-    """Sentences about what the folder `now` breaks of the folder `frozen`, each with what to do; [] when nothing.
+def breaking_changes(frozen: Path, now: Path) -> list[str]:
+    """The incompatible differences of the folder `now` from the folder `frozen`: a sentence each, with the remedy.
 
-    Both hold asyncapi.json and the files it names; every topic that `frozen` reads or publishes is compared.
+    Both folders have asyncapi.json and the files that it names; every topic that `frozen` reads or publishes is compared.
     """
     old, new = (json.loads((folder / "asyncapi.json").read_text()) for folder in (frozen, now))
     found = list(_topics(old, new))
@@ -44,7 +44,7 @@ def breaks(frozen: Path, now: Path) -> list[str]:
 
 
 def sides(document: Schema) -> dict[str, Side]:
-    """The files of schemas that an AsyncAPI document names for topics that others read or write, and which it is."""
+    """The schema files of topics that others read or write, each with its side."""
     found: dict[str, Side] = {}
     for name, message in document["components"]["messages"].items():
         side = _side(document, name)
@@ -55,7 +55,7 @@ def sides(document: Schema) -> dict[str, Side]:
 
 
 def _side(document: Schema, topic: str) -> Side | None:
-    """None for what memstream writes to itself."""
+    """None for topics that memstream uses itself."""
     reads, writes = (f"{action}-{topic}" in document["operations"] for action in ("receive", "send"))
     if reads and writes:
         return None
@@ -69,7 +69,7 @@ def _topics(old: Schema, new: Schema) -> Iterator[str]:
             continue
         now = new["components"]["messages"].get(topic)
         if now is None or _side(new, topic) != side:
-            yield f"the topic {topic} is no longer there for others"
+            yield f"the topic {topic} is no longer public"
             continue
         for part in ("payload", "headers", "contentType", "bindings"):
             if was.get(part) != now.get(part):
@@ -77,7 +77,7 @@ def _topics(old: Schema, new: Schema) -> Iterator[str]:
 
 
 class Comparison:
-    """Of two versions of one schema. References are followed, so definitions may be renamed."""
+    """A comparison of two versions of a schema. It follows references, so definitions may be renamed."""
 
     def __init__(self, old: Schema, new: Schema, side: Side) -> None:
         self._old = old
@@ -86,7 +86,7 @@ class Comparison:
         self._followed: set[tuple[str, str]] = set()
 
     def breaks(self) -> list[str]:
-        """One sentence a difference, without the remedy."""
+        """One sentence per difference, without the remedy."""
         return list(self._compare(self._old, self._new, self._old.get("title", "$")))
 
     def _compare(self, old: Schema, new: Schema, at: str) -> Iterator[str]:
@@ -155,7 +155,7 @@ class Comparison:
             yield f"{at} was {was} and is {now}"
 
     def _alternatives(self, old: Schema, new: Schema, at: str) -> Iterator[str]:
-        """Each that there was must still be there; of what is published, no other may be there."""
+        """Every earlier alternative must still exist; published schemas may have no new ones."""
         if old.get("default") != new.get("default"):
             yield f"default of {at} was {old.get('default')} and is {new.get('default')}"
         were, are = alternatives(old), alternatives(new)
@@ -169,14 +169,14 @@ class Comparison:
                 yield f"{at} may be {unknown} now"
 
     def _apart(self, old: Schema, new: Schema, at: str) -> list[str]:
-        """Compares without remembering what it followed: an alternative that does not fit says nothing of another."""
+        """Compares without recording the followed references: a mismatch of one alternative says nothing about the others."""
         tried = Comparison(self._old, self._new, self._side)
         tried._followed = set(self._followed)
         return list(tried._compare(old, new, at))
 
 
 def resolved(schema: Schema, root: Schema) -> Schema:
-    """The definition a reference leads to, with what stands beside the reference."""
+    """The definition that a reference names, merged with the keys next to the reference."""
     if "$ref" not in schema:
         return schema
     beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
@@ -185,7 +185,7 @@ def resolved(schema: Schema, root: Schema) -> Schema:
 
 
 def alternatives(schema: Schema) -> list[Schema]:
-    """The parts of an `anyOf`; a schema without one is its own only alternative, its default apart."""
+    """The parts of an `anyOf`; without one, the schema itself without its default."""
     if "anyOf" in schema:
         return list(schema["anyOf"])
     return [{keyword: value for keyword, value in schema.items() if keyword != "default"}]

@@ -1,4 +1,4 @@
-"""A record of each topic that others write or read, whole and valid: it is made of the shapes themselves."""
+"""A complete, valid example record of each topic that others write or read, built from the shapes."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -77,6 +77,6 @@ EXAMPLES: Final[dict[str, Struct]] = {
 
 
 def example(topic: str) -> Any:
-    """The example as builtins, without what is at its default; None for a topic that has none."""
+    """The example as builtins, without default values; None for a topic without one."""
     example = EXAMPLES.get(topic)
     return None if example is None else codec.parse(codec.encode(example))

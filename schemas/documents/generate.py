@@ -1,6 +1,6 @@
-"""Writes what others read: JSON Schemas of everything that travels, the AsyncAPI document of the topics, and a page of both.
+"""Generates the JSON Schemas of all records, the AsyncAPI document of the topics, and a page of both.
 
-`python -m schemas.documents.generate` writes schemas/generated; `--check` writes nothing and says what is out of date.
+`python -m schemas.documents.generate` writes schemas/generated; `--check` writes nothing and lists outdated files.
 """
 
 import argparse
@@ -23,11 +23,10 @@ from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
 TARGET = Path(__file__).parents[1] / "generated"
-OPENAPI, API_PAGE = "openapi.json", "api.md"  # beside these, from the API's routes: agents.api.generate writes them
+OPENAPI, API_PAGE = "openapi.json", "api.md"  # written by agents.api.generate, from the routes of the API
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-VERSION = (
-    "1.0.0"  # of the schemas: minor for what may be added and left out, major for what old readers do not understand
-)
+# of the schemas: minor for optional additions, major for changes that existing consumers do not understand
+VERSION = "1.0.0"
 
 SHAPES: dict[str, type[msgspec.Struct]] = {
     "message": Message,
@@ -44,21 +43,21 @@ SHAPES: dict[str, type[msgspec.Struct]] = {
 
 # Header values are UTF-8 text, numbers in decimal.
 DEAD_LETTER_HEADERS = {
-    "memstream-reason": "a short stable word to filter on: undecodable, invalid, ...",
-    "memstream-detail": "one sentence saying what is wrong, and where",
-    "memstream-stage": "the stage that gave up: windows, archive, extraction or curation",
-    "memstream-topic": "the topic the record came from, with its prefix",
-    "memstream-partition": "its partition",
-    "memstream-offset": "its offset",
-    "memstream-timestamp-ms": "its Kafka timestamp, in milliseconds since 1970",
-    "memstream-at": "when it was given up, RFC 3339",
+    "memstream-reason": "short stable word for filters: undecodable, invalid, ...",
+    "memstream-detail": "one sentence with the error and its place",
+    "memstream-stage": "stage that rejected the record: windows, archive, extraction or curation",
+    "memstream-topic": "source topic, with its prefix",
+    "memstream-partition": "source partition",
+    "memstream-offset": "source offset",
+    "memstream-timestamp-ms": "Kafka timestamp of the record, in milliseconds since 1970",
+    "memstream-at": "time of the failure, RFC 3339",
 }
 
 DEAD_LETTER_OPTIONS = {
-    "memstream-by-reference": "true: the record was too large to be kept, and is only where it came from",
-    "memstream-settled": "replayed or discarded: this is no letter, but says what became of one, whose headers it has",
-    "memstream-settled-at": "when, RFC 3339",
-    "memstream-letter": "the place of that letter in this topic: partition:offset",
+    "memstream-by-reference": "true: the record was too large to copy and is only in its source topic",
+    "memstream-settled": "replayed or discarded: this record is the outcome of a dead letter, with that letter's headers",
+    "memstream-settled-at": "time of the outcome, RFC 3339",
+    "memstream-letter": "place of that dead letter in this topic: partition:offset",
 }
 
 
@@ -73,7 +72,7 @@ def files() -> dict[str, bytes]:
 
 
 def schema(name: str, shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """The schema of one shape, whole in itself."""
+    """The self-contained JSON Schema of a shape."""
     (reference,), components = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     own = components.pop(reference["$ref"].rpartition("/")[2])
     parts = {"$defs": dict(sorted(components.items()))} if components else {}
@@ -82,7 +81,7 @@ def schema(name: str, shape: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def dedented(part: Any) -> Any:
-    """Descriptions are docstrings, which Python 3.13 dedents and older versions do not."""
+    """Dedents descriptions, which are docstrings: Python 3.13 does so itself, older versions do not."""
     if isinstance(part, list):
         return [dedented(item) for item in part]
     if not isinstance(part, dict):
@@ -120,7 +119,7 @@ def outdated_files(target: Path) -> list[str]:
 
 
 def write(target: Path) -> list[str]:
-    """Brings the folder up to date; returns the names of the files that changed."""
+    """Updates the folder; returns the names of changed files."""
     changed, wanted = outdated_files(target), files()
     target.mkdir(exist_ok=True)
     for name in changed:
@@ -132,7 +131,7 @@ def write(target: Path) -> list[str]:
 
 
 def main(argv: list[str], target: Path = TARGET) -> int:
-    """1 when checked files are out of date."""
+    """Returns 1 if checked files are outdated."""
     parser = argparse.ArgumentParser(prog="python -m schemas.documents.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when something is out of date")
     options = parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""JSON Schemas as Markdown: a table of fields for each shape, with links to the shapes that they lead to."""
+"""JSON Schemas as Markdown: a table of fields per shape, with links to other shapes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,11 +22,11 @@ LIMITS = {
     "pattern": "like `{}`",
 }
 FORMATS = {"date-time": "RFC 3339", "uuid": "UUID", "binary": "bytes"}
-MEANT = {0, 1}  # lengths and counts that go without saying
+MEANT = {0, 1}  # bounds that are not shown
 
 
 def anchor(heading: str) -> str:
-    """As GitHub makes it of a heading."""
+    """The anchor that GitHub derives from a heading."""
     return NOT_IN_ANCHORS.sub("", heading.lower()).replace(" ", "-")
 
 
@@ -35,7 +35,7 @@ def link(name: str) -> str:
 
 
 def references(schema: Any) -> Iterator[str]:
-    """Names of the shapes that a schema leads to, in their order."""
+    """Names of the shapes that a schema refers to, in order."""
     if isinstance(schema, Mapping):
         for name, value in schema.items():
             if name == "$ref" and isinstance(value, str):
@@ -48,17 +48,17 @@ def references(schema: Any) -> Iterator[str]:
 
 
 def table(name: str, schema: Schema) -> list[str]:
-    """The fields of a shape; nothing for one that has none."""
+    """The table of a shape's fields; empty for a shape without fields."""
     fields: Mapping[str, Schema] = schema.get("properties", {})
     if not fields:
         return []
     needed = set(schema.get("required", ()))
     rows = [row(name, field, each, field in needed) for field, each in fields.items()]
     ordered = sorted(rows, key=lambda each: not each[0])
-    said = any(meaning for *_, meaning in ordered)
-    columns = ["Field", "Type", "Default", *(["Meaning"] if said else [])]
+    has_meanings = any(meaning for *_, meaning in ordered)
+    columns = ["Field", "Type", "Default", *(["Meaning"] if has_meanings else [])]
     head = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-    return [*head, *(f"| {' | '.join(cells if said else cells[:3])} |" for _, *cells in ordered)]
+    return [*head, *(f"| {' | '.join(cells if has_meanings else cells[:3])} |" for _, *cells in ordered)]
 
 
 def row(shape: str, field: str, schema: Schema, needed: bool) -> tuple[bool, str, str, str, str]:
@@ -76,12 +76,12 @@ def value(default: Any) -> str:
 
 
 def cell(text: str) -> str:
-    """In one line, and without what would end a cell."""
+    """The text on one line, with `|` escaped."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def kind(schema: Schema) -> str:
-    """What a value may be, in a few words."""
+    """The type and the bounds of a value, in words."""
     if "$ref" in schema:
         return link(schema["$ref"].rpartition("/")[2])
     if choices := schema.get("anyOf") or schema.get("oneOf"):
@@ -95,14 +95,14 @@ def kind(schema: Schema) -> str:
 
 
 def plain(schema: Schema) -> str:
-    said = schema.get("type", "anything")
-    if said == "array":
+    type_name = schema.get("type", "anything")
+    if type_name == "array":
         return f"list of {kind(schema.get('items', {}))}"
-    if said == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+    if type_name == "object" and isinstance(schema.get("additionalProperties"), Mapping):
         return f"object of {kind(schema['additionalProperties'])}"
-    if said == "string":
+    if type_name == "string":
         return FORMATS.get(schema.get("format", ""), "string")
-    return str(said)
+    return str(type_name)
 
 
 def limits(schema: Schema) -> Iterator[str]:
@@ -117,6 +117,6 @@ def number(limit: float) -> str:
 
 
 def section(name: str, schema: Schema, level: int = 3) -> list[str]:
-    """A shape with its heading, what it is, and its fields."""
-    said = str(schema.get("description", "")).strip()
-    return ["#" * level + f" {name}", "", *([said, ""] if said else []), *table(name, schema), ""]
+    """A shape with heading, description and fields."""
+    description = str(schema.get("description", "")).strip()
+    return ["#" * level + f" {name}", "", *([description, ""] if description else []), *table(name, schema), ""]

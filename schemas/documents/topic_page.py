@@ -1,4 +1,4 @@
-"""The AsyncAPI document as a page: what a chat service publishes, what it hears, and what memstream says to itself."""
+"""The AsyncAPI document as a Markdown page: topics that chat services write, topics that they read, and internal ones."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,30 +11,31 @@ from schemas.documents.shapes import Schema, link, references, section
 
 SIDES = {
     ("receive",): (
-        "What you publish",
-        "Publish with any Kafka client, keyed as said: a conversation's messages stay in one partition, and so in order.",
+        "Input topics",
+        "Published by chat services, with any Kafka client. The given key keeps a conversation's messages in one partition "
+        "and in order.",
     ),
     ("send",): (
-        "What you may hear",
-        "Records are delivered at least once: each has an id, or a version, by which to pass over what you have had.",
+        "Output topics",
+        "Published by memstream at least once: consumers recognise repeated records by their id or version.",
     ),
     ("receive", "send"): (
-        "What memstream says to itself",
-        "Between its stages. It is not part of the contract, and may change with any version.",
+        "Internal topics",
+        "Used between memstream's stages. They are not part of the contract and may change with any version.",
     ),
 }
 
 
 def page(document: Mapping[str, Any], schemas: Mapping[str, Schema]) -> str:
-    """Markdown. `schemas` are those that the document's messages refer to, by file name."""
+    """Markdown. `schemas` are the schemas that the document's messages refer to, by file name."""
     lines = [*introduction(document), *overview(document)]
     shapes: dict[str, Schema] = {}
-    for side, (heading, said) in SIDES.items():
-        lines += [f"## {heading}", "", said, ""]
+    for side, (heading, description) in SIDES.items():
+        lines += [f"## {heading}", "", description, ""]
         for name in of_side(document, side):
             lines += topic(document, schemas, name, shapes)
-    lines += ["## Shapes", "", "What fields hold that lead here.", ""]
-    titles = {schema.get("title") for schema in schemas.values()}  # these stand above
+    lines += ["## Shapes", "", "Types of fields above.", ""]
+    titles = {schema.get("title") for schema in schemas.values()}  # described above
     for name in sorted(shapes.keys() - titles):
         lines += section(name, shapes[name])
     return "\n".join(lines).rstrip() + "\n"
@@ -45,19 +46,19 @@ def introduction(document: Mapping[str, Any]) -> list[str]:
     return [
         "# Topics",
         "",
-        f"{info['description']} This is version {info['version']} of the contract; [what may "
-        "change](../README.md#what-may-change) of it is said elsewhere.",
+        f"{info['description']} This is version {info['version']} of the contract; "
+        "[schemas/README.md](../README.md#what-may-change) says what may change.",
         "",
-        "<!-- Written by `make schemas` from asyncapi.json and the schemas beside it: change those. -->",
+        "<!-- Written by `make schemas` from asyncapi.json and the schemas in this folder. Do not edit. -->",
         "",
-        "Values are JSON in UTF-8. Readers pass over fields that they do not know; a field that is left out is at its default. "
-        "Programs read the same as [AsyncAPI](asyncapi.json) and JSON Schema.",
+        "Values are JSON in UTF-8. Consumers ignore unknown fields; a missing field has its default value. "
+        "Machine-readable: [AsyncAPI](asyncapi.json) and JSON Schema.",
         "",
     ]
 
 
 def overview(document: Mapping[str, Any]) -> list[str]:
-    lines = ["| Topic | Key | Kept | Holds |", "|---|---|---|---|"]
+    lines = ["| Topic | Key | Retention | Content |", "|---|---|---|---|"]
     for side in SIDES:
         for name in of_side(document, side):
             message = document["components"]["messages"][name]
@@ -78,18 +79,22 @@ def of_side(document: Mapping[str, Any], side: tuple[str, ...]) -> Iterator[str]
 
 
 def retention(document: Mapping[str, Any], name: str) -> str:
-    told = document["channels"][name]["bindings"]["kafka"]["topicConfiguration"]
-    return f"{told['retention.ms'] // DAY_MS} days" if "retention.ms" in told else "the latest of each key"
+    configuration = document["channels"][name]["bindings"]["kafka"]["topicConfiguration"]
+    return (
+        f"{configuration['retention.ms'] // DAY_MS} days"
+        if "retention.ms" in configuration
+        else "latest record of each key"
+    )
 
 
 def topic(
     document: Mapping[str, Any], schemas: Mapping[str, Schema], name: str, shapes: dict[str, Schema]
 ) -> Iterator[str]:
-    """Its section; the shapes that it leads to are added to `shapes`."""
+    """The section of a topic; adds the shapes that it refers to to `shapes`."""
     message = document["components"]["messages"][name]
     key = message["bindings"]["kafka"]["key"]["description"]
     yield from (f"### {name}", "", message["summary"], "")
-    yield from (f"Key: {key}. Kept: {retention(document, name)}. `{message['contentType']}`", "")
+    yield from (f"Key: {key}. Retention: {retention(document, name)}. `{message['contentType']}`", "")
     if (shown := example(name)) is not None:
         yield from ("```json", orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode(), "```", "")
     for part in ("payload", "headers"):

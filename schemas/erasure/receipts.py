@@ -1,4 +1,4 @@
-"""Receipts of erasures: what went where, when, and what remains until when; without a word of what was said."""
+"""Receipts of erasures: what was deleted where and when, and what remains until when. They have no texts."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from schemas.erasure.erasures import ErasureKind
 
 
 class StoreErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What went of one store, by kind; `at` is when it was last looked through. `pending`: it is still being done."""
+    """Deleted records of one store, by type; `at` is the time of the last check. `pending`: not finished."""
 
     store: str
     status: Literal["pending", "done"]
@@ -17,19 +17,36 @@ class StoreErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: Moment | None = None
 
 
+RemainsCode = Literal[
+    "messages",
+    "ends",
+    "requests",
+    "candidates",
+    "commands",
+    "events",
+    "summaries",
+    "activity",
+    "overwritten",
+    "local_stores",
+]
+
+
 class Remains(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a topic still holds, or local stores that are no longer used. `until`: when it is gone by the topic's settings, which
-    are `because`; None where these set no bound."""
+    """Records that a topic, or unused local stores, still hold. `until`: when they are gone by the topic's settings
+    (`because`); None if the settings have no limit. `code` says what it `holds` for programs; receipts of earlier versions
+    have none."""
 
     topic: str
     holds: str
     because: str
     until: Moment | None = None
+    code: RemainsCode | None = None
 
 
 class NamespaceErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`purge`: the namespace was theirs alone, and all of it went. `forget`: others use it too; what came of the erased
-    conversations alone went, and `kept` memories stay that others said as well: delete those singly, or purge the namespace."""
+    """`purge`: the user's own namespace, deleted completely. `forget`: a shared namespace; memories from the erased
+    conversations alone were deleted, and `kept` memories that others told as well remain: delete these singly, or erase
+    the namespace."""
 
     namespace: str
     how: Literal["purge", "forget"]
@@ -41,7 +58,8 @@ class NamespaceErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Receipt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Complete once the owners of all windows have answered and every store was looked through after that."""
+    """The receipt of an erasure. Complete once the owners of all windows have confirmed and every store was checked after
+    that."""
 
     erasure_id: str
     kind: ErasureKind

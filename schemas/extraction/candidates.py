@@ -1,4 +1,4 @@
-"""What the LLM stage proposes to curation: candidates, where each comes from, and what users ask to have forgotten."""
+"""Proposals of the LLM stage to curation: candidates with sources, and wishes of users to have something forgotten."""
 
 from collections.abc import Collection
 from typing import Annotated
@@ -10,9 +10,9 @@ from schemas.memories import importance
 from schemas.memories.links import Link
 from schemas.policies.policies import Fraction
 
-Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # the range of PostgreSQL's integer
 
-# Far above what policies allow; a memory with its versions and events must fit the topics whatever is sent.
+# Far above the limits of policies, but low enough for a memory with its versions and events to fit the topics.
 Text = Annotated[str, Meta(max_length=4_000)]
 FullText = Annotated[str, Meta(max_length=40_000)]
 Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
@@ -20,7 +20,7 @@ Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
 
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message that a memory came from, and whose it is, where that is known. `attributed_to` is who said it if no user did:
+    """A message that a memory comes from, with its user, if known. `attributed_to` is its author if that is no user:
     `assistant`, or `tool` with the tool's name."""
 
     conversation_id: str
@@ -32,22 +32,23 @@ class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def attribution(sources: Collection[Source]) -> str | None:
-    """On whose word a memory rests that no user said; None where a user is among its sources."""
+    """The author of a memory that no user said; None if a user is among its sources."""
     names = [source.attributed_to for source in sources]
     return ", ".join(dict.fromkeys(name for name in names if name)) if names and all(names) else None
 
 
-def tellers(sources: Collection[Source]) -> tuple[str, ...]:
-    """The users who said it, in the order of the messages, each once."""
-    told = (source.user_id for source in sources if source.attributed_to is None)
-    return tuple(dict.fromkeys(user_id for user_id in told if user_id is not None))
+def source_users(sources: Collection[Source]) -> tuple[str, ...]:
+    """The users who said it, in the order of the messages, without repetitions."""
+    user_ids = (source.user_id for source in sources if source.attributed_to is None)
+    return tuple(dict.fromkeys(user_id for user_id in user_ids if user_id is not None))
 
 
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory proposed by the LLM stage, before deduplication.
 
     `repeats`, `refines`, `contradicts` and `supersedes` name memories of the namespace: evidence for the curator, not an order.
-    `supersedes` are further memories that no longer hold once this one does. What is stated holds from `valid_from` until
+    `supersedes` are further memories that no longer hold once this one does; `corrects` are other candidates of the same slice
+    and namespace, by their ids, that it takes back. What is stated holds from `valid_from` until
     `valid_until`, as far as it was said; both may lie ahead. Without an importance it is rated, or has the default.
     """
 
@@ -67,6 +68,7 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refines: str | None = None
     contradicts: str | None = None
     supersedes: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    corrects: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     valid_from: Moment | None = None
     valid_until: Moment | None = None
 
@@ -75,23 +77,23 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def attributed_to(self) -> str | None:
-        """On whose word it rests, where no user said it."""
+        """Its author, if no user said it."""
         return attribution(self.sources)
 
     @property
     def told_by(self) -> tuple[str, ...]:
-        """The users on whose words it rests."""
-        return tellers(self.sources)
+        """The users who said it."""
+        return source_users(self.sources)
 
     @property
     def rated(self) -> Fraction:
-        """Its importance, or that of what nobody rated."""
+        """Its importance, or the default of unrated candidates."""
         return importance.DEFAULT if self.importance is None else self.importance
 
 
 class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a user asks to have forgotten, in `message`: `everything` about them, which is whoever `scope` names; what a
-    `statement` or a `topic` names; or what the message `means` says, of which `said` are the words that are meant, if it says
+    """A user's wish, in `message`, to have something forgotten: `everything` about the user named by `scope`; what a
+    `statement` or a `topic` names; or what the message `means` says, limited to the words `said` if the message says
     more."""
 
     wish_id: str
@@ -105,11 +107,11 @@ class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty. `wishes` are what users ask
-    to have forgotten there, after the candidates.
+    """The candidates of one request for one namespace: part `part` (from 1) of `parts`, possibly empty. `wishes` are users'
+    wishes to have something forgotten, applied after the candidates.
 
-    `conversation_id` and `partition` say where the completion goes once every part is committed. `requested_at` is the request's:
-    what it asked about was said before.
+    `conversation_id` and `partition` address the completion once every part is committed. `requested_at` is the request's
+    time: its messages were said before.
     """
 
     request_id: str

@@ -1,4 +1,4 @@
-"""What windows ask the LLM stage: slices of conversations."""
+"""Requests from windows to the LLM stage: slices of conversations."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -14,8 +14,8 @@ Lane = Literal["live", "background"]
 
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One message of a slice; `position` is its offset in the conversation's messages partition, `trace` the traceparent that it
-    came with, if any. Without a `user_id` it belongs to the user of the conversation's scope."""
+    """A message of a slice. `position` is its offset in the conversation's messages partition, `trace` its traceparent, if
+    any. Without `user_id` it belongs to the user of the conversation's scope."""
 
     message_id: Identifier
     role: Role
@@ -34,7 +34,7 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A person who says something in a slice, or just before it. `namespaces` are those that this person alone feeds."""
+    """A person who speaks in a slice or in the overlap before it. `namespaces` are those that this person alone feeds."""
 
     user_id: str | None = None
     name: str | None = None
@@ -42,20 +42,22 @@ class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def called(self) -> str | None:
-        """The name where one is given, else the id."""
+        """The name if there is one, otherwise the id."""
         return self.name or self.user_id
 
 
 class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One slice of a window on its way to the LLM stage: one model call, whatever the number of namespaces it feeds.
+    """A slice of a window for the extraction stage: one model call, whatever the number of namespaces that it feeds.
 
-    `first` and `last` are positions, inclusive; `partition` is the messages partition, where the answer is sent back to.
-    `overlap` are the ends of a few messages before the slice, extracted already: they only help to understand it.
-    `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
-    marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
-    put off, and never delays what is `live`. What is `local_only` is sent to no other machine, whatever became of its policy.
-    In a conversation of several people `speakers` are those who say something in the slice or the overlap. A namespace that
-    none of them has is fed by all. Without `speakers` only the user of the scope speaks.
+    `first` and `last` are inclusive positions; `partition` is that of the messages, where the answer is sent. `overlap` has
+    the ends of a few extracted messages before the slice, as context. With the purpose `summarise`, the messages left a
+    context, and the answer is a summary of them for the marker; `summary` is the marker's summary so far, of messages that
+    left before. Requests in the lane `background` may be postponed and never delay `live` ones. `local_only` requests stay
+    on this machine, even if the policy has changed since. `may_wait`: no client waits for the answer, so the request may
+    share a call with others.
+
+    In a conversation of several people, `speakers` are the people who speak in the slice or the overlap. A namespace that
+    none of them has is fed by all. Without `speakers`, only the user of the scope speaks.
     """
 
     request_id: str
@@ -75,6 +77,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lane: Lane = "live"
     local_only: bool = False
     speakers: tuple[Speaker, ...] = ()
+    may_wait: bool = False
 
     @property
     def conversation_id(self) -> str:
@@ -82,17 +85,17 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The namespaces that everybody feeds who speaks."""
+        """The namespaces that all speakers feed."""
         personal = {name for speaker in self.speakers for name in speaker.namespaces}
         return tuple(name for name in self.namespaces if name not in personal)
 
     def speaker(self, message: SliceMessage) -> str | None:
-        """The user_id of whoever a message belongs to."""
+        """The user_id that a message belongs to."""
         return message.user_id or self.scope.user_id
 
     def feeding(self, namespaces: tuple[str, ...]) -> dict[str | None, tuple[Scope, tuple[str, ...]]]:
-        """By user_id the scope of each speaker, with those of the namespaces that this one feeds; under None of what nobody else
-        says, in a conversation of one person of all."""
+        """Scopes by user_id, each with the namespaces that this speaker feeds. None is the key of what no other speaker
+        feeds; in a conversation of one person, of everything."""
         if not self.speakers:
             return {None: (self.scope, namespaces)}
         nobody = {None: (replace(self.scope, user_id=None), namespaces)}
@@ -102,7 +105,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         }
 
     def attributed_to(self, message: SliceMessage) -> str | None:
-        """Who says a message that is no user's: the assistant, or a tool by its name."""
+        """The author of a message that is no user's: the assistant, or a tool by name."""
         if message.role == "user":
             return None
         calls = (call for each in self.messages for call in each.tool_calls if call.id == message.tool_call_id)
@@ -110,7 +113,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{message.role} {name}"[:256] if name else message.role
 
     def source(self, message: SliceMessage) -> Source:
-        """What a memory, or a wish, says of a message that it comes from."""
+        """The source entry of a message, for memories and wishes."""
         return Source(
             conversation_id=self.conversation_id,
             message_id=message.message_id,
@@ -120,13 +123,13 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
             attributed_to=self.attributed_to(message),
         )
 
-    def sayers(self, message_ids: Collection[str]) -> frozenset[str | None]:
-        """The people whose words these messages are."""
+    def speakers_of(self, message_ids: Collection[str]) -> frozenset[str | None]:
+        """The people who said these messages."""
         users = (each for each in self.messages if each.role == "user" and each.message_id in message_ids)
         return frozenset(map(self.speaker, users))
 
     def fed_by(self, user_ids: Collection[str | None]) -> tuple[str, ...]:
-        """The namespaces that each of these people feeds."""
+        """The namespaces that all of these people feed."""
         if not self.speakers:
             return self.namespaces
         own = {name for each in self.speakers if {*user_ids} == {each.user_id} for name in each.namespaces}

@@ -1,1 +1,1 @@
-"""Topics by name, and records for them."""
+"""Topic names, and records to publish."""

@@ -1,4 +1,4 @@
-"""A record on its way to Kafka, before a prefix or a producer is known, and the port that takes it there."""
+"""Records to publish, independent of topic prefix and producer, and the port that publishes them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,8 @@ from msgspec import Struct
 
 
 class Outgoing(Struct, frozen=True, kw_only=True):
-    """`topic` is a logical name (schemas.kafka.topics); `partition` None leaves the choice to the key's hash (murmur2)."""
+    """A record to publish. `topic` is a logical name (schemas.kafka.topics); with `partition` None the key's hash (murmur2)
+    decides."""
 
     topic: str
     key: bytes | None
@@ -17,10 +18,11 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 
 
 class Publisher(Protocol):
-    """Takes records to Kafka."""
+    """Publishes records to Kafka."""
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
-        """Returns once the broker has every record (acks=all), in the given order per partition.
+        """Returns when the broker has every record (acks=all), in the given order per partition.
 
-        Raises Retryable, or Rejected `unpublishable` when one of them can never be sent: the others may or may not have been.
+        Raises Retryable, or Rejected `unpublishable` if one of them can never be published; the others may or may not be
+        published then.
         """

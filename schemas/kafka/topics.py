@@ -1,4 +1,4 @@
-"""The logical names of memstream's topics. A deployment puts its prefix before them; nothing else in the code does."""
+"""The logical names of memstream's topics. Deployments add their prefix; no other code does."""
 
 MESSAGES = "chat.messages"
 ENDED = "chat.conversations.ended"
@@ -12,7 +12,7 @@ STATE = "memory.state"
 ACTIVITY = "memory.activity"
 DEAD_LETTERS = "memory.dead-letters"
 
-# Days that records are kept unless a deployment says otherwise; None: the latest of each key, for ever (compaction).
+# Default retention of records in days; None: compaction, the latest record of each key forever.
 KEPT_DAYS: dict[str, int | None] = {
     MESSAGES: 30,
     ENDED: 30,

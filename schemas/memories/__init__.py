@@ -1,1 +1,1 @@
-"""Memories: their kinds, importance and links, and the events that tell of them."""
+"""Memories: kinds, importance, links, and the events about them."""

@@ -1,4 +1,4 @@
-"""Changes to memories that people and services ask for."""
+"""Commands: changes to memories that people and services request."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from schemas.replay.shadows import refuse_reserved
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a memory that was kept elsewhere brings along: where, when and of what it came to be."""
+    """The history of an imported memory: place, times and sources."""
 
     created_at: Moment | None = None
     created_by: Identifier | None = None
@@ -31,25 +31,31 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NewKinds: TypeAlias = Annotated[tuple[Kind, ...], Meta(max_length=16)]
+Clearable: TypeAlias = Literal["valid_from", "valid_until"]
 Digest: TypeAlias = Annotated[str, Meta(max_length=64)]
 
 
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
+    """A change to memories, published on `memory.commands` with the namespace as key. The same `command_id` is carried out
+    once.
 
-    create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
-    importance is rated if it gives none. `memory_kind` is its first kind, `kinds` are further ones, and replace those that there
-    were; `told_by` are the users who told it; `new_kinds` describe kinds that the policy does not have, where it lets others make
-    them; what it says holds from `valid_from` until `valid_until`. update, delete and undo need `memory_id`. undo: the memory is
-    again as it was before its latest change, or before the one that made `version`. purge: all memories that the namespace has
-    while that is carried out go for good, also those that came meanwhile of later words; nothing comes back that was said, or
-    commanded, until the moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it
-    names none. uninstall: an app is gone; its memories stay unless `purge` is true. import: a memory with a `text` is brought in
-    under its `memory_id`, with what `origin` says of it; where that one, or one with the same text, is there, nothing
-    changes. `links` lead to memories of the namespace, and replace those that there were. forget: memories all of whose
-    sources lie in conversations of the erasure `erasure_id` go for good; a purge that names one is part of it. With
-    `if_version` the memory must be at that version. The same `command_id` is carried out once; a `digest`, of whatever
-    the sender chooses, is kept with the outcome, by which it tells a repetition from something else under the same id.
+    - create: needs `text`, or a `full_text`, from which a short text is made. `memory_kind` is the first kind, `kinds` are
+      further ones. Without `importance` it is rated. `told_by` are the users who told it; `new_kinds` describe kinds that
+      the policy does not have, if the policy allows them; `valid_from` and `valid_until` limit when it holds
+    - update: needs `memory_id`. A new `full_text` without `text` gets a new short text; `kinds` and `links` replace the
+      present ones; fields in `cleared` have no value any more
+    - delete: needs `memory_id`
+    - undo: needs `memory_id`. The memory gets its state from before its latest change, or before the change that made
+      `version`
+    - purge: deletes all memories of the namespace irreversibly, including those that arrive meanwhile. Input from before the
+      time of the erasure `erasure_id` is refused from then on; without `erasure_id`, from before the purge began
+    - forget: deletes irreversibly the memories whose sources are all in conversations of the erasure `erasure_id`
+    - uninstall: reports that an app was removed; its memories remain unless `purge` is true
+    - import: creates a memory with `text` under its `memory_id`, with the history in `origin`. Nothing changes if the
+      namespace has the id or the text
+
+    `links` lead to memories of the namespace. With `if_version` the memory must have that version. A `digest`, chosen by the
+    sender, is stored with the outcome and tells a repetition from another command under the same id.
     """
 
     command_id: Identifier
@@ -80,8 +86,11 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     erasure_id: Identifier | None = None
     told_by: Labels | None = None
     new_kinds: NewKinds | None = None
+    cleared: Annotated[tuple[Clearable, ...], Meta(max_length=16)] = ()
 
     def __post_init__(self) -> None:
-        if self.kind != "forget" or self.erasure_id is None:  # what is forgotten is so in shadows too
+        if self.kind != "forget" or self.erasure_id is None:  # also applies to shadow namespaces
             refuse_reserved(self.namespace)
         require_storable(self.at, self.expires_at, self.valid_from, self.valid_until)
+        if both := [name for name in self.cleared if getattr(self, name) is not None]:
+            raise ValueError(f"`{both[0]}` has a value and is in `cleared`: give one of them")

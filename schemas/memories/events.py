@@ -1,4 +1,4 @@
-"""CloudEvents 1.0 that memstream publishes: memory events (one per change) and activity events (about work)."""
+"""CloudEvents 1.0 that memstream publishes: memory events (one per change) and activity events."""
 
 from typing import Any, Literal
 
@@ -10,15 +10,22 @@ from schemas.memories.memories import Change, Memory
 
 SOURCE = "memstream"
 CONTENT_TYPE = "application/cloudevents+json"
-CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)  # the headers of a record that holds one
+CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)  # headers of a record with a CloudEvent
+
+
+class MessageId(Struct, frozen=True, kw_only=True):
+    """A message by its conversation and its id there."""
+
+    conversation_id: str
+    message_id: str
 
 
 class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who changed a memory and on account of what: a candidate of a request, a user's wish in one to have it forgotten, or a
-    command.
+    """Who changed a memory, and why: a candidate of a request, a user's wish to have it forgotten, or a command.
 
-    `erased` is said where it was erased: with its whole namespace, or alone, with conversations that it came from. A wish was
-    said in the message `message_id` of `conversation_id`.
+    `erased` is true for an erasure of the memory: with its namespace, or with conversations that it came from. A wish was
+    said in the message `message_id` of `conversation_id`; `said_again` are messages of the same user that say the forgotten
+    thing too, and leave search with it.
     """
 
     actor: str
@@ -30,12 +37,14 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
     erased: Literal["namespace", "conversations"] | None = None
     conversation_id: str | None = None
     message_id: str | None = None
+    said_again: tuple[MessageId, ...] = ()
 
 
 class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The data of a memory event; `sequence` is per namespace, from 1, without gaps.
+    """The data of a memory event; `sequence` counts per namespace, from 1, without gaps.
 
-    `before` is the memory as it was, but of what is deleted or erased: its content is not told again.
+    `before` is the memory before the change; it is absent for deleted and erased memories, whose contents are not published
+    again.
     """
 
     change: Change
@@ -47,7 +56,7 @@ class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MemoryEvent(Struct, frozen=True, kw_only=True):
-    """A change of a memory as a structured CloudEvent."""
+    """A change of a memory, as a structured CloudEvent."""
 
     id: str
     type: str
@@ -70,7 +79,7 @@ class MemoryEvent(Struct, frozen=True, kw_only=True):
 
 
 class ActivityEvent(Struct, frozen=True, kw_only=True):
-    """Work that was done, as a structured CloudEvent; `subject` is the conversation or the namespace."""
+    """Completed work, as a structured CloudEvent; `subject` is the conversation or the namespace."""
 
     id: str
     type: str

@@ -23,10 +23,10 @@ from schemas.policies.policies import Fraction
 
 Band: TypeAlias = Literal["trivial", "casual", "notable", "important", "very important", "critical", "maximum"]
 
-DEFAULT: Final = 0.4  # of a memory that nobody rated: 100 points, casual
-MAXIMUM: Final = 10_000  # points, from which on a memory is of the highest band
+DEFAULT: Final = 0.4  # importance of an unrated memory: 100 points, casual
+MAXIMUM: Final = 10_000  # points from which the highest band begins
 MOST_POINTS: Final = 1_000_000
-LEAST_MAXIMUM: Final = 0.99999  # the fraction of 10,000 points
+LEAST_MAXIMUM: Final = 0.99999  # fraction of 10,000 points
 RATIO: Final = MOST_POINTS / MAXIMUM
 ANCHORS: Final = ((0, 0.0), (10, 0.2), (100, 0.4), (500, 0.6), (1_000, 0.75), (5_000, 0.9), (MAXIMUM, 1.0))
 BANDS: Final[tuple[tuple[int, Band], ...]] = (
@@ -40,7 +40,7 @@ BANDS: Final[tuple[tuple[int, Band], ...]] = (
 
 
 def points(importance: Fraction) -> int:
-    """From 0 to 1,000,000; only 1.0 itself has 1,000,000."""
+    """Points from 0 to 1,000,000; only 1.0 gives 1,000,000."""
     if importance >= LEAST_MAXIMUM:
         above = (importance - LEAST_MAXIMUM) / (1.0 - LEAST_MAXIMUM)
         return MOST_POINTS if importance >= 1.0 else min(round(MAXIMUM * RATIO**above), MOST_POINTS - 1)
@@ -52,7 +52,7 @@ def points(importance: Fraction) -> int:
 
 
 def of_points(rated: int) -> Fraction:
-    """The fraction that stands for so many points: those below 0 for none, those above 1,000,000 for as many."""
+    """The fraction for points; values below 0 count as 0, values above 1,000,000 as 1,000,000."""
     rated = min(max(rated, 0), MOST_POINTS)
     if rated >= MAXIMUM:
         return 1.0 if rated == MOST_POINTS else LEAST_MAXIMUM + (1.0 - LEAST_MAXIMUM) * log(rated / MAXIMUM, RATIO)
@@ -61,15 +61,15 @@ def of_points(rated: int) -> Fraction:
 
 
 def tenths(importance: Fraction) -> float:
-    """From 0 to 10, with one decimal."""
+    """Tenths from 0 to 10, with one decimal."""
     return round(importance * 10, 1)
 
 
 def of_tenths(rated: float) -> Fraction:
-    """The fraction that stands for so many tenths: those below 0 for none, those above 10 for as many."""
+    """The fraction for tenths; values below 0 count as 0, values above 10 as 10."""
     return min(max(rated, 0.0), 10.0) / 10
 
 
 def band(rated: int) -> Band:
-    """The band that so many points lie in."""
+    """The band of these points."""
     return next((name for most, name in BANDS if rated <= most), "maximum")

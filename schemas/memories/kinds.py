@@ -1,4 +1,4 @@
-"""Kinds of memories: what a policy's taxonomy is made of."""
+"""Kinds of memories, of which a policy's taxonomy consists."""
 
 from collections.abc import Iterable
 from typing import Annotated, Final
@@ -9,7 +9,7 @@ KindName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^\S(.*\S)?
 
 
 class Kind(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One kind: `description` says to models and people what belongs to it, `icon` stands before it where it is shown."""
+    """A kind: `description` says to models and people which memories belong to it, `icon` is shown with it."""
 
     name: KindName
     description: Annotated[str, Meta(max_length=300)] = ""
@@ -17,7 +17,7 @@ class Kind(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
 
 def with_descriptions(kinds: Iterable[KindName | Kind]) -> tuple[Kind, ...]:
-    """Kinds written as names alone have no description; those of the built-in set have its own."""
+    """Kinds given as names have no description; those of the built-in set have the built-in one."""
     return tuple(kind if isinstance(kind, Kind) else BUILT_IN.get(kind, Kind(name=kind)) for kind in kinds)
 
 

@@ -1,4 +1,4 @@
-"""How memories of one namespace hang together: a link is kept with the memory that says it, the later one of two."""
+"""Links between memories of a namespace. The later of the two memories has the link."""
 
 from typing import Literal
 
@@ -8,8 +8,8 @@ LinkType = Literal["supersedes", "refines", "relates"]
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """`supersedes`: the other memory held before, and no longer. `refines`: this one tells more of what the other says.
-    `relates`: they are about the same, and neither says the other."""
+    """A link to another memory. `supersedes`: the other one no longer holds. `refines`: this one says more than the other
+    one. `relates`: both have the same subject, and neither says the other."""
 
     type: LinkType
     memory_id: str

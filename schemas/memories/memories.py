@@ -1,4 +1,4 @@
-"""The stored record: a memory with its versions' counter, validity and provenance."""
+"""The stored memory, with version, validity and provenance."""
 
 from typing import Literal
 
@@ -25,13 +25,13 @@ Change = Literal[
 
 
 class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory as published in `memory.state` and stored in Postgres.
+    """A memory as published in `memory.state` and stored in PostgreSQL.
 
-    `version` counts its changes from 1; `sequence` is the namespace's counter at its latest change;
-    `valid_from`/`valid_until` is the interval in which it held, as far as known.
-    What is `pinned` is never compacted; at `expires_at` it stops being live. `links` lead to memories of its namespace that
-    are not deleted; those that link to it are found by theirs. `supersedes` is the first that it superseded.
-    `created_by` made it: a provider of models, or whoever sent a command. `told_by` are the users who told it, as far as known.
+    `version` counts its changes from 1; `sequence` is the namespace's counter at its latest change. `valid_from` and
+    `valid_until` limit when it holds, as far as known. `pinned` memories are never compacted; at `expires_at` a memory stops
+    being live. `links` lead to memories of its namespace that are not deleted; links to it are stored with the other
+    memories. `supersedes` is the first memory that it superseded. `created_by` is the provider or the sender of the command
+    that created it; `told_by` are the users who told it, as far as known.
     """
 
     memory_id: str
@@ -66,10 +66,10 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def attributed_to(self) -> str | None:
-        """On whose word it rests, where no user said it: the assistant's, a tool's."""
+        """Its author if no user said it: the assistant or a tool."""
         return attribution(self.sources)
 
     @property
     def said_at(self) -> Moment | None:
-        """When it was last said, as far as its sources tell."""
+        """The time of the latest source."""
         return max((source.timestamp for source in self.sources if source.timestamp is not None), default=None)

@@ -1,1 +1,1 @@
-"""Trace headers, and the ids that lines of the log carry."""
+"""Trace headers, and the ids on log lines."""

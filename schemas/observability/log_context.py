@@ -1,4 +1,4 @@
-"""What is worked on: the ids of conversation and request that every line of the log tells while it lasts."""
+"""The current work's ids (conversation, request), which every log line has."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _about: ContextVar[Mapping[str, str]] = ContextVar("about", default=NOTHING)
 
 @contextmanager
 def about(**ids: str | None) -> Iterator[None]:
-    """Adds ids for as long as the `with` lasts, in this task and those that it begins; None adds nothing."""
+    """Adds ids for the duration of the `with`, in this task and tasks that it starts; None adds nothing."""
     token = _about.set({**_about.get(), **{name: each for name, each in ids.items() if each}})
     try:
         yield
@@ -22,5 +22,5 @@ def about(**ids: str | None) -> Iterator[None]:
 
 
 def ids() -> Mapping[str, str]:
-    """The ids of what is worked on here and now, by name."""
+    """The ids of the current work, by name."""
     return _about.get()

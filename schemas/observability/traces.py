@@ -1,7 +1,7 @@
-"""Traces: what caused a record goes with it through Kafka, windows and tables, as a W3C `traceparent`.
+"""Trace propagation: a record's cause travels as a W3C `traceparent` through Kafka, windows and tables.
 
-Spans are OpenTelemetry's. They are recorded only in a process that was told where to (`record_with`); elsewhere a trace that
-somebody else began is passed on, and what has none costs nothing but the look for it.
+Spans are OpenTelemetry's, recorded only in a process with an exporter (`record_with`). Other processes pass on traces;
+records without a trace cost a lookup.
 """
 
 import re
@@ -29,10 +29,10 @@ from opentelemetry.trace import (
 from schemas.errors import Deferred
 from schemas.kafka.records import Outgoing
 
-HEADER: Final = "traceparent"  # of a record, as of an HTTP request
+HEADER: Final = "traceparent"  # of a record or an HTTP request
 SHAPE: Final = re.compile(rb"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
 NO_TRACE, NO_SPAN = b"0" * 32, b"0" * 16
-LONGEST: Final = 128  # bytes; a later version may have more fields than the 55 bytes of this one
+LONGEST: Final = 128  # bytes; later versions may have more fields than the 55 bytes of version 00
 
 Causes = Iterable[str | None]
 
@@ -40,9 +40,9 @@ _tracer: Tracer = NoOpTracer()
 
 
 def record_with(provider: TracerProvider | None) -> None:
-    """From here on this process's spans go to the provider, or nowhere.
+    """Sends this process' own spans to the provider; None: to none.
 
-    Only ours: what libraries would record by OpenTelemetry's global provider may tell what was said.
+    Spans of libraries are not recorded: through OpenTelemetry's global provider they might contain messages.
     """
     global _tracer
     _tracer = NoOpTracer() if provider is None else provider.get_tracer("memstream")
@@ -53,7 +53,7 @@ def recording() -> bool:
 
 
 def traceparent_of(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
-    """The traceparent among headers, in the form of version 00; None where there is none that is valid."""
+    """The traceparent among headers, in the form of version 00; None without a valid one."""
     for name, value in headers:
         if name == HEADER:
             return parse_traceparent(value or b"")
@@ -61,7 +61,7 @@ def traceparent_of(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
 
 
 def parse_traceparent(value: bytes) -> str | None:
-    """In the form of version 00, of which only one flag has a meaning. Some microseconds: it is done for each message."""
+    """Parses the form of version 00, of which one flag has a meaning. Takes some microseconds, for each message."""
     found = SHAPE.fullmatch(value) if len(value) <= LONGEST else None
     if found is None:
         return None
@@ -79,7 +79,7 @@ def format_traceparent(context: SpanContext) -> str | None:
 
 
 def current() -> str | None:
-    """The traceparent of what goes on now."""
+    """The traceparent of the current span."""
     return format_traceparent(trace.get_current_span().get_span_context())
 
 
@@ -90,7 +90,7 @@ def current_id() -> str | None:
 
 
 def headers() -> tuple[tuple[str, bytes], ...]:
-    """What goes with a record that is made now: the traceparent, if there is one."""
+    """The headers of a record that is created now: the traceparent, if there is one."""
     now = current()
     return () if now is None else ((HEADER, now.encode()),)
 
@@ -104,7 +104,7 @@ def with_traceparent(record: Outgoing) -> Outgoing:
 
 
 def describe(**ids: str) -> None:
-    """Says of the current span what it is about, by the names that log lines have for it."""
+    """Sets the ids of the current work as attributes of the current span."""
     trace.get_current_span().set_attributes({f"memstream.{name}": each for name, each in ids.items()})
 
 
@@ -116,14 +116,14 @@ def span(
     causes: Causes | None = None,
     kind: SpanKind = SpanKind.INTERNAL,
 ) -> Iterator[Span]:
-    """Something that is done. Without `causes` it is a part of what goes on now; with those, it is on account of the traceparents
-    among them: a child of the one trace there is, or the beginning of a new one with links to the several.
+    """A span of work. Without `causes` it is a child of the current span. With `causes` (traceparents) it is a child of the
+    only trace among them, or the root of a new trace with links to several.
 
-    An error's class is told, and never its message: that may quote what was said.
+    An error is recorded by its class, never by its message, which may quote users.
     """
     if not recording() and causes is not None:
         causes = tuple(causes)
-        if not any(causes) and current() is None:  # nothing to record, and nothing to pass on
+        if not any(causes) and current() is None:  # no trace to record or to pass on
             yield INVALID_SPAN
             return
     context, links = (None, []) if causes is None else parent_and_links(causes)
@@ -139,7 +139,7 @@ def span(
     with opened as running:
         try:
             yield running
-        except Deferred as deferred:  # an outcome, and no error
+        except Deferred as deferred:  # a normal outcome, not an error
             running.set_attribute("memstream.deferred", deferred.reason)
             raise
         except Exception as exc:
@@ -149,9 +149,9 @@ def span(
 
 
 def parent_and_links(causes: Causes) -> tuple[Context, list[Link]]:
-    """Where among others' traces something stands that these have caused.
+    """The parent and the links of a span with these causes.
 
-    Who chose not to record a trace is heard: only recorded ones are linked, and where there is none nothing is recorded.
+    Sampling decisions of callers are respected: only sampled traces are linked, and without one nothing is recorded.
     """
     found = [context_of(cause) for cause in causes if cause]
     by_trace = {each.trace_id: each for each in found}
@@ -164,6 +164,6 @@ def parent_and_links(causes: Causes) -> tuple[Context, list[Link]]:
 
 
 def context_of(traceparent: str) -> SpanContext:
-    """Of what `parsed` gave."""
+    """The span context for a parsed traceparent."""
     _, trace_id, span_id, flags = traceparent.split("-")
     return SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(int(flags, 16)))

@@ -1,1 +1,1 @@
-"""Passages: what was said, as search finds it."""
+"""Passages: messages as search finds them."""

@@ -1,4 +1,4 @@
-"""A passage: a message of a conversation, or a part of a long one, with who said it and when."""
+"""A passage: a message of a conversation, or a part of a long one, with speaker and time."""
 
 from typing import Annotated
 
@@ -10,9 +10,9 @@ Names = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 
 
 class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What search gives back. `text` is read from the archive, without what privacy takes out; `piece` numbers the parts of a
-    long message from 0. `ordinal` numbers the messages of the conversation that have passages, in the order they were said, not
-    necessarily from 0. `speaker` is an id, `name` what the message calls the speaker."""
+    """A passage that search found. `text` comes from the archive, scrubbed by the policy's privacy; `piece` numbers the
+    parts of a long message from 0. `ordinal` numbers the conversation's messages that have passages, in order, not
+    necessarily from 0. `speaker` is an id, `name` the speaker's name in the message."""
 
     passage_id: str
     namespace: str
@@ -28,19 +28,19 @@ class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def said_by(self) -> str:
-        """The name, where there is one, and the id."""
+        """The name, if there is one, with the id."""
         return f"{self.name} ({self.speaker})" if self.name and self.name != self.speaker else self.speaker
 
 
 class ReadPassage(Struct, frozen=True, kw_only=True):
-    """A passage, and the namespaces whose readers may read it: any one of them is enough."""
+    """A passage with the namespaces that own it: the right to read one of them is enough."""
 
     passage: Passage
     owners: tuple[str, ...]
 
 
 class PassageFilters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Of which conversations, by which speakers, and when it was said: from is included, to is not. Empty: any."""
+    """Filters by conversation, speaker and time (from inclusive, to exclusive). Empty: no filter."""
 
     conversations: Names = ()
     speakers: Names = ()
@@ -52,6 +52,6 @@ ANY_PASSAGE = PassageFilters()
 
 
 def speaker_of(message: Message) -> str:
-    """A user's id or an agent's; else the role alone."""
+    """The id of the user or the agent; without one, the role."""
     named = message.user_id if message.role == "user" else message.agent_id
     return named or message.role

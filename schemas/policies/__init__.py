@@ -1,1 +1,1 @@
-"""Policies, and the namespaces that their templates name."""
+"""Policies, and the namespaces of their templates."""

@@ -1,4 +1,5 @@
-"""Names of namespaces: made from a conversation's fields by a policy's template, and read back; no value reaches into another."""
+"""Namespace names: rendered from a conversation's fields by a policy's template, and parsed back. No value can reach into
+another namespace."""
 
 import re
 from hashlib import blake2b
@@ -7,9 +8,9 @@ from urllib.parse import unquote
 from schemas.conversations.messages import Scope
 from schemas.replay.shadows import is_reserved
 
-OWN_NAMESPACE = "conversation/{conversation_id}"  # of a conversation that fits no template
-UNSAID = "-"  # stands for a conversation that a namespace's name does not tell
-LONGEST_NAMESPACE = 256  # characters, as any identifier
+OWN_NAMESPACE = "conversation/{conversation_id}"  # for a conversation that fits no template
+UNKNOWN = "-"  # stands for a field that is not known, such as one missing in a namespace's name
+LONGEST_NAMESPACE = 256  # characters, as for every identifier
 
 REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
 FIELD = re.compile(r"([^{]*)\{(\w*)\}")
@@ -18,7 +19,7 @@ EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u",
 
 
 def require_template(template: str, number: int) -> None:
-    """Raises ValueError for a template that names what a conversation has not, or is none."""
+    """Raises ValueError for a template with a field that conversations do not have, or without any."""
     try:
         rendered = render(template, EVERY_FIELD)
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as exc:
@@ -29,11 +30,11 @@ def require_template(template: str, number: int) -> None:
     if not rendered:
         raise ValueError(f"namespaces[{number}] is empty: name fields of a conversation, as in {{app_id}}/{{user_id}}")
     if is_reserved(rendered):
-        raise ValueError(f"namespaces[{number}] is {template!r}: such a beginning is reserved; begin otherwise")
+        raise ValueError(f"namespaces[{number}] is {template!r}: this prefix is reserved; choose another one")
 
 
 def shortened(name: str) -> str:
-    """A name within the length of an identifier: the end of a longer one is replaced by its hash."""
+    """A name within the length of an identifier: a hash replaces the end of a longer one."""
     if len(name) <= LONGEST_NAMESPACE:
         return name
     digest = blake2b(name.encode(), digest_size=16).hexdigest()
@@ -41,14 +42,14 @@ def shortened(name: str) -> str:
 
 
 def quote_part(value: str) -> str:
-    """Escapes what would let one value reach into another namespace (`/`, `%`, `~`, braces, control characters)."""
+    """Escapes characters that would reach into another namespace (`/`, `%`, `~`, braces, control characters)."""
     return REACHING.sub(lambda found: f"%{ord(found[0]):02X}", value)
 
 
 def render(template: str, scope: Scope) -> str | None:
-    """`{app_id}/{user_id}` with the scope's values, or None when one of them is absent.
+    """`{app_id}/{user_id}` with the scope's values; None if one of them is absent.
 
-    Raises KeyError when the template names a field that a scope does not have.
+    Raises KeyError for a template with a field that a scope does not have.
     """
     fields = {name: getattr(scope, name) for name in scope.__struct_fields__}
     used = [name for name in fields if "{" + name + "}" in template]
@@ -57,8 +58,8 @@ def render(template: str, scope: Scope) -> str | None:
     return template.format_map({name: quote_part(str(fields[name])) for name in used})
 
 
-def read_back(template: str, namespace: str) -> Scope | None:
-    """The scope that a namespace's name tells, or None when it does not come from the template."""
+def parse_name(template: str, namespace: str) -> Scope | None:
+    """The scope that a namespace's name contains; None if the template does not fit the name."""
     said: set[str] = set()
     pattern = ""
     for text, field in FIELD.findall(template + "{}"):
@@ -70,4 +71,4 @@ def read_back(template: str, namespace: str) -> Scope | None:
     if found is None:
         return None
     values = {field: unquote(value) for field, value in found.groupdict().items()}
-    return Scope(**{"conversation_id": UNSAID} | values)
+    return Scope(**{"conversation_id": UNKNOWN} | values)

@@ -1,8 +1,7 @@
-"""Policies: which conversations they apply to, which namespaces those feed, and the settings of the way through."""
+"""Policies: the conversations that they match, the namespaces that these feed, and the settings of the pipeline for them."""
 
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, Protocol
-from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
 from msgspec import field as setting
@@ -11,12 +10,13 @@ from schemas.budgets.budgets import Budget
 from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
-from schemas.policies.namespaces import OWN_NAMESPACE, UNSAID, read_back, render, require_template, shortened
+from schemas.policies.namespaces import OWN_NAMESPACE, UNKNOWN, parse_name, render, require_template, shortened
+from schemas.policies.triggers import Seconds, Triggers
 from schemas.profile.profile_settings import ProfileSettings
 from schemas.retrieval.block_settings import BlockSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
-Seconds = Annotated[float, Meta(gt=0.0)]
+LanguageTag = Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")]
 
 WILD = frozenset("*?[")
 
@@ -25,7 +25,13 @@ Style = Literal["by_mode", "neutral", "support", "coding", "companion"]
 
 
 class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Shell patterns (`*`, `?`, `[...]`) per field; a field without a pattern matches anything, also its absence."""
+    """Shell patterns (`*`, `?`, `[...]`) per field; a field without a pattern matches any value, and its absence.
+
+    - `tenant_id`: pattern of the tenants, such as `acme-*`
+    - `app_id`: pattern of the apps whose conversations match
+    - `agent_id`: pattern of the agents that answer
+    - `mode`: pattern of the kinds of conversation, such as `support`
+    """
 
     tenant_id: str | None = None
     app_id: str | None = None
@@ -45,55 +51,21 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How many fields it wants to be something, and how many of them to be exactly so."""
+        """Number of fields with a pattern, and number of those without wildcards."""
         given = [pattern for pattern in (self.tenant_id, self.app_id, self.agent_id, self.mode) if pattern is not None]
         return len(given), sum(WILD.isdisjoint(pattern) for pattern in given)
 
 
-Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-
-
-class Schedule(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A time of day in a time zone, on some weekdays or on all. Raises ValueError for a time zone that is not known."""
-
-    at: Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
-    weekdays: tuple[Weekday, ...] = ()
-    time_zone: str = "UTC"
-
-    def __post_init__(self) -> None:
-        try:
-            ZoneInfo(self.time_zone)
-        except (KeyError, OSError, ValueError) as exc:
-            raise ValueError(f"time_zone {self.time_zone!r} is not known: name one like Europe/Lisbon") from exc
-
-
-class Triggers(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What asks for the extraction of what was said; whichever comes first. A flush by hand always does.
-
-    `on_end`: the conversation ended. `on_exchange`: the assistant answered the user. `after_tokens`: so many tokens wait.
-    `idle_s`: so long nothing was said. `age_s`: the oldest waiting message is so old. `schedule`: at its times. Whatever is
-    left is asked for once nothing was said for `abandoned_s`, so that every message is extracted in the end.
-    """
-
-    on_end: bool = True
-    on_exchange: bool = False
-    after_tokens: Annotated[int, Meta(ge=1)] | None = None
-    idle_s: Seconds | None = None
-    age_s: Seconds | None = None
-    schedule: Schedule | None = None
-    abandoned_s: Seconds = 86_400.0
-
-
-LEAST_DAYS, MOST_DAYS = 7, 90  # that the archive keeps messages, where it does not for ever
+LEAST_DAYS, MOST_DAYS = 7, 90  # bounds of retention_days, unless it is 0
 
 PersonalKind = Literal["email", "phone", "address"]
 
 
 class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What is taken out of texts; credentials and card numbers always are.
+    """Removal of personal data from texts; credentials and card numbers are always removed.
 
-    `scrub`: the kinds of personal data of which nothing is stored in memories and summaries. `before_sending`: of which no
-    model is told either, so that none can tell one from another.
+    `scrub`: kinds of personal data that memories and summaries never contain. `before_sending`: kinds that are removed from
+    requests to models too, so that a model cannot tell one value from another.
     """
 
     scrub: tuple[PersonalKind, ...] = ()
@@ -101,43 +73,55 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 
     @property
     def not_sent(self) -> tuple[PersonalKind, ...]:
-        """The kinds of personal data that no model is sent."""
+        """The kinds of personal data that are not sent to models."""
         return self.scrub if self.before_sending else ()
 
 
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
+    """Settings for the conversations that it matches. The first policy that matches a conversation's scope applies.
 
-    Those of a higher `priority` come first. `kinds` are names, or names with a description and an icon; what a model calls
-    otherwise, and no kind can stand for, is rejected or becomes a kind, as `unknown_kinds` says. A candidate below
-    `min_confidence` or `min_importance` is dropped.
-    A memory's text has at most `max_text_chars` characters, and 500 tokens; with `full_text` it may have a full text beside it,
-    of at most 4,000 tokens. With `complete` a model is asked for the importance and the short text that a memory came without;
-    else it has importance 0.4, and a short text made by rules. With `resolve` a model is asked, once for the candidates of a
-    slice and namespace, what they are to the memories near them: the same, more, or their end; else rules alone tell. `style`
-    says what is looked for; with `feelings` that is also how users feel about what they tell. `instructions` are
-    further words to the model that extracts: another version of the policy tries other ones, by a replay. With `attributed` what
-    the assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was
-    done with tools; nothing that they say about a person. With `note` a conversation is told as a whole, in one text, instead
-    of statement by statement. What a user asks to have forgotten is deleted, or ended, which leaves it readable, or only told of,
-    as `on_forget_wish` says; who asks to have everything forgotten is erased, or that is only told of, as
-    `on_erasure_wish` says. With `delete_tool` models may delete memories by a tool.
-    A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
-    `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
-    `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a request
-    without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live after
-    `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at half
-    the price and within a day, if the provider has them; a window that ended or was abandoned is forgotten after `grace_s`.
-    `window` says what stays in context, `block` how memories are told to a model, `profile` what a prompt always knows;
-    without `extract` nothing is extracted, and a message is forgotten once it has left the context. From `merge_threshold` on
-    a candidate may be folded into a memory without a model's word: a cosine as all-MiniLM-L6-v2 has them, whatever embeds; by
-    default what was measured of the embedding model. `budget` is what each of its namespaces may spend on models; where one is
-    spent, work waits (`on_spent_budget: wait`), or is for those providers of `auto` that stay on this machine (`stay_local`).
-    What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
-    two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
-    says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that
-    was consolidated leaves the archive: 7 to 90 days, 0 for never. With `recall` what users and assistants say can be searched
-    as it was said, from `recall_since` on where that is given.
+    - `priority`: policies of a higher one are tried first
+    - `match`: patterns of the scope's fields; a field without a pattern matches anything
+    - `namespaces`: templates of the namespaces that a conversation feeds
+    - `kinds`: names, or names with description and icon; `unknown_kinds`: reject or create other kinds that a model returns
+    - `style`: what to look for; `feelings`: also how users feel about it; `instructions`: additional text for the extracting
+      model
+    - `attributed`: also store what the assistant and tools state about the matter (documents, orders, projects, results), as
+      theirs, and what was done with tools; never what they state about a person
+    - `note`: one text about the whole conversation instead of single statements
+    - `one_language`: language of all texts that models write, as a BCP 47 tag such as `de`; null: as it was said
+    - `extract`: false: extract nothing; messages are forgotten when they leave the context
+    - `triggers`: when waiting messages are extracted
+    - `min_confidence`, `min_importance`: candidates below are dropped
+    - `max_text_chars`: characters of a memory's text (and at most 500 tokens); `full_text`: allow an additional full text of
+      at most 4,000 tokens
+    - `complete`: a model adds missing importance and short texts; otherwise importance 0.4, and a short text by rules
+    - `resolve`: a model judges, once per slice and namespace, whether candidates repeat, extend or end similar memories;
+      otherwise rules
+    - `merge_threshold`: cosine from which a candidate is the same as a memory, on the scale of all-MiniLM-L6-v2 for every
+      embedder; default: as measured for the embedding model
+    - `related_memories`: similar memories that the extracting model sees
+    - `on_forget_wish`: delete, end or report what a user asks to have forgotten; `on_erasure_wish`: report or erase when a
+      user asks to have everything forgotten
+    - `delete_tool`: models may delete memories by a tool
+    - `max_memories`: live memories per namespace; beyond it two are merged or one is deleted; `max_per_conversation`:
+      memories per conversation, the most important first
+    - `expire_after_s`: time after which a memory expires, since it was last said
+    - `local_only`: send nothing to another machine; `privacy`: removal of personal data
+    - `budget`: limits for model calls per namespace; `on_spent_budget`: wait, or use providers of `auto` on this machine
+      (`stay_local`)
+    - `batch`: use batches for background slices, at half the price and within a day, if the provider has them
+    - `share_wait_s`: time for which a slice of fewer than `share_tokens` waits for others of its user and namespaces, if nobody
+      waits for it, until together they have as many; one model call answers all; 0: no wait; at most an hour
+    - `slice_tokens`, `slice_bytes`: content of a slice, at least one message; `overlap_messages`: earlier messages that go
+      with a slice, shortened, as context
+    - `straggler_wait_s`: wait of an end event for the messages that it announces; `late_idle_s`: silence before late
+      messages are extracted; `grace_s`: time until an ended or abandoned window is forgotten
+    - `reask_after_s`: time until a request without an answer is sent again, doubling; `background_deadline_s`: age at which
+      postponed background requests count as live
+    - `window`: limits of the context; `block`: format of context blocks; `profile`: size of the profile
+    - `retention_days`: days until consolidated messages leave the archive, 7 to 90; 0: never
+    - `recall`: messages of users and assistants can be searched, from `recall_since` on
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -152,6 +136,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     feelings: bool = False
     attributed: bool = False
     note: bool = False
+    one_language: LanguageTag | None = None
     on_forget_wish: Literal["delete", "end", "report"] = "delete"
     on_erasure_wish: Literal["report", "erase"] = "report"
     delete_tool: bool = False
@@ -184,6 +169,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     reask_after_s: Seconds = 3_600.0
     background_deadline_s: Seconds = 86_400.0
     batch: bool = False
+    share_wait_s: Annotated[float, Meta(ge=0.0, le=3_600.0)] = 5.0
+    share_tokens: Annotated[int, Meta(ge=1)] = 2_000
     retention_days: Annotated[int, Meta(ge=0, le=MOST_DAYS)] = 0
     recall: bool = True
     recall_since: Moment | None = None
@@ -205,36 +192,36 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names of the kinds, in their order."""
+        """The names of the kinds, in order."""
         return tuple(kind if isinstance(kind, str) else kind.name for kind in self.taxonomy)
 
     @property
     def described_kinds(self) -> tuple[Kind, ...]:
-        """The kinds with what is known of them."""
+        """The kinds with their descriptions."""
         return with_descriptions(self.taxonomy)
 
     def namespaces_of(self, scope: Scope) -> tuple[str, ...]:
-        """The namespaces a conversation feeds, without repeats; templates that name an absent field are left out.
+        """The namespaces that a conversation feeds, without repetitions; templates with an absent field are omitted.
 
-        A conversation that fits no template feeds a namespace of its own, so that nothing said is lost.
+        A conversation that fits no template feeds a namespace of its own, so that nothing is lost.
         """
         rendered = [render(template, scope) for template in self.namespaces]
         named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
         return named or (shortened(str(render(OWN_NAMESPACE, scope))),)
 
     def personal_namespaces_of(self, scope: Scope) -> tuple[str, ...]:
-        """Of those the ones that only the user of the scope feeds."""
+        """Those of the namespaces that only the user of the scope feeds."""
         rendered = (render(template, scope) for template in self.namespaces if "{user_id}" in template)
         return tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
 
     def recalls(self, role: Role, said_at: Moment) -> bool:
-        """Whether a message can be searched as it was said."""
+        """Whether a message can be searched as a passage."""
         since = self.recall_since
         return self.recall and role in ("user", "assistant") and (since is None or said_at >= since)
 
     def governs(self, namespace: str) -> bool:
-        """Whether conversations it applies to can feed a namespace of this name."""
-        scopes = (read_back(template, namespace) for template in self.namespaces)
+        """Whether conversations that it matches can feed a namespace of this name."""
+        scopes = (parse_name(template, namespace) for template in self.namespaces)
         return any(scope is not None and self.match.accepts(scope) for scope in scopes)
 
 
@@ -242,7 +229,7 @@ DEFAULT_POLICY = Policy(name="default")
 
 
 class PolicySelector(Protocol):
-    """Whoever knows the policies that apply now."""
+    """Selects the policy that applies now."""
 
     def match(self, scope: Scope) -> Policy: ...
 
@@ -254,9 +241,9 @@ class PolicySelector(Protocol):
 
 
 class Policies(Struct, frozen=True):
-    """An ordered list of policies; the built-in default stands at its end.
+    """An ordered list of policies, with the built-in default at the end.
 
-    `retired` ones match nothing any more: they are still known by name, for what was asked under them.
+    `retired` policies match nothing any more, and are known by name for requests made under them.
     """
 
     listed: tuple[Policy, ...] = ()
@@ -266,27 +253,27 @@ class Policies(Struct, frozen=True):
         return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
 
     def governing(self, namespace: str) -> Policy:
-        """The first policy with a template that the namespace can come from, for what no conversation brought.
+        """The first policy with a template that fits the namespace, for changes without a conversation.
 
-        As far as the name says: a policy that matches on a field which is not in its template governs none.
+        The name alone decides: a policy that matches on a field outside of its template governs no namespace.
         """
         return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
     def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
-        """What a namespace's name tells of the messages that feed it, by the templates that it can come from."""
+        """The scopes of messages that feed a namespace, as far as its name contains them, by the templates that fit."""
         templates = (*self.governing(namespace).namespaces, OWN_NAMESPACE)
-        scopes = (read_back(template, namespace) for template in templates)
-        return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNSAID))
+        scopes = (parse_name(template, namespace) for template in templates)
+        return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNKNOWN))
 
     def by_name(self, name: str) -> Policy:
         return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)
 
-    def merged_over(self, beneath: "Policies") -> "Policies":
-        """These, by how strictly they match, then by name, before those of `beneath`, in their order, that have other names.
+    def merged_over(self, base: "Policies") -> "Policies":
+        """These policies, the most specific first, then by name, before those of `base` with other names, in their order.
 
         A higher priority comes first in any case.
         """
         names = {policy.name for policy in self.listed}
         own = sorted(self.listed, key=lambda policy: ([-count for count in policy.match.specificity], policy.name))
-        listed = [*own, *(policy for policy in beneath.listed if policy.name not in names)]
+        listed = [*own, *(policy for policy in base.listed if policy.name not in names)]
         return Policies(tuple(sorted(listed, key=lambda policy: -policy.priority)), self.retired)

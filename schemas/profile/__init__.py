@@ -1,1 +1,1 @@
-"""Profiles: what a prompt must always know of whoever it is about."""
+"""Profiles: what a prompt must always know about a person."""

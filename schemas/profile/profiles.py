@@ -1,15 +1,15 @@
-"""The profile of one or several namespaces: its text for a system prompt, and the memories that each line rests on."""
+"""The profile of namespaces: its text for a system prompt, and the memories behind each line."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-# What a line is there for. Hard constraints hold whatever is asked; standing wishes are about how to answer.
+# The purpose of a line. Hard constraints apply to every request; standing wishes concern the form of answers.
 Part = Literal["constraint", "wish", "name", "language", "role", "pinned"]
 
 
 class ProfileLine(Struct, frozen=True, kw_only=True):
-    """One line of a profile; memories that say the same share it."""
+    """A line of a profile; memories that say the same share it."""
 
     part: Part
     text: str
@@ -17,11 +17,11 @@ class ProfileLine(Struct, frozen=True, kw_only=True):
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """`text` is for the system prompt, empty when there is nothing to tell; `tokens` are its own.
+    """`text` is for the system prompt, empty without contents; `tokens` are the text's.
 
-    It is made of the live memories of `namespaces` and nothing else, in an order that keeps: the same memories give the same
-    bytes. `version` names these bytes; over HTTP it is the ETag. `left_out` lines had no room. `unchanged`: the caller has this
-    version, so text and lines are not told again.
+    A profile depends only on the live memories of `namespaces`: the same memories give the same bytes. `version` identifies
+    the bytes; over HTTP it is the ETag. `left_out` lines had no room. `unchanged`: the caller has this version, so text and
+    lines are omitted.
     """
 
     namespaces: tuple[str, ...]
@@ -36,5 +36,5 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     @property
     def memory_ids(self) -> frozenset[str]:
-        """All memories that the profile tells."""
+        """The memories in the profile."""
         return frozenset(memory_id for line in self.lines for memory_id in line.memory_ids)

@@ -1,1 +1,1 @@
-"""Generations of memories, and the shadow namespaces that they live in."""
+"""Generations of memories, and their shadow namespaces."""

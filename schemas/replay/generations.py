@@ -1,8 +1,8 @@
-"""Generations: what a replay is to go through and by which settings, how far it is, and what became of it."""
+"""Generations: the plan of a replay, its progress and its outcome."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from schemas.access.keys import EVERYWHERE, Pattern
 from schemas.conversations.messages import Moment
@@ -10,14 +10,13 @@ from schemas.policies.policies import Policies
 
 ReplaySource = Literal["archive", "kafka"]
 GenerationStatus = Literal["building", "ready", "cutover", "undone", "discarding"]
-GenerationId = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]
 
 
 class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is replayed: what was said from `since` until before `until`, as far as it feeds `namespaces` (a pattern like keys').
+    """The plan of a replay: messages from `since` until before `until` that feed `namespaces` (a pattern as in keys).
 
-    `policies` are those that apply, kept as they were when it began; `overridden` names those that did not apply until then.
-    `provider` and `model` are asked instead of those of the settings.
+    `policies` are the policies of the replay, fixed when it began; `overridden` names those that did not apply before.
+    `provider` and `model` replace those of the settings.
     """
 
     until: Moment
@@ -31,10 +30,10 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Generation(Struct, frozen=True, kw_only=True):
-    """One replay. `building` until all of its conversations are replayed, then `ready`; `cutover` while what it remembers stands
-    in for what was remembered before, `undone` once that is taken back; `discarding` from when its memories begin to be removed.
+    """A replay. `building` until all conversations are replayed, then `ready`; `cutover` while its memories replace the live
+    ones, `undone` after that was reverted; `discarding` while its memories are deleted.
 
-    Nothing that came in after `created_at` is part of it.
+    It ignores messages that arrived after `created_at`.
     """
 
     generation_id: str
@@ -45,8 +44,8 @@ class Generation(Struct, frozen=True, kw_only=True):
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """Of a generation: conversations there are and those that are done, slices answered, slices that can never be answered with
-    one reason as an example, namespaces fed."""
+    """Progress of a generation: conversations, those that are done, answered slices, slices that can never be answered (with
+    one reason as an example), and fed namespaces."""
 
     conversations: int = 0
     done: int = 0

@@ -1,22 +1,22 @@
-"""Names of shadow namespaces: what a replay remembers rests in one of them, beside the namespace that it stands for.
+"""Names of shadow namespaces, in which a replay stores memories beside the live namespace.
 
-Nothing that others write may name one: no value gets past `namespaces.quote_part`, and what comes in by itself is refused.
+Others cannot name one: `namespaces.quote_part` escapes values, and input with such a name is refused.
 """
 
 import re
 from typing import Final
 
-RESERVED: Final = "~"  # what such a name begins with, and no other
+RESERVED: Final = "~"  # the prefix of shadow namespaces
 SHADOW: Final = re.compile(r"~([0-9a-f]{8})/(.*)", re.DOTALL)
 
 
 def shadow_of(generation: str, namespace: str) -> str:
-    """Where a generation (eight hexadecimal digits) remembers what is of a namespace."""
+    """The shadow namespace of a namespace in a generation (eight hexadecimal digits)."""
     return f"{RESERVED}{generation}/{namespace}"
 
 
 def live_namespace_of(namespace: str) -> str:
-    """The namespace that a shadow stands for; any other stands for itself."""
+    """The live namespace of a shadow; other namespaces are their own."""
     found = SHADOW.fullmatch(namespace)
     return found[2] if found else namespace
 
@@ -26,6 +26,6 @@ def is_reserved(namespace: str) -> bool:
 
 
 def refuse_reserved(namespace: str) -> None:
-    """Raises ValueError for a name that only memstream gives."""
+    """Raises ValueError for a name that is reserved for memstream."""
     if is_reserved(namespace):
         raise ValueError(f"namespace {namespace!r} begins with {RESERVED!r}, which is reserved: choose another name")

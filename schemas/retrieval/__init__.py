@@ -1,1 +1,1 @@
-"""Searches and context blocks: what is asked and what is answered."""
+"""Searches and context blocks: queries and answers."""

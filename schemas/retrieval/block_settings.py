@@ -1,4 +1,4 @@
-"""How memories are told to a model: the settings of a context block, and the templates that its lines are made by."""
+"""Settings of a context block, and the templates of its lines."""
 
 import re
 from collections.abc import Mapping
@@ -34,15 +34,18 @@ Line = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a context block is like, unless a request asks otherwise.
+    """Settings of context blocks; requests may replace some. Raises ValueError for a template with an unknown field.
 
-    `format` is `rated` (`- [FACT] ... (importance: 0.9, said: 2026-03-02)`) or `dated` (`1. [Created: 2026-03-02] ...`, the day
-    on which it was said); `heading`, `line` and `closing` take the place of the format's own, as templates with fields in
-    braces: `{text}`, and `{{` for a brace itself. The
-    best `max_memories` are told within `max_tokens`, counted as windows count, in the `order` best first, newest first, or
-    oldest first, which keeps the beginning of a prompt as it was. Of what was said earlier the best `max_said` passages are told.
-    While the others need the room, what was just said takes at most `tail_share` of it and what was said earlier `said_share`;
-    memories have the rest. Raises ValueError for a template with a field that is not known.
+    - `format`: `rated` (`- [FACT] ... (importance: 0.9, said: 2026-03-02)`) or `dated` (`1. [Created: 2026-03-02] ...`, the
+      day on which it was said)
+    - `heading`, `closing`: templates of the first and the last lines, in place of the format's own, with fields in braces such
+      as `{namespace}`, where two braces stand for one
+    - `line`: template of the line of a memory, with fields in braces such as `{text}`, where two braces stand for one
+    - `max_memories`, `max_said`: most memories, and most passages of earlier messages
+    - `max_tokens`: tokens of the block, counted as windows count
+    - `order`: best first, newest first, or oldest first, which keeps the beginning of the prompt unchanged
+    - `tail_share`, `said_share`: shares of the tokens for recent messages (at most) and for passages while other parts need
+      the room; memories get the rest
     """
 
     format: BlockFormat = "rated"
@@ -71,10 +74,10 @@ def _require_fields(name: str, template: str, known: tuple[str, ...]) -> None:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """A checked template with its fields replaced. Values are taken as they are: braces in them mean nothing."""
+    """A checked template with its fields replaced. Braces in values have no meaning."""
     return PART.sub(lambda part: part[0][0] if part[1] is None else values[part[1]], template)
 
 
 def uses(template: str, field: str) -> bool:
-    """Whether a field stands in a template."""
+    """Whether a template has a field."""
     return any(part[1] == field for part in PART.finditer(template))

@@ -1,7 +1,7 @@
-"""Context blocks: what is asked for a prompt, and what is answered, over HTTP, as a tool and inside."""
+"""Context blocks: the query and the answer, for HTTP, tools and internal use."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -15,7 +15,7 @@ KnownMessages = Annotated[tuple[Identifier, ...], Meta(max_length=2_000)]
 
 
 class Whose(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The fields that a chat service's messages carry, by which policies match and namespaces are derived."""
+    """The fields of messages by which policies match and namespaces are derived."""
 
     tenant_id: Identifier | None = None
     app_id: Identifier | None = None
@@ -25,18 +25,19 @@ class Whose(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 
 
 class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a prompt needs to know. `text` is what the answer will be about, as a rule the user's latest words.
+    """A request for a context block. `text` is the question, usually the user's latest message.
 
-    Without `namespaces` they are those that the conversation feeds or, as long as nothing of it is known, that messages of
-    `scope` would feed. Of the conversation comes what was said and is not
-    extracted yet, unless `tail` is false. What the prompt has already is neither told nor remembered again: the messages of
-    the conversation that `known_messages` names, and all that were said at `known_since` or later. What is left out here
-    (`max_tokens`, `max_memories`, `max_said`, `order`) is as the policy says; `cite` puts a reference behind each memory and
-    passage. Times that the text names are resolved against `asked_at`, by default now.
-
-    The answer has the profile of the namespaces, unless `profile` is false. Where it is true, the prompt has the profile, and
-    the text leaves out the memories that the profile tells. `profile_version` names the one that the caller has: while it is the
-    current one, its text is not told again.
+    - `namespaces`: default: those that the conversation feeds or, while it is unknown, that messages of `scope` would feed
+    - `tail`: include the conversation's recent messages that are not extracted yet
+    - `known_messages`, `known_since`: messages that the prompt has already, by id, and from a time on; they are left out,
+      and memories that say nothing else
+    - `max_tokens`, `max_memories`, `max_said`, `order`: default: the policy's
+    - `cite`: add a reference to each memory and passage
+    - `asked_at`: the time that relative times in the text refer to; default: now
+    - `profile`: absent: the answer has the profile of the namespaces; true: the prompt has the profile, so the text leaves
+      out its memories; false: no profile
+    - `explain`: the answer lists what was left out, and why
+    - `profile_version`: the version that the caller has; if it is current, the profile's text is omitted
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(max_length=100)] = ()
@@ -54,12 +55,13 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     known_messages: KnownMessages = ()
     known_since: Moment | None = None
     asked_at: Moment | None = None
+    explain: bool = False
     profile: bool | None = None
     profile_version: Annotated[str, Meta(max_length=64)] | None = None
 
     @property
     def has_profile(self) -> bool:
-        """Whether the profile stands in the prompt beside the block."""
+        """Whether the prompt has the profile."""
         return self.profile or (self.profile is None and self.profile_version is not None)
 
     def knows(self, message_id: str, said_at: datetime | None) -> bool:
@@ -69,7 +71,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
 
 
 class BlockMemory(Struct, frozen=True, kw_only=True):
-    """A memory in a block, with the tokens of its line. `reference` is what stands behind it when it is cited."""
+    """A memory in a block, with the tokens of its line. `reference` follows the line if memories are cited."""
 
     memory_id: str
     reference: str
@@ -82,7 +84,7 @@ class BlockMemory(Struct, frozen=True, kw_only=True):
 
 
 class BlockMessage(Struct, frozen=True, kw_only=True):
-    """A message in a block; `shortened`: its middle is left out, as all of it had no room."""
+    """A message in a block; `shortened`: its middle was removed for lack of room."""
 
     message_id: str
     role: Role
@@ -92,7 +94,8 @@ class BlockMessage(Struct, frozen=True, kw_only=True):
 
 
 class BlockPassage(Struct, frozen=True, kw_only=True):
-    """A passage of what was said earlier, in a block. `reference` is what stands behind it when it is cited."""
+    """A passage of an earlier message in a block. `reference` follows the line if passages are cited. `neighbour_of`: it
+    is needed to understand the passage with this id."""
 
     passage_id: str
     reference: str
@@ -104,15 +107,36 @@ class BlockPassage(Struct, frozen=True, kw_only=True):
     text: str
     score: float
     tokens: int
+    neighbour_of: str | None = None
+
+
+LeftOutReason = Literal["no_room", "known", "in_profile", "max_memories", "max_said"]
+LONGEST_LEFT_OUT: Final = 200  # characters
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """A memory, a passage (`said`) or a message that was found for a block and is not in it, with the tokens that it would take.
+    `text` is its beginning, of at most 200 characters.
+
+    `no_room`: `max_tokens` has no room for it; `known`: messages or memories in the block, or messages in the prompt, say the
+    same; `in_profile`: the prompt's profile has it; `max_memories`, `max_said`: better ones fill the number that is allowed.
+    """
+
+    tier: Literal["memories", "said", "messages"]
+    id: str
+    text: str
+    tokens: int
+    reason: LeftOutReason
 
 
 class Block(Struct, frozen=True, kw_only=True):
-    """`text` is for the prompt, empty when there is nothing to tell; `tokens` are its own, counted as windows count.
+    """`text` is for the prompt, empty without contents; `tokens` are the text's, counted as windows count.
 
-    Memories, messages and passages (`said`) are in the order in which they are told. `memories_left_out`,
-    `messages_left_out` and `said_left_out` had no room; `memories_known` say nothing but what messages in the block or in the
-    prompt say. `conversation_known`: the conversation was found, and may be read; a new one is found about a second after its
-    first message. `profile` stands apart from the text, and belongs into the system prompt.
+    Memories, messages and passages (`said`) are in the order of the text. `memories_left_out`, `messages_left_out` and
+    `said_left_out` had no room; `memories_known` were left out because messages in the block or the prompt say the same.
+    `conversation_known`: the conversation was found and the caller may read it; a new one is found about a second after its
+    first message. `profile` is separate from the text, for the system prompt. `left_out`, if `explain` asks for it, lists at most
+    20 memories, 20 passages and 20 messages that were found and are not in the block, the best and the latest first.
     """
 
     text: str
@@ -130,3 +154,4 @@ class Block(Struct, frozen=True, kw_only=True):
     policy: str = ""
     degraded: tuple[Degraded, ...] = ()
     profile: Profile | None = None
+    left_out: tuple[LeftOut, ...] | None = None

@@ -1,4 +1,4 @@
-"""What is asked of the memories and what is found: the shapes of search, over HTTP, as a tool and inside."""
+"""Searches: queries, filters and hits, for HTTP, tools and internal use."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Protocol
@@ -13,19 +13,19 @@ from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.policies.policies import Fraction
 
 Scale = Literal["fraction", "tenths", "points"]
-# The embedder, the vector index or the reranker was too slow, or failed; words were searched all the same.
+# Parts of a search that timed out or failed; word search has run in any case.
 Degraded = Literal[
     "embedder_slow", "embedder_failed", "vectors_slow", "vectors_failed", "reranker_slow", "reranker_failed"
 ]
 
-# Memories, what was said word for word, or both ranked together.
+# Memories, passages of messages, or both ranked together.
 Tier = Literal["memories", "said", "both"]
 
 Words = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 
 
 class Filterable(Protocol):
-    """What filters look at: a memory, or what an index holds of one."""
+    """The fields that filters use: of a memory, or of an index entry."""
 
     @property
     def kind(self) -> str: ...
@@ -54,12 +54,11 @@ class Filterable(Protocol):
 
 
 class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a memory must be: any of the values of each field that is given, and so for every field.
+    """Filters of memories: each given field must have one of its values.
 
-    Bounds of importance are on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more. `created_*` is when it was stored;
-    `happened_*` the time of its event or, without, since when it holds. From is included, to is not. `valid_at`: it held at
-    that moment, as far as is known, which lets in what was superseded or has expired since; without, only live memories are
-    found.
+    Bounds of importance are on `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more. `created_*`: when it was stored;
+    `happened_*`: the time of its event, otherwise since when it holds (from inclusive, to exclusive). `valid_at`: memories
+    that held at that time, as far as known, including superseded and expired ones; without it, live memories only.
     """
 
     kinds: Words = ()
@@ -89,7 +88,7 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         return 1.0 if self.max_importance is None else as_fraction(self.max_importance, self.scale)
 
     def accepts(self, memory: Filterable) -> bool:
-        """The rule that every index follows as far as it can; what was found is held to it once more."""
+        """The rule that every index implements as far as it can; hits are checked by it again."""
         return (
             memory.status in self.statuses
             and (not self.kinds or not {memory.kind, *memory.kinds}.isdisjoint(self.kinds))
@@ -105,24 +104,26 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 
 
 LIVE = Filters()
-DATED = ("happened_from", "happened_to")  # what was said has these as well
+DATED = ("happened_from", "happened_to")  # these filters apply to passages too
 
 
 def looks_at_memories(filters: Filters) -> bool:
-    """Whether a filter asks for something that only memories have."""
+    """Whether a filter uses a field that only memories have."""
     return structs.replace(filters, **dict.fromkeys(DATED)) != LIVE
 
 
 class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A question, and the namespaces to search. Without a `text` the filters decide, and importance orders.
+    """A search in namespaces. Without `text`, the memories that the filters accept, most important first.
 
-    Nothing of a relevance below `floor` is found; by default that of the embedding model. `explain` shows how each score
-    came about. `in` says where to look. Times that the text names ("in March", "two weeks ago") are resolved against `asked_at`,
-    by default now.
+    - `floor`: least relevance of a hit; default: the embedding model's
+    - `explain`: include the parts of each score
+    - `in`: memories, passages (`said`), or both
+    - `asked_at`: the time that relative times in the text ("in March", "two weeks ago") refer to; default: now
+    - `filters`: for memories; their `happened_*` for passages too
+    - `passage_filters`: for passages
 
-    `filters` hold for memories, their `happened_*` for what was said as well; `passage_filters` hold for what was said. With
-    `in: both` filters of one tier alone leave the other out, and without a text only memories are found. A question that `in`
-    contradicts is invalid.
+    With `in: both`, a filter of one tier excludes the other tier, and without `text` only memories are found. A query that
+    contradicts `in` is invalid.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(min_length=1, max_length=100)]
@@ -157,21 +158,21 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         return bool(self.words) and (not looks_at_memories(self.filters) or self.passage_filters != ANY_PASSAGE)
 
 
-def contradiction(asked: Query) -> str | None:
-    """Why nothing could be found, whatever there is."""
-    if asked.tier == "memories" and asked.passage_filters != ANY_PASSAGE:
-        return "speakers, conversations and times filter what was said, not memories: ask in said or both"
-    if asked.tier == "said" and looks_at_memories(asked.filters):
-        return "kinds, tags and the like filter memories, not what was said: ask in memories or both"
-    if not asked.words and (asked.tier == "said" or asked.passage_filters != ANY_PASSAGE):
-        return "what was said is found by a text: give one"
+def contradiction(query: Query) -> str | None:
+    """Why the query can have no hits."""
+    if query.tier == "memories" and query.passage_filters != ANY_PASSAGE:
+        return "filters by speaker, conversation and time apply to passages, not memories: search in said or both"
+    if query.tier == "said" and looks_at_memories(query.filters):
+        return "filters such as kinds and tags apply to memories, not passages: search in memories or both"
+    if not query.words and (query.tier == "said" or query.passage_filters != ANY_PASSAGE):
+        return "a search for passages needs a text"
     return None
 
 
 class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a score came about. `cosine` and `lexical` are as found, None where they were not looked at; `relevance` is both,
-    fused, from 0 to 1; the others are what each adds to the score, and with `from_relevance` they sum up to it. Importance,
-    recency and reinforcement add nothing: they order hits that are otherwise equal."""
+    """The parts of a score. `cosine` and `lexical` are raw values, None if not measured; `relevance` combines both, from 0
+    to 1; the other parts are added to the score and sum up to it with `from_relevance`. Importance, recency and
+    reinforcement add nothing: they order hits with equal scores."""
 
     cosine: float | None = None
     lexical: float | None = None
@@ -183,7 +184,7 @@ class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory that was found; `score` is from 0 to 1, comparable within one answer. Where a reranker was asked, hits are in the
+    """A memory that was found. Scores are from 0 to 1 and comparable within an answer. With a reranker, hits are in the
     order of `reranked`, its score."""
 
     score: float
@@ -193,20 +194,31 @@ class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A passage of what was said; `score` is comparable within an answer. `cosine` is None where the vector index did not name
-    it, `words` is its BM25 score. Who may read any of the namespaces `owners` may read it."""
+    """A passage that was found. Scores are comparable within an answer. `cosine` is None if the vector index did not return
+    it, `words` is its BM25 score. The right to read one of the namespaces `owners` is enough to read it.
+
+    `neighbours` are messages before and after it that are needed to understand it, in order; they have the same owners.
+    `joined` are the hits among them: each is shown on its own if this hit is not shown.
+    """
 
     score: float
     passage: Passage
+    neighbours: tuple[Passage, ...] = ()
+    joined: tuple["SaidHit", ...] = ()
     cosine: float | None = None
     words: float = 0.0
     owners: tuple[str, ...] = ()
     reranked: float | None = None
 
+    @property
+    def exchange(self) -> tuple[Passage, ...]:
+        """The passage and its neighbours, in order."""
+        return tuple(sorted((self.passage, *self.neighbours), key=lambda each: each.ordinal))
+
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The best first: `hits` are the memories, `said` the passages, `mixed` both in one order. `degraded` says what could not be
-    asked: the answer is what the rest knows."""
+    """Hits, best first: `hits` are memories, `said` passages, `mixed` both in one order. `degraded` names the parts of the
+    search that failed or were too slow."""
 
     hits: tuple[Hit, ...] = ()
     said: tuple[SaidHit, ...] = ()
@@ -215,7 +227,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def as_fraction(rated: float, scale: Scale) -> Fraction:
-    """An importance on any scale as it is stored, values beyond the scale as its bounds."""
+    """An importance on any scale as the stored fraction; values beyond the scale count as its bounds."""
     if scale == "tenths":
         return importance.of_tenths(rated)
     bounded = min(max(rated, 0.0), importance.MOST_POINTS)
@@ -223,7 +235,7 @@ def as_fraction(rated: float, scale: Scale) -> Fraction:
 
 
 def matching_languages(language: str | None) -> tuple[str, ...]:
-    """What a language may be asked for by: `de-CH` by itself and as `de`."""
+    """The languages by which a language is found: `de-CH` as itself and as `de`."""
     return () if language is None else tuple(dict.fromkeys((language, language.partition("-")[0])))
 
 

@@ -1,4 +1,4 @@
-"""The audit: who did what only an administrator may do, and when. Rows are added and never changed."""
+"""The audit log: actions that only administrators may take, with who took them and when. Rows are added and never changed."""
 
 from typing import Any
 
@@ -11,7 +11,8 @@ from sinks.postgres.queries import query
 
 
 class Audited(Struct, frozen=True, kw_only=True):
-    """`actor` is a key by id and name, or whoever was at the command line; `subject` what was acted on, such as a namespace."""
+    """An action for the audit log. `actor` is a key (id and name) or the user of the command line; `subject` is the object
+    of the action, such as a namespace."""
 
     at: Moment
     actor: str
@@ -21,33 +22,33 @@ class Audited(Struct, frozen=True, kw_only=True):
 
 
 class AuditEntry(Audited, frozen=True, kw_only=True):
-    """One that is stored, with its number."""
+    """A stored action with its number."""
 
     id: int
 
 
 class Audit:
-    """The table `audit`. Every method raises Retryable."""
+    """The table `audit`. Every method raises Retryable when PostgreSQL is away."""
 
     def __init__(self, writer: Pool | Connection) -> None:
         self._writer = writer
 
     async def record(self, done: Audited) -> None:
-        """To be awaited before what it tells of, or in its transaction: nothing is done that is not told."""
-        with translated("writing the audit"):
+        """Stores an entry. Await it before the action, or in the action's transaction: no action goes unrecorded."""
+        with translated("writing the audit log"):
             values = (done.at, done.actor, done.action, done.subject, done.details)
             await self._writer.execute(query("audit", "record"), *values)
 
     async def latest(self, limit: int) -> tuple[Audited, ...]:
-        """The latest first."""
-        with translated("reading the audit"):
+        """The latest entries, newest first."""
+        with translated("reading the audit log"):
             rows = await self._writer.fetch(query("audit", "latest"), limit)
         return tuple(convert(dict(row), Audited) for row in rows)
 
     async def page(
         self, limit: int, *, before: int | None = None, action: str | None = None, subject: str | None = None
     ) -> tuple[AuditEntry, ...]:
-        """The latest first, `before` a number; of one action, and of one subject, where these are said."""
-        with translated("reading the audit"):
+        """Entries with a number below `before`, newest first; only those of `action` and `subject` where given."""
+        with translated("reading the audit log"):
             rows = await self._writer.fetch(query("audit", "page"), limit, before, action, subject)
         return tuple(convert(dict(row), AuditEntry) for row in rows)

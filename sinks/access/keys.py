@@ -1,7 +1,6 @@
-"""Keys of the API at rest: hashes of their tokens, their rights, and when they were last used.
+"""API keys at rest: hashes of their tokens, their rights, and the time of their last use.
 
-A token has 256 random bits, so its SHA-256 is enough: nobody can try them all, however fast the hash. Slow hashes are for what
-people choose.
+A token has 256 random bits, so a plain SHA-256 resists brute force. Slow hashes are for passwords that people choose.
 """
 
 import re
@@ -22,11 +21,11 @@ from sinks.access.audit import Audit, Audited
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
-TOKEN: Final = re.compile(r"ms_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")  # the prefix lets scanners of secrets find it
+TOKEN: Final = re.compile(r"ms_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")  # secret scanners recognise the prefix
 
 
 class Keys:
-    """The table `keys`. Every method raises Retryable."""
+    """The table `keys`. Every method raises Retryable when PostgreSQL is away."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -34,12 +33,13 @@ class Keys:
     async def create(
         self, name: str, grants: tuple[Grant, ...], at: datetime, actor: str, expires_at: datetime | None = None
     ) -> tuple[str, Key]:
-        """The token, which is nowhere but here, and the key. Raises Rejected `taken` for the name of a key that holds."""
+        """Creates a key and returns its token and the key. The token is not stored. Raises Rejected `taken` if a valid key
+        has this name."""
         token, key_id = new_token()
         key = Key(key_id=key_id, name=name, grants=grants, created_at=at, expires_at=expires_at)
         details = {"name": name, "grants": grants, "expires_at": expires_at}
         try:
-            with translated("making a key"):
+            with translated("creating a key"):
                 async with self._pool.acquire() as connection, connection.transaction():
                     values = (key_id, name, token_hash(token), grants, at, expires_at)
                     await connection.execute(query("keys", "create"), *values)
@@ -51,37 +51,37 @@ class Keys:
         return token, key
 
     async def find(self, token: str) -> Key | None:
-        """The key that the token is of; revoked and expired ones too."""
+        """The key of a token, also if it is revoked or expired; None if there is none."""
         parts = TOKEN.fullmatch(token)
         if parts is None:
             return None
-        with translated("looking for a key"):
+        with translated("finding a key"):
             row = await self._pool.fetchrow(query("keys", "find"), parts[1])
         if row is None or not compare_digest(row["hash"], token_hash(token)):
             return None
         return key_of(row)
 
     async def all(self) -> tuple[Key, ...]:
-        """Every key, revoked and expired ones too, oldest first."""
+        """All keys, revoked and expired ones included, oldest first."""
         with translated("listing keys"):
             return tuple(map(key_of, await self._pool.fetch(query("keys", "all"))))
 
     async def revoke(self, named: str, at: datetime, actor: str) -> Key:
-        """Revokes a key by its id or name. Raises Rejected `unknown` when none of that name or id holds."""
+        """Revokes a valid key by its id or name. Raises Rejected `unknown` if there is none."""
         with translated("revoking a key"):
             async with self._pool.acquire() as connection, connection.transaction():
                 row = await connection.fetchrow(query("keys", "revoke"), named, at)
                 if row is None:
-                    raise Rejected("unknown", f"no key {named!r} holds: `memstream keys list` shows all")
+                    raise Rejected("unknown", f"there is no active key {named!r}: `memstream keys list` shows all")
                 await Audit(connection).record(
                     audit_entry(at, actor, "key.revoked", row["key_id"], {"name": row["name"]})
                 )
         return key_of(row)
 
     async def record_use(self, at: Mapping[str, datetime]) -> None:
-        """Records when keys were last used, by their ids."""
+        """Stores when keys were last used, by key id."""
         if at:
-            with translated("noting the use of keys"):
+            with translated("recording the use of keys"):
                 await self._pool.execute(query("keys", "used"), list(at), list(at.values()))
 
 

@@ -22,12 +22,19 @@ FROM (SELECT * FROM messages WHERE conversation_id = $1 ORDER BY position DESC L
 ORDER BY position
 
 -- name: scopes
--- Of whoever said something, those who did first before the others.
+-- The scope of each speaker, in the order of their first messages.
 SELECT tenant_id, app_id, user_id, agent_id, mode
 FROM messages
 WHERE conversation_id = $1
 GROUP BY tenant_id, app_id, user_id, agent_id, mode
 ORDER BY min(archived_at), min(position)
+
+-- name: scopes_of_several
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
+FROM messages
+WHERE conversation_id = ANY ($1::text[])
+GROUP BY conversation_id, tenant_id, app_id, user_id, agent_id, mode
+ORDER BY conversation_id, min(archived_at), min(position)
 
 -- name: message
 SELECT partition, position, content, body
@@ -51,7 +58,7 @@ LIMIT $4
 -- name: unextracted
 -- A window's row lags behind what is completed, so a slice that was completed counts by itself. One completed after $2 counts
 -- as still waiting: its memories are stored, and not yet found by every search. Each partition of a conversation has a window
--- of its own, and what was said before it opened was another one's, which was finished. Summaries of what left a context (of no namespace) extract nothing. As sets of positions, so that many slices of
+-- of its own, and what was said before it opened was another one's, which was finished. Summaries of removed messages have no namespace and extract nothing. As sets of positions, so that many slices of
 -- a long conversation are not gone through for each message.
 WITH done AS (
     SELECT e.partition,
@@ -76,7 +83,7 @@ FROM waiting
 WHERE newer <= $3 AND newer_bytes < $4
 
 -- name: extracted
--- Summaries of what left a context (of no namespace) extract nothing.
+-- Summaries of removed messages have no namespace and extract nothing.
 SELECT m.conversation_id, m.message_id, m.partition, m.position
 FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
 JOIN messages m USING (conversation_id, message_id)
@@ -87,7 +94,7 @@ WHERE EXISTS (
 )
 
 -- name: window
--- Of what left the context only the beginning: it tells where tasks begin, and is not shown.
+-- Only the beginning of messages outside of the context: it shows where tasks begin, and is not returned to clients.
 WITH said AS (
     SELECT partition, position, content, body, row_number() OVER (ORDER BY position DESC) AS newer,
            EXISTS (SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first_position, last_position)

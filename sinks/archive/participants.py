@@ -1,4 +1,4 @@
-"""Who takes part in conversations, as far as the archive knows."""
+"""The participants of conversations, from the archive."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -13,7 +13,7 @@ from sinks.postgres.queries import query
 
 
 class Participant(Struct, frozen=True, kw_only=True):
-    """A user in a conversation, with the place of the first of their messages."""
+    """A user of a conversation, with the place of their first message."""
 
     scope: Scope
     partition: int
@@ -21,23 +21,24 @@ class Participant(Struct, frozen=True, kw_only=True):
     said_at: datetime
 
     def spoke_before(self, partition: int, position: int, said_at: datetime) -> bool:
-        """Whether their first message lies before a place: by position, which means nothing across partitions."""
+        """Whether the user's first message precedes a place: by position within a partition, by time across partitions."""
         if partition == self.partition:
             return self.position <= position
         return self.said_at <= said_at
 
 
 class Participants:
-    """Reads. Raises Retryable."""
+    """Reads participants. Every method raises Retryable."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def of(self, conversations: Collection[str]) -> list[Participant]:
-        """The users of these conversations; those who left the archive are known where no other user is."""
+        """The users of each conversation. Users whose messages have left the archive are returned only where no other user
+        is known."""
         if not conversations:
             return []
-        with translated("asking who takes part in conversations"):
+        with translated("reading participants of conversations"):
             rows = await self._pool.fetch(query("archive", "participants"), sorted(map(storable, conversations)))
         return [participant(row) for row in rows]
 

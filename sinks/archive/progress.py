@@ -1,4 +1,4 @@
-"""How far conversations have come: what of them is archived, and what of that lies in a completed extraction."""
+"""Progress of conversations: how much is archived, and how much of that was extracted."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,8 @@ from sinks.postgres.queries import query
 
 
 class ConversationProgress(Struct, frozen=True):
-    """One conversation: messages archived, how many of them lie in a completed extraction, and in which ones."""
+    """Extraction progress of one conversation: its archived messages, how many of them completed extractions cover, and the
+    ids of these extractions."""
 
     conversation_id: str
     archived: int
@@ -20,19 +21,19 @@ class ConversationProgress(Struct, frozen=True):
 
 
 async def progress_of(pool: Pool, conversation_ids: Iterable[str]) -> dict[str, ConversationProgress]:
-    """By conversation; those of which nothing is archived are missing. Raises Retryable."""
-    with translated("asking what is processed"):
+    """Progress by conversation; conversations without archived messages are missing. Raises Retryable."""
+    with translated("reading extraction progress"):
         rows = await pool.fetch(query("progress", "processed"), list(conversation_ids))
     return {row["conversation_id"]: ConversationProgress(**row) for row in rows}
 
 
 async def count_pending_outbox(pool: Pool) -> int:
     """Outbox rows that are not projected yet."""
-    with translated("asking for the outbox"):
+    with translated("counting the outbox"):
         return int(await pool.fetchval(query("progress", "unsettled")))
 
 
 async def unsearchable(pool: Pool, conversation_ids: Iterable[str]) -> int:
-    """Messages of users and assistants in these conversations that have no passages yet."""
-    with translated("asking what can be searched"):
+    """The number of user and assistant messages in these conversations that have no passages yet."""
+    with translated("counting unindexed messages"):
         return int(await pool.fetchval(query("progress", "unsearchable"), list(conversation_ids)))

@@ -1,4 +1,4 @@
-"""The short-term tier's retention: sweeps, asked for and listed, and steps of one: few rows at a time, none waited for."""
+"""Retention of the short-term tier: sweeps, and their steps. A step takes few rows and waits for no lock."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,14 +11,14 @@ from schemas.conversations.messages import Scope
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 
-SweepPlace: TypeAlias = tuple[datetime, str]  # when a sweep was made, and its id: in the order of sweeps
+SweepPlace: TypeAlias = tuple[datetime, str]  # time of creation and id: the sort key of sweeps
 
-CONVERSATIONS: Final = 200  # looked at in a step
-ROWS: Final = 1_000  # that leave in a step
+CONVERSATIONS: Final = 200  # per step
+ROWS: Final = 1_000  # deleted per step
 
 
 class Place(NamedTuple):
-    """A window that a sweep has come to, in the order of its way."""
+    """The position of a sweep: the window that it reached last."""
 
     conversation_id: str
     partition: int
@@ -28,7 +28,8 @@ BEGINNING: Final = Place("", -1)
 
 
 class GovernedWindow(NamedTuple):
-    """A window with its policy: whether that extracts, and how many days it keeps messages, 0 for ever."""
+    """A window with its policy. `extracts` says whether the policy extracts, `days` how long it keeps messages (0: for
+    ever)."""
 
     scope: Scope
     partition: int
@@ -44,32 +45,32 @@ class Sweeps:
         self._pool = pool
 
     async def add(self, sweep: Sweep) -> None:
-        """Makes it known; a worker takes it on. One that is known already changes nothing."""
+        """Stores a sweep for a worker to run. A known id changes nothing."""
         columns = (sweep.sweep_id, sweep.trigger, sweep.dry_run, sweep.asked_by, sweep.created_at)
-        with translated("asking for a sweep"):
+        with translated("storing a sweep"):
             await self._pool.execute(query("retention", "ask"), *columns)
 
     async def of(self, sweep_id: str) -> Sweep | None:
-        """A sweep as it stands; None if there is none of that id."""
+        """The sweep with its current progress; None for an unknown id."""
         with translated("reading a sweep"):
             row = await self._pool.fetchrow(query("retention", "of"), sweep_id)
         return sweep_of(row) if row else None
 
     async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
-        """Sweeps, the newest first, from behind a place on."""
+        """A page of sweeps behind a place, newest first."""
         with translated("listing sweeps"):
             rows = await self._pool.fetch(query("retention", "page"), *(behind or (None, None)), limit)
         return tuple(map(sweep_of, rows))
 
     async def forget(self, before: datetime) -> None:
-        """Those that ended before."""
+        """Deletes sweeps that ended before that moment."""
         with translated("forgetting sweeps"):
             await self._pool.execute(query("retention", "forget"), before)
 
     @asynccontextmanager
     async def step(self, now: datetime) -> AsyncIterator["Step | None"]:
-        """A step of a sweep that is not over, in a transaction of its own; None if there is none, or other workers take steps.
-        What the block does is kept if it ends well. Sweeps by hand come first, until they are an hour old."""
+        """Opens the next step of an unfinished sweep, in its own transaction; None if there is none or other workers hold
+        it. Leaving the block without an error commits. Manual sweeps come first for an hour."""
         with translated("sweeping the archive"):
             async with self._pool.acquire() as connection, connection.transaction():
                 row = await connection.fetchrow(query("retention", "claim"), now)
@@ -77,7 +78,7 @@ class Sweeps:
 
 
 class Step:
-    """A part of a sweep within its transaction, which holds the sweep's row."""
+    """One step of a sweep, in a transaction that holds the row of the sweep."""
 
     def __init__(self, connection: Connection, row: Any) -> None:
         self._connection = connection
@@ -85,7 +86,7 @@ class Step:
         self.place = BEGINNING if row["conversation_id"] is None else Place(row["conversation_id"], row["partition"])
 
     async def windows(self, limit: int = CONVERSATIONS) -> list[tuple[Scope, int]]:
-        """The next windows behind the place, whose they are and in which partition."""
+        """The next windows behind the sweep's place: scope and partition of each."""
         rows = [dict(row) for row in await self._connection.fetch(query("retention", "windows"), *self.place, limit)]
         partitions = [row.pop("partition") for row in rows]
         return [(convert(row, Scope), partition) for row, partition in zip(rows, partitions, strict=True)]
@@ -93,8 +94,8 @@ class Step:
     async def prune(
         self, windows: Sequence[GovernedWindow], now: datetime, limit: int = ROWS
     ) -> list[RetentionStatistics]:
-        """Takes out what is due in these windows, or counts it in a dry run, and says how much that is by policy: at most `limit`
-        messages, in a dry run all."""
+        """Deletes expired messages of these windows, at most `limit`, and returns their numbers by policy. A dry run counts
+        them all and deletes nothing."""
         names, partitions, policies, days = columns(windows)
         extracts = [window.extracts for window in windows]
         values = (names, partitions, policies, days, extracts, now, limit, self.sweep.dry_run)
@@ -103,17 +104,17 @@ class Step:
         return [RetentionStatistics(days=kept_for[row["policy"]], **row) for row in rows]
 
     async def keep(self, windows: Sequence[GovernedWindow], now: datetime) -> list[RetentionStatistics]:
-        """What the archive keeps of these windows by policy; `held` are all that are old."""
+        """What the archive holds of these windows, by policy; `held` counts all messages past their retention."""
         rows = [dict(row) for row in await self._connection.fetch(query("retention", "keep"), *columns(windows), now)]
         kept_for = {window.policy: window.days for window in windows}
         return [RetentionStatistics(days=kept_for[row["policy"]], held=row.pop("old"), **row) for row in rows]
 
     async def drop_usage(self, before: datetime, limit: int = ROWS) -> int:
-        """Records of model calls that were told of; in a dry run how many there are."""
+        """Deletes published records of model calls, or counts them in a dry run; returns the number."""
         return await self._drop("usage", before, limit)
 
     async def drop_prunings(self, before: datetime, limit: int = ROWS) -> int:
-        """Records of what left contexts; in a dry run how many there are."""
+        """Deletes records of prunings, or counts them in a dry run; returns the number."""
         return await self._drop("prunings", before, limit)
 
     async def _drop(self, what: str, before: datetime, limit: int) -> int:
@@ -125,7 +126,7 @@ class Step:
     async def advance(
         self, place: Place, policies: Sequence[RetentionStatistics], usage: int = 0, prunings: int = 0
     ) -> None:
-        """The sweep goes on behind `place`; `policies` are its numbers so far."""
+        """Stores the sweep's next place and its counts by policy."""
         values = (self.sweep.sweep_id, *place, list(policies), usage, prunings)
         await self._connection.execute(query("retention", "advance"), *values)
 
@@ -134,7 +135,7 @@ class Step:
 
 
 def columns(windows: Sequence[GovernedWindow]) -> tuple[list[str], list[int], list[str], list[int]]:
-    """Conversations, partitions, policies and days."""
+    """The columns of a statement: conversations, partitions, policies and days."""
     return (
         [storable(window.scope.conversation_id) for window in windows],
         [window.partition for window in windows],

@@ -70,7 +70,7 @@ FROM (SELECT policy, bytes FROM counted UNION ALL SELECT policy, bytes FROM due)
 GROUP BY policy
 
 -- name: keep
--- What is there, and what of it is old.
+-- Counts of all messages, and of expired ones.
 SELECT asked.policy, count(*) AS messages, sum(octet_length(m.content))::bigint AS bytes, min(m.archived_at) AS oldest,
        count(*) FILTER (WHERE asked.days > 0 AND m.archived_at <= $5::timestamptz - asked.days * interval '1 day') AS old
 FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[]) AS asked (conversation_id, partition, policy, days)
@@ -86,7 +86,7 @@ WHERE sweep_id = $1
 UPDATE retention_sweeps SET status = 'completed', finished_at = $2 WHERE sweep_id = $1
 
 -- name: drop_usage
--- What is not told on Kafka yet stays.
+-- Records that are not published yet stay.
 DELETE FROM model_usage
 WHERE ctid = ANY (ARRAY (SELECT ctid FROM model_usage WHERE at <= $1 AND told LIMIT $2 FOR UPDATE SKIP LOCKED))
 

@@ -1,14 +1,14 @@
 -- name: now
--- The database's clock counts: the workers' clocks may differ.
+-- By the database's clock, as workers' clocks may differ.
 SELECT coalesce($1::timestamptz, clock_timestamp())
 
 -- name: open
--- In the order in which they are locked, so that two that open the same do not wait for each other.
+-- In the order of locking, so that concurrent transactions cannot deadlock.
 INSERT INTO energy (scope) SELECT scope FROM unnest($1::text[]) AS scope ORDER BY scope
 ON CONFLICT DO NOTHING
 
 -- name: lock
--- A row whose hour is later than that of the asking clock is right: its hour has begun for somebody.
+-- A row with a later hour than the caller's clock is valid: that hour has begun for another worker.
 SELECT scope,
        CASE WHEN hour >= date_trunc('hour', $2::timestamptz, 'UTC') THEN hour_tokens ELSE 0 END AS hour_tokens,
        CASE WHEN hour >= date_trunc('hour', $2::timestamptz, 'UTC') THEN hour_micros ELSE 0 END AS hour_micros,
@@ -25,7 +25,7 @@ SELECT scope,
 FROM energy WHERE scope = ANY($1)
 
 -- name: expire
--- Reservations of workers that died.
+-- Expired reservations, of crashed workers.
 DELETE FROM energy_reservations WHERE scope = ANY($1) AND expires_at <= $2
 
 -- name: reserved

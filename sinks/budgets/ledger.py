@@ -1,4 +1,4 @@
-"""The ledger of budgets: what is spent and what calls under way have reserved, for all workers together."""
+"""The budget ledger: amounts spent, and amounts reserved by running calls, for all workers together."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -9,14 +9,15 @@ from schemas.budgets.usage import Consumed
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 
-# When the budgets of these scopes are worth asking again; None lets the call begin.
+# Given the levels of the scopes: None if the call may begin, or the time to try again.
 Decide: TypeAlias = Callable[[Mapping[str, Level], datetime], datetime | None]
 
 
 class Ledger:
-    """The tables `energy`, `energy_reservations` and `model_usage`. A scope is a name: a namespace's, or of all together.
+    """The tables `energy`, `energy_reservations` and `model_usage` (energy: what model calls cost, in tokens and money). A
+    scope is a namespace, or `overall`.
 
-    `clock` is for tests; else the database's clock counts.
+    `clock` is for tests; by default the clock of the database counts.
     """
 
     def __init__(self, pool: Pool, clock: Callable[[], datetime] | None = None) -> None:
@@ -26,12 +27,13 @@ class Ledger:
     async def reserve(
         self, reservation_id: str, amounts: Mapping[str, Amount], lasts_s: float, decide: Decide
     ) -> datetime | None:
-        """Reserves the amount in each scope, for `lasts_s` at most, if `decide` says None; else returns what it says.
+        """Reserves an amount in each scope for at most `lasts_s` if `decide` returns None; otherwise reserves nothing and
+        returns the moment that `decide` returned.
 
-        Whoever reserves in one of these scopes meanwhile waits: `decide` should be pure and quick. Raises Retryable.
+        Other reservations in these scopes wait meanwhile, so `decide` must be pure and quick. Raises Retryable.
         """
         names = scopes(amounts)
-        with translated("reserving of a budget"):
+        with translated("reserving a budget"):
             async with self._pool.acquire() as connection, connection.transaction():
                 now = await self._now(connection)
                 known = await locked(connection, names, now)
@@ -50,18 +52,18 @@ class Ledger:
         spent: Mapping[str, Amount],
         limited: Collection[str] | None = None,
     ) -> None:
-        """Ends a reservation and books what it came to in the hour that it is; what is recorded already is not booked again.
+        """Ends a reservation and books the actual cost in the current hour. A record that is booked already is not booked
+        again.
 
-        Booked is what of `spent` falls to the scopes that were reserved in, and to those that are `limited` by now, by default
-        all: policies may have changed since. Raises Retryable; then nothing is booked, or all of it was and the connection was
-        lost behind the commit.
+        `spent` is booked in the scopes of the reservation and in those of `limited` (default: all), as policies may have
+        changed since. Raises Retryable: nothing was booked, or the connection was lost after the commit.
         """
         with translated("settling a budget"):
             async with self._pool.acquire() as connection, connection.transaction():
                 now = await self._now(connection)
                 reserved = await connection.fetch(query("energy", "reserved_in"), reservation_id)
                 names = scopes([*(spent if limited is None else limited), *(row["scope"] for row in reserved)])
-                # Before anything is read: between a reservation's end and its booking nobody may look.
+                # Locked before anything is read: no other transaction may see the reservation ended and its cost not yet booked.
                 await locked(connection, names, now)
                 new = [await connection.fetchval(query("energy", "record"), *row(each)) for each in consumed]
                 if any(new):
@@ -69,7 +71,7 @@ class Ledger:
                 await connection.execute(query("energy", "release"), names, reservation_id)
 
     async def levels(self, names: Iterable[str]) -> dict[str, Level]:
-        """How much is gone now, by scope. Raises Retryable."""
+        """The amounts spent and reserved now, by scope. Raises Retryable."""
         wanted = scopes(names)
         with translated("reading budgets"):
             async with self._pool.acquire() as connection:
@@ -84,7 +86,7 @@ class Ledger:
 
 
 async def locked(connection: Connection, names: Sequence[str], now: datetime) -> Sequence[Any]:
-    """The rows of the scopes, made if there were none, locked in the order of their names."""
+    """Creates missing rows of the scopes and locks all of them in the order of their names."""
     await connection.execute(query("energy", "open"), names)
     return await connection.fetch(query("energy", "lock"), names, now)
 
@@ -109,7 +111,7 @@ def scopes(names: Iterable[str]) -> list[str]:
 
 
 def columns(names: Sequence[str], amounts: Mapping[str, Amount]) -> tuple[list[int], list[int]]:
-    """Tokens and money of each scope, in the order of the names; names that are stored alike are one scope."""
+    """Tokens and money of each scope, in the order of the names. Names with the same stored form are one scope."""
     by_name: dict[str, Amount] = {}
     for name, amount in amounts.items():
         by_name[storable(name)] = by_name.get(storable(name), Amount()) + amount

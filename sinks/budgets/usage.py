@@ -1,4 +1,4 @@
-"""What was consumed, asked of the records: totals for people and services, and what has not yet been told on Kafka."""
+"""Reads usage records: totals for people and services, and records not yet published to Kafka."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,10 +21,10 @@ class UsageRecords:
         self._pool = pool
 
     async def totals(self, since: datetime, until: datetime = FOREVER, namespace: str | None = None) -> list[Total]:
-        """By operation, lane, provider and model: of all namespaces together, or the even shares of one.
+        """Totals by operation, lane, provider and model from `since` until before `until`: of all namespaces, or the even
+        share of one.
 
-        From `since` on, before `until`. Records and calls that serve several namespaces count whole for each of them. Raises
-        Retryable.
+        A record or call that serves several namespaces counts as a whole for each of them. Raises Retryable.
         """
         with translated("reading usage"):
             if namespace is None:
@@ -35,8 +35,9 @@ class UsageRecords:
 
     @asynccontextmanager
     async def unpublished(self, limit: int) -> AsyncIterator[Sequence[Consumed]]:
-        """The oldest records that were not told of and that nobody else is telling of; told when the block ends well."""
-        with translated("telling of usage"):
+        """The oldest unpublished records that no other process is publishing; marks them as published when the block ends
+        without an error."""
+        with translated("reading unpublished usage records"):
             async with self._pool.acquire() as connection, connection.transaction():
                 rows = await connection.fetch(query("usage", "untold"), limit)
                 yield [msgspec.convert(dict(row), Consumed) for row in rows]

@@ -1,4 +1,4 @@
-"""Dry runs as the worker knows them that carries one out: claimed under a lease, a conversation at a time, findings stored."""
+"""Dry runs as their worker sees them: claimed under a lease, processed one conversation at a time, findings stored."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,12 +11,12 @@ from sinks.consolidation import runs
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 
-MESSAGES: Final = 1_000  # of several slices
+MESSAGES: Final = 1_000  # enough for several slices
 BYTES: Final = 16 * 1024 * 1024
 
 
 class ConversationRange(NamedTuple):
-    """What of a conversation a run is about: from one position of a partition to another."""
+    """The part of a conversation that a run covers: positions `first` to `last` of a partition."""
 
     scope: Scope
     partition: int
@@ -25,14 +25,14 @@ class ConversationRange(NamedTuple):
 
 
 class DryRuns:
-    """At most `messages` are read together. Every method raises Retryable."""
+    """The dry runs among consolidation runs. Reads at most `messages` at a time. Every method raises Retryable."""
 
     def __init__(self, pool: Pool, messages: int = MESSAGES) -> None:
         self._pool = pool
         self._messages = messages
 
     async def claim(self, owner: str, lease_s: float) -> ConsolidationRun | None:
-        """The oldest one under way that nobody holds."""
+        """Claims the oldest unfinished dry run that no worker holds; None if there is none."""
         with translated("claiming a dry run"):
             row = await self._pool.fetchrow(query("runs", "claim_dry"), owner, lease_s)
         return runs.run_of(row) if row else None
@@ -46,7 +46,7 @@ class DryRuns:
             await self._pool.execute(query("runs", "release_dry"), run_id, owner)
 
     async def next(self, run_id: str) -> ConversationRange | None:
-        """One that is not done yet."""
+        """The next conversation that is not done; None at the end."""
         with translated("reading a dry run"):
             row = await self._pool.fetchrow(query("runs", "next_dry"), run_id)
         if row is None:
@@ -55,25 +55,25 @@ class DryRuns:
         place = [columns.pop(name) for name in ("partition", "first_position", "last_position")]
         return ConversationRange(Scope(**columns), *place)
 
-    async def waiting(self, stretch: ConversationRange) -> tuple[ArchivedMessage, ...]:
-        """What of it no slice has been settled of, in order: the first of it, as much as is read together."""
-        place = (stretch.scope.conversation_id, stretch.partition, stretch.first, stretch.last)
-        with translated("reading what waits"):
+    async def waiting(self, message_range: ConversationRange) -> tuple[ArchivedMessage, ...]:
+        """The first unextracted messages of the range, in order, as many as are read at a time."""
+        place = (message_range.scope.conversation_id, message_range.partition, message_range.first, message_range.last)
+        with translated("reading waiting messages"):
             return archived_messages(await self._pool.fetch(query("runs", "waiting"), *place, self._messages, BYTES))
 
     async def store(
         self,
         run_id: str,
-        stretch: ConversationRange,
+        message_range: ConversationRange,
         findings: Sequence[Finding],
         counts: Counts,
         request_ids: Sequence[str],
         at: datetime,
     ) -> None:
-        """What was found in it, and that it is done: together, so that nothing is found twice. Nothing where another worker did
-        it meanwhile, and nothing of a namespace that was erased."""
-        place = (run_id, stretch.scope.conversation_id, stretch.partition)
-        with translated("storing what a dry run found"):
+        """Stores the findings of a conversation and marks it as done, in one transaction. Does nothing if another worker has
+        done it, and leaves out findings of erased namespaces."""
+        place = (run_id, message_range.scope.conversation_id, message_range.partition)
+        with translated("storing findings of a dry run"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("purges", "share_archive"))
                 counted = (*numbers(counts), list(request_ids))

@@ -1,4 +1,4 @@
-"""Consolidation runs as the scheduler knows them: what is due, what they are about, and how far they are."""
+"""Consolidation runs as the scheduler sees them: due times, conversations of each run, and progress."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from schemas.codec import convert
 from schemas.consolidation.runs import ConsolidationRun, Scheduled
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import Lane
-from schemas.policies.policies import Schedule
+from schemas.policies.triggers import Schedule
 from sinks.consolidation import runs
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
@@ -17,32 +17,32 @@ MOST: Final = 2**31 - 1
 
 
 class Window(NamedTuple):
-    """Whose a window is, and where its words go to."""
+    """A window: the scope of its conversation and its partition."""
 
     scope: Scope
     partition: int
 
 
 class ConversationToExtract(NamedTuple):
-    """A conversation that is to be told to have what waits extracted."""
+    """A conversation whose window must be asked to extract its waiting messages."""
 
     conversation_id: str
     partition: int
     lane: Lane
 
 
-Place = tuple[str, str, int]  # of a conversation of a run
+Place = tuple[str, str, int]  # run_id, conversation_id
 BEGINNING: Final[Place] = ("", "", -1)
 
 
 class RunProgress:
-    """Works within a transaction of whoever leads."""
+    """Reads and writes within the transaction of the leading scheduler."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def schedules(self) -> dict[str, Scheduled]:
-        """By policy."""
+        """The stored schedules and their next due times, by policy."""
         rows = await self._connection.fetch(query("runs", "schedules"))
         return {row["policy"]: convert(dict(row), Scheduled) for row in rows}
 
@@ -50,36 +50,36 @@ class RunProgress:
         await self._connection.execute(query("runs", "set_schedule"), policy, schedule, next_due)
 
     async def keep_schedules(self, policies: Collection[str]) -> None:
-        """Forgets those of all other policies."""
+        """Deletes the schedules of all other policies."""
         await self._connection.execute(query("runs", "drop_schedules"), list(map(storable, policies)))
 
     async def add(self, run: ConsolidationRun) -> bool:
-        """Whether it was not known before."""
+        """Stores a run; False if its id is known."""
         return await runs.add(self._connection, run)
 
     async def pending(self, limit: int) -> tuple[ConsolidationRun, ...]:
-        """Those that have not begun: those of schedules before those by hand, and of each the oldest first."""
+        """Runs that have not begun: scheduled ones before manual ones, oldest first."""
         return runs.runs_of(await self._connection.fetch(query("runs", "pending"), limit))
 
     async def is_pending(self, run_id: str) -> bool:
-        """Whether nobody has begun it meanwhile."""
+        """Whether the run still has not begun."""
         row = await self._connection.fetchrow(query("runs", "of"), run_id)
         return row is not None and row["status"] == "pending"
 
     async def windows(self, conversation_id: str | None, behind: Window | None, limit: int) -> list[Window]:
-        """A page of the windows that are not forgotten: of one conversation, or of all."""
+        """A page of active windows: of one conversation, or of all."""
         place = (behind.scope.conversation_id, behind.partition) if behind else ("", -1)
         rows = await self._connection.fetch(query("runs", "windows"), conversation_id, *place, limit)
         return [window_of(dict(row)) for row in rows]
 
     async def speakers(self, windows: Sequence[Window]) -> dict[str, list[str]]:
-        """The users who said something, by conversation, as far as the archive has it."""
+        """The users who speak in each conversation, from the archive."""
         names = sorted({storable(window.scope.conversation_id) for window in windows})
         rows = await self._connection.fetch(query("runs", "speakers"), names)
         return {row["conversation_id"]: row["user_ids"] for row in rows}
 
     async def add_conversations(self, run: ConsolidationRun, windows: Sequence[Window], most: int | None = None) -> int:
-        """Makes the run be about what waits in these windows, in at most so many of them; returns in how many."""
+        """Adds the conversations of these windows with waiting messages to a run, at most `most`; returns how many."""
         names = [storable(window.scope.conversation_id) for window in windows]
         partitions = [window.partition for window in windows]
         values = (run.run_id, names, partitions, run.dry_run, MOST if most is None else most)
@@ -87,21 +87,21 @@ class RunProgress:
         return int(status.rpartition(" ")[2])
 
     async def begin(self, run: ConsolidationRun, at: datetime) -> None:
-        """It is about nothing more than what it is about now; about nothing at all, it is over."""
+        """Closes the list of conversations and begins the run. A run without conversations ends at once."""
         await self._connection.execute(query("runs", "begin"), run.run_id, at)
 
     async def unasked(self, at: datetime, limit: int) -> list[ConversationToExtract]:
-        """Those that nobody has told yet; from now on they count as told at `at`."""
+        """Conversations whose windows were not asked yet; marks them as asked at `at`."""
         rows = await self._connection.fetch(query("runs", "ask_first"), at, limit)
         return [ConversationToExtract(**row) for row in rows]
 
     async def unanswered(self, at: datetime, asked_before: datetime, limit: int) -> list[ConversationToExtract]:
-        """Those that were told before, and of which no slice has come to anybody."""
+        """Conversations that were asked before that moment, and for which no extraction request has been seen."""
         rows = await self._connection.fetch(query("runs", "ask_again"), at, asked_before, limit)
         return [ConversationToExtract(**row) for row in rows]
 
     async def settle(self, at: datetime, behind: Place, limit: int) -> Place:
-        """Looks at a page of conversations, and counts what came of those that are done; returns the place to go on behind."""
+        """Looks at a page of conversations and counts the results of those that are done; returns the place to go on behind."""
         fetch, execute = self._connection.fetch, self._connection.execute
         looked_at = [tuple(row) for row in await fetch(query("runs", "open_page"), *behind, limit)]
         if looked_at:
@@ -112,7 +112,7 @@ class RunProgress:
         return looked_at[-1] if len(looked_at) == limit else BEGINNING
 
     async def finish(self, at: datetime, given_up_before: datetime) -> tuple[ConsolidationRun, ...]:
-        """Ends the runs all of whose conversations are done, and those that began too long ago; returns them."""
+        """Ends runs whose conversations are all done, and runs that began before `given_up_before`; returns them."""
         running = await self._connection.fetch(query("runs", "all_done"))
         done = await self._connection.fetch(query("runs", "finish"), [row["run_id"] for row in running], at)
         late = await self._connection.fetch(query("runs", "give_up"), at, given_up_before)
@@ -122,7 +122,7 @@ class RunProgress:
         await self._connection.execute(query("runs", "fail"), run_id, at, error)
 
     async def forget(self, details_before: datetime, findings_before: datetime) -> None:
-        """Of runs that ended before: which conversations they were about, and what dry runs found."""
+        """Deletes the conversations and the dry-run findings of runs that ended before these moments."""
         await self._connection.execute(query("runs", "forget_details"), details_before)
         await self._connection.execute(query("runs", "forget_findings"), findings_before)
 

@@ -1,6 +1,6 @@
-"""Consolidation runs as those know them who ask for one, list them, and read what a dry run found."""
+"""Consolidation runs as clients see them: create, list, and read the findings of dry runs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -12,11 +12,11 @@ from sinks.access.audit import Audit, Audited
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 
-RunPlace: TypeAlias = tuple[datetime, str]  # when a run was made, and its id: in the order of runs
+RunPlace: TypeAlias = tuple[datetime, str]  # time of creation and id: the sort key of runs
 
 
 class RunFilter(Struct, frozen=True, kw_only=True):
-    """Which runs a list is of: about a namespace, of a policy, in a status; behind a place; so many."""
+    """A page of runs: of a namespace, a policy and a status, behind a place, at most `limit`."""
 
     limit: int
     namespace: str | None = None
@@ -32,9 +32,9 @@ class Runs:
         self._pool = pool
 
     async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
-        """Makes it known, `audited` with it; whoever schedules begins it. One that is known already changes nothing. False, and
-        nothing is changed, where `most_pending` that the same one asked for by hand have not begun."""
-        with translated("asking for a consolidation run"):
+        """Stores a run for the scheduler to begin, and its audit entry `audited`. A known id changes nothing. Returns False,
+        and stores nothing, if `most_pending` manual runs of the same actor have not begun."""
+        with translated("storing a consolidation run"):
             async with self._pool.acquire() as connection, connection.transaction():
                 if most_pending is not None:
                     await connection.execute(query("runs", "lock_asker"), run.asked_by)
@@ -45,37 +45,48 @@ class Runs:
                 return True
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
-        """A run as it stands now; None if there is none of that id."""
+        """The run with its current counts; None for an unknown id."""
         with translated("reading a consolidation run"):
             row = await self._pool.fetchrow(query("runs", "of"), run_id)
         return run_of(row) if row else None
 
-    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
-        """Runs as asked, the newest first."""
-        place = asked.behind or (None, None)
+    async def page(self, run_filter: RunFilter) -> tuple[ConsolidationRun, ...]:
+        """The page of runs, newest first."""
+        place = run_filter.behind or (None, None)
         with translated("listing consolidation runs"):
             rows = await self._pool.fetch(
-                query("runs", "page"), asked.namespace, asked.policy, asked.status, *place, asked.limit
+                query("runs", "page"),
+                run_filter.namespace,
+                run_filter.policy,
+                run_filter.status,
+                *place,
+                run_filter.limit,
             )
         return runs_of(rows)
 
     async def schedules(self) -> tuple[Scheduled, ...]:
-        """When each policy with a schedule has its next run, the soonest first."""
+        """The next run of each policy with a schedule, soonest first."""
         with translated("reading schedules"):
             rows = await self._pool.fetch(query("runs", "schedules"))
         return tuple(convert(dict(row), Scheduled) for row in rows)
 
+    async def last_scheduled(self, policies: Collection[str]) -> dict[str, ConsolidationRun]:
+        """By policy, the latest run that its schedule began, if there was one."""
+        with translated("reading the latest scheduled runs"):
+            rows = await self._pool.fetch(query("runs", "last_scheduled"), list(map(storable, policies)))
+        return {row["policy"]: run_of(row) for row in rows}
+
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
     ) -> tuple[Finding, ...]:
-        """What a dry run found, in its order, behind the finding of that number."""
-        with translated("reading what a dry run found"):
+        """The findings of a dry run behind the finding with number `after`, in order."""
+        with translated("reading findings of a dry run"):
             rows = await self._pool.fetch(query("runs", "findings"), run_id, after, namespace, limit)
         return tuple(convert(dict(row), Finding) for row in rows)
 
 
 async def add(connection: Connection, run: ConsolidationRun) -> bool:
-    """Within a transaction; whether it was not known before."""
+    """Stores a run within a transaction; False if its id is known."""
     return await connection.fetchval(query("runs", "add"), *columns(run)) is not None
 
 
@@ -88,7 +99,7 @@ def runs_of(rows: Iterable[Any]) -> tuple[ConsolidationRun, ...]:
 
 
 def columns(run: ConsolidationRun) -> tuple[Any, ...]:
-    """In the statement's order."""
+    """The column values in the order of the statement."""
     return (
         *(run.run_id, run.trigger, run.dry_run, run.lane, run.policy, run.namespace, run.conversation_id),
         *([storable(name) for name in run.namespaces], run.most, run.asked_by, run.due_at, run.missed, run.created_at),

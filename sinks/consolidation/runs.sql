@@ -1,5 +1,5 @@
 -- name: add
--- A moment of a schedule has one run, however many find that it is due.
+-- A scheduled time has one run, however many processes find it due.
 INSERT INTO consolidation_runs (run_id, trigger, status, dry_run, lane, policy, namespace, conversation_id, namespaces, most,
                                 asked_by, due_at, missed, created_at)
 VALUES ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -19,7 +19,7 @@ ORDER BY created_at DESC, run_id DESC
 LIMIT $6
 
 -- name: findings
--- With what the memory says by now that a candidate would change.
+-- With the current text of the memory that a candidate would change.
 SELECT f.*, m.text AS known
 FROM consolidation_findings f
 LEFT JOIN memories m ON m.memory_id = f.memory_id AND m.namespace = f.namespace AND m.status <> 'deleted'
@@ -29,6 +29,13 @@ LIMIT $4
 
 -- name: schedules
 SELECT policy, schedule, next_due FROM consolidation_schedules ORDER BY next_due, policy
+
+-- name: last_scheduled
+-- The latest scheduled run of each of these policies.
+SELECT r.* FROM unnest($1::text[]) AS of (name)
+CROSS JOIN LATERAL (
+    SELECT * FROM consolidation_runs WHERE trigger = 'schedule' AND policy = of.name ORDER BY due_at DESC LIMIT 1
+) r
 
 -- name: set_schedule
 INSERT INTO consolidation_schedules (policy, schedule, next_due) VALUES ($1, $2, $3)
@@ -48,7 +55,7 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 8))
 SELECT count(*) FROM consolidation_runs WHERE status = 'pending' AND trigger = 'hand' AND asked_by = $1
 
 -- name: windows
--- All that are not forgotten: of one conversation, or of every one.
+-- All windows that are not forgotten, of one conversation or of all.
 SELECT conversation_id, partition, tenant_id, app_id, user_id, agent_id, mode
 FROM windows
 WHERE phase <> 'forgotten' AND ($1::text IS NULL OR conversation_id = $1)
@@ -96,7 +103,7 @@ LIMIT $5
 ON CONFLICT DO NOTHING
 
 -- name: begin
--- One about nothing is over as it begins.
+-- A run without conversations ends when it begins.
 UPDATE consolidation_runs AS r
 SET started_at = $2::timestamptz, conversations = counted.conversations,
     status = CASE WHEN counted.conversations = 0 THEN 'completed' ELSE 'running' END,
@@ -118,8 +125,7 @@ WHERE c.run_id = due.run_id AND c.conversation_id = due.conversation_id AND c.pa
 RETURNING c.conversation_id, c.partition, due.lane
 
 -- name: ask_again
--- Of those that were asked before `$2` and of which no slice has come to anybody yet: the word was there before the message, or
--- got lost.
+-- Conversations that were asked before `$2` and have no request since: the control event arrived before the messages, or was lost.
 WITH due AS (
     SELECT c.run_id, c.conversation_id, c.partition, r.lane
     FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
@@ -142,7 +148,7 @@ WHERE c.run_id = due.run_id AND c.conversation_id = due.conversation_id AND c.pa
 RETURNING c.conversation_id, c.partition, due.lane
 
 -- name: open_page
--- Conversations that are not done, a page behind a place.
+-- A page of conversations that are not done, behind a place.
 SELECT c.run_id, c.conversation_id, c.partition
 FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
 WHERE c.done_at IS NULL AND r.status = 'running' AND NOT r.dry_run
@@ -242,7 +248,7 @@ SET status = 'failed', finished_at = $2, error = $3, lease_owner = NULL, lease_u
 WHERE run_id = $1 AND status IN ('pending', 'running')
 
 -- name: forget_details
--- The runs themselves stay.
+-- The runs themselves are kept.
 WITH old AS (SELECT run_id FROM consolidation_runs WHERE finished_at <= $1)
 DELETE FROM consolidation_conversations AS c USING old WHERE c.run_id = old.run_id
 
@@ -296,7 +302,7 @@ WITH settled AS (
 SELECT partition, position, content, body FROM counted WHERE bytes_before < $6 ORDER BY position
 
 -- name: add_finding
--- Nothing of a namespace, or a conversation, that was erased since the run was asked for.
+-- Without findings of namespaces and conversations that were erased after the run was created.
 INSERT INTO consolidation_findings (run_id, namespace, conversation_id, result, kind, text, memory_id, reason, message_ids)
 SELECT r.run_id, $2, $3, $4, $5, $6, $7, $8, $9
 FROM consolidation_runs r
@@ -305,7 +311,7 @@ WHERE r.run_id = $1 AND NOT EXISTS (SELECT FROM purges WHERE namespace = $2 AND 
                   WHERE c.conversation_id = $3 AND e.at >= r.created_at)
 
 -- name: done_dry
--- Nothing comes back where another worker was faster.
+-- Returns no row if another worker was faster.
 UPDATE consolidation_conversations
 SET done_at = $4, requests = $5, failed_requests = $6, created = $7, reinforced = $8, merged = $9, superseded = $10,
     dropped = $11, providers = $12, models = $13,

@@ -2,5 +2,6 @@
 
 import os
 
-# From its import on onnxruntime would tell Microsoft about this machine, under an id that it keeps in the home directory.
+# Disables telemetry: when imported, onnxruntime would send data about this machine to Microsoft, with an id that it stores in
+# the home directory.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

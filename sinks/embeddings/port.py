@@ -1,4 +1,4 @@
-"""What the rest of memstream may expect of any embedding model."""
+"""The port of embedding models."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -12,23 +12,22 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Name of the model; vectors of different names must never be compared."""
+        """The model's name. Vectors of models with different names do not compare."""
 
     @property
     def dimension(self) -> int:
         """Length of every vector."""
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Texts to store and to compare with each other.
+        """Embeds texts to store and to compare with each other.
 
-        Shape (len(texts), dimension), rows unit-normalised and in the order of the texts. The same text gives the same vector
-        (up to float rounding), whatever it is embedded with. Raises Retryable, Misconfigured, and Rejected for a text that
+        Returns shape (len(texts), dimension), rows unit-normalised and in the order of the texts. A text's vector does not
+        depend on the other texts (up to float rounding). Raises Retryable, Misconfigured, and Rejected for a text that
         cannot be embedded.
         """
 
     async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        """Questions to compare with texts that `embed` has made vectors of; otherwise as `embed`. Some models read them
-        differently."""
+        """Embeds questions to compare with texts of `embed`; some models need another prefix for them. Otherwise as `embed`."""
 
 
 def unit_rows(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:

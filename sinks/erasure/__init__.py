@@ -1,1 +1,1 @@
-"""Erasures, their fences, and the deletes that they come to."""
+"""Erasures, their fences, and the deletions that they cause."""

@@ -20,7 +20,7 @@ WHERE e.erasure_id = $1 AND e.kind <> 'namespace'
 ON CONFLICT DO NOTHING
 
 -- name: newest
--- Of several that begin together the latest need not have noted the furthest ends.
+-- Of erasures that begin concurrently, the latest need not have the furthest end offsets.
 WITH latest AS (
     SELECT at, positions
     FROM (SELECT purged_at AS at, positions FROM purges UNION ALL SELECT at, positions FROM erasures) AS fences
@@ -42,7 +42,7 @@ SELECT 'user', user_id, user_id, tenant_id, app_id, at, positions
 FROM erasures WHERE kind = 'user' AND user_id = ANY ($3::text[])
 
 -- name: claim
--- One at a time, so that an erasure of many names holds up no other worker's.
+-- One at a time, so that an erasure with many namespaces does not delay those of other workers.
 UPDATE erasures SET lease_until = clock_timestamp() + $1::double precision * interval '1 second'
 WHERE erasure_id = (SELECT erasure_id FROM erasures
                     WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
@@ -69,7 +69,7 @@ SELECT $1, namespace, how, command_id FROM unnest($2::text[], $3::text[], $4::te
 ON CONFLICT DO NOTHING
 
 -- name: plan_shadows
--- Of a namespace that is purged they go with it.
+-- Except for namespaces that are purged as a whole.
 INSERT INTO erased_namespaces (erasure_id, namespace, how, command_id)
 SELECT n.erasure_id, shadow.namespace, n.how, md5(n.command_id || shadow.namespace)
 FROM namespaces shadow JOIN erased_namespaces n ON n.namespace = standing_for(shadow.namespace)
@@ -77,7 +77,7 @@ WHERE n.erasure_id = $1 AND n.how = 'forget' AND shadow.namespace LIKE '~%' AND 
 ON CONFLICT DO NOTHING
 
 -- name: fed
--- By what was asked about; whatever the policies say now.
+-- By the extraction requests, regardless of the current policies.
 SELECT DISTINCT part.namespace
 FROM erased_conversations c JOIN extractions USING (conversation_id) JOIN extraction_parts part USING (request_id)
 WHERE c.erasure_id = $1
@@ -90,7 +90,7 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
 FROM erased_conversations c JOIN windows USING (conversation_id) WHERE c.erasure_id = $1
 
 -- name: unsent
--- A namespace comes after its shadows: a cutover in between would bring back from them what was forgotten there.
+-- Shadows before their namespace: a cutover in between would otherwise restore erased memories from them.
 SELECT namespace, how, command_id FROM erased_namespaces n
 WHERE erasure_id = $1 AND done_at IS NULL AND how = $2
   AND NOT EXISTS (SELECT FROM erased_namespaces shadow
@@ -103,7 +103,7 @@ ORDER BY namespace LIMIT $4
 UPDATE erased_namespaces SET sent_at = clock_timestamp() WHERE erasure_id = $1 AND namespace = ANY ($2::text[])
 
 -- name: erased_of
--- Whoever erases a part of a namespace counts it in the same transaction.
+-- Counted in the transaction that erases a part of the namespace.
 INSERT INTO erased_namespaces AS kept (erasure_id, namespace, how, command_id, memories, versions, vectors)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (erasure_id, namespace) DO UPDATE SET
@@ -145,13 +145,13 @@ SELECT count(*) AS partitions, coalesce(sum(windows), 0)::bigint AS windows, coa
 FROM erased_windows WHERE erasure_id = $1
 
 -- name: quieten_windows
--- What a marker says of what left. The table has nothing else that was said.
+-- Summaries in markers; the table has no other texts of messages.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
                            FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
 WHERE conversation_id = ANY ($1::text[]) AND gaps <> '[]'
 
 -- name: sweep_passages
--- Of the messages that go next.
+-- The passages of the messages that are deleted next.
 DELETE FROM passages
 WHERE passage_id IN (
     SELECT p.passage_id
@@ -179,7 +179,7 @@ WHERE (conversation_id, message_id) IN (
     LIMIT 5000)
 
 -- name: sweep_answers
--- And why one failed, which may quote what was said until its dead letter is there. For the 5 seconds see purges.sql.
+-- Also the reason of a failure, which may quote messages until its dead letter is written. purges.sql explains the 5 seconds.
 UPDATE extractions
 SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""')
                   WHEN e.kind = 'user' THEN without_erased(answer, '{}', ARRAY[e.user_id]) ELSE answer - 'proposals' END,
@@ -193,7 +193,7 @@ WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id
        AND (e.kind <> 'user' OR answer <> without_erased(answer, '{}', ARRAY[e.user_id])))
 
 -- name: sweep_parked_requests
--- All of them: what was said since is asked for again by its window.
+-- All of them: windows request the extraction of later messages again.
 WITH gone AS (
     DELETE FROM parked USING erased_conversations c
     WHERE c.erasure_id = $1 AND parked.conversation_id = c.conversation_id
@@ -204,7 +204,7 @@ WITH gone AS (
 SELECT request_id FROM gone
 
 -- name: sweep_findings
--- With what a model said of candidates that are not settled yet, and what was to be forgotten.
+-- Also the verdicts of models on unsettled candidates, and wishes to forget.
 WITH verdicts AS (
     DELETE FROM resolutions r USING erased_conversations c
     WHERE c.erasure_id = $1 AND r.conversation_id = c.conversation_id
@@ -219,13 +219,18 @@ DELETE FROM consolidation_findings f USING erased_conversations c
 WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id
 
 -- name: sweep_window_rows
--- Of windows that are forgotten; of the others the owners tell.
+-- Counts of forgotten windows; owners report the others.
 DELETE FROM windows USING erased_conversations c
 WHERE c.erasure_id = $1 AND windows.conversation_id = c.conversation_id AND phase = 'forgotten'
 
 -- name: sweep_prunings
 DELETE FROM window_prunings p USING erased_conversations c, erasures e
 WHERE e.erasure_id = $1 AND c.erasure_id = e.erasure_id AND p.conversation_id = c.conversation_id AND p.at <= e.at
+
+-- name: sweep_user_settings
+DELETE FROM user_settings u USING erasures e
+WHERE e.erasure_id = $1 AND e.kind = 'user' AND u.user_id = e.user_id AND u.at <= e.at
+  AND (e.tenant_id IS NULL OR u.tenant_id = e.tenant_id) AND (e.app_id IS NULL OR u.app_id = e.app_id)
 
 -- name: count_removed
 INSERT INTO erased_rows AS kept (erasure_id, store, removed, at) VALUES ($1, $2, $3, $4)
@@ -235,14 +240,14 @@ ON CONFLICT (erasure_id, store) DO UPDATE SET removed = kept.removed + excluded.
 SELECT store, removed, at FROM erased_rows WHERE erasure_id = $1 ORDER BY store
 
 -- name: latest_removal
--- Of points of passages that have to leave Qdrant.
+-- Points of passages that wait to be deleted from Qdrant.
 SELECT max(removed_at) FROM passage_removals
 
 -- name: pending_removals
 SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
 -- name: mixed
--- Memories that others said too: of the namespaces in which something was forgotten.
+-- Memories with further sources, in shared namespaces of the erasure.
 SELECT m.namespace, count(*) AS memories
 FROM erased_namespaces n JOIN memories m USING (namespace)
 WHERE n.erasure_id = $1 AND n.how = 'forget' AND m.status <> 'deleted'

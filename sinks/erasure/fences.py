@@ -1,4 +1,4 @@
-"""The fences that erasures leave behind: what of older input they keep out."""
+"""The fences of erasures: which older input they refuse."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,8 +13,8 @@ from sinks.postgres.queries import query
 
 
 async def fences_for(connection: Connection, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
-    """Those that hold for what was said in a scope and feeds these namespaces: of its conversation, of its user, and the earliest
-    of its namespaces' if each of them was erased. Raises Retryable."""
+    """The fences for messages of a scope that feed these namespaces: those of the conversation and the user, and the
+    earliest of the namespaces if each of them was erased. Raises Retryable."""
     users = () if scope.user_id is None else (scope.user_id,)
     known = await fences(connection, namespaces, (scope.conversation_id,), users)
     whole = len(known.namespaces) == len(set(namespaces)) > 0
@@ -25,10 +25,11 @@ async def fences_for(connection: Connection, scope: Scope, namespaces: Collectio
 async def fences(
     connection: Connection, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
 ) -> Fences:
-    """Of those of these that were ever erased; a shadow has the fence of the namespace that it stands for. Raises Retryable."""
+    """The fences of those of these namespaces, conversations and users that were erased. A shadow has the fence of its live
+    namespace. Raises Retryable."""
     stored = {name: storable(live_namespace_of(name)) for name in namespaces}
-    asked = [list({*stored.values()}), list(map(storable, conversations)), list(map(storable, users))]
-    rows = await connection.fetch(query("erasures", "fences"), *asked)
+    keys = [list({*stored.values()}), list(map(storable, conversations)), list(map(storable, users))]
+    rows = await connection.fetch(query("erasures", "fences"), *keys)
     by_conversation: dict[str, tuple[ConversationFence, ...]] = {}
     for row in rows:
         if row["kind"] == "conversation":
@@ -53,5 +54,5 @@ def fence(row: asyncpg.Record) -> Fence:
 
 
 def positions(row: Any) -> dict[int, int]:
-    """JSON has no other keys than text."""
+    """Converts the keys, which are text in JSON, to numbers."""
     return {int(partition): end for partition, end in row["positions"].items()}

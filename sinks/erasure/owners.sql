@@ -1,5 +1,5 @@
 -- name: scopes
--- Whole conversations: what others said in them is erased with them.
+-- Whole conversations, with the messages of other speakers.
 WITH theirs AS (
     SELECT conversation_id FROM messages
     WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
@@ -13,16 +13,16 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs J
 LIMIT $4
 
 -- name: fed
--- By what was asked about; whatever the policies say now.
+-- By the extraction requests, regardless of the current policies.
 SELECT DISTINCT part.namespace
 FROM extractions JOIN extraction_parts part USING (request_id) WHERE conversation_id = ANY ($1::text[])
 
 -- name: named
--- What only commands have fed is in no message.
+-- Namespaces that only commands have fed have no messages.
 SELECT DISTINCT standing_for(namespace) AS namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
 
 -- name: all_named
--- One of which nothing is left stays in the table, for its sequence.
+-- An empty namespace keeps its row, for its sequence.
 SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0
   AND EXISTS (SELECT FROM memory_versions v WHERE v.namespace = namespaces.namespace)
 
@@ -41,7 +41,9 @@ SELECT (SELECT count(*) FROM messages
         WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)) AS messages,
        (SELECT count(*) FROM windows
         WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
-          AND phase <> 'forgotten') AS windows
+          AND phase <> 'forgotten') AS windows,
+       (SELECT count(*) FROM user_settings
+        WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)) AS settings
 
 -- name: from_conversations
 SELECT count(*) FROM memories

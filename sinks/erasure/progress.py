@@ -1,4 +1,4 @@
-"""What a curator notes of an erasure, in the transaction in which it erases a part of it."""
+"""Progress of an erasure in curation, recorded in the transaction that erases a part."""
 
 from datetime import datetime
 
@@ -11,13 +11,13 @@ from sinks.postgres.queries import query
 
 
 class ErasureProgress:
-    """Works within a transaction that holds a namespace's lock. Raises Retryable."""
+    """Reads and writes within a transaction that holds the lock of a namespace. Raises Retryable."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def begin(self, erasure: Erasure) -> None:
-        """Repeated, nothing happens."""
+        """Stores the erasure. A known id changes nothing."""
         with translated("beginning an erasure"):
             await begin(self._connection, erasure)
 
@@ -31,15 +31,15 @@ class ErasureProgress:
     async def count(self, erasure_id: str, command: Command, gone: PurgeCounts) -> None:
         how = "forget" if command.kind == "forget" else "purge"
         values = (erasure_id, command.namespace, how, command.command_id, gone.memories, gone.versions, gone.vectors)
-        with translated("counting what is erased"):
+        with translated("counting erased memories"):
             await self._connection.execute(query("erasures", "erased_of"), *values)
 
     async def count_passages(self, erasure_id: str, removed: int, at: datetime) -> None:
-        with translated("counting what is erased"):
+        with translated("counting erased memories"):
             await self._connection.execute(query("erasures", "count_removed"), erasure_id, "passages", removed, at)
 
     async def done(self, erasure_id: str, command: Command, at: datetime) -> None:
-        """Of the namespace nothing is left that the erasure means."""
+        """Marks the namespace of the command as fully erased."""
         await self.count(erasure_id, command, PurgeCounts(0, 0, 0))
-        with translated("noting what is erased"):
+        with translated("marking a namespace as erased"):
             await self._connection.execute(query("erasures", "done_with"), erasure_id, command.namespace, at)

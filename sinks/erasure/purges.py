@@ -1,4 +1,4 @@
-"""Erasing a namespace: the fence that keeps older input out of it, and everything that was stored for it."""
+"""Erases a namespace: sets the fence against older input, and deletes everything stored for it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
-from schemas.policies.namespaces import UNSAID
+from schemas.policies.namespaces import UNKNOWN
 from schemas.replay.shadows import live_namespace_of
 from sinks.memories import writer
 from sinks.memories.reader import memories_from
@@ -21,12 +21,12 @@ from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.connection import Connection, storable, translated
 from sinks.postgres.queries import query
 
-PAGE: Final = 1_000  # memories erased in one transaction
-MESSAGES_PAGE: Final = 5_000  # archived messages; nothing is archived meanwhile
+PAGE: Final = 1_000  # memories per transaction
+MESSAGES_PAGE: Final = 5_000  # archived messages; archiving waits meanwhile
 
 
 class PurgeCounts(Struct, frozen=True):
-    """How much went of a namespace."""
+    """Counts of a namespace's deleted rows."""
 
     memories: int
     versions: int
@@ -34,41 +34,41 @@ class PurgeCounts(Struct, frozen=True):
 
 
 class Purges:
-    """Works within a transaction: to erase, in one that holds the namespace's lock."""
+    """Works within a transaction; methods that delete need one that holds the lock of the namespace."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.passages = 0  # that `forget` took out of its namespace
+        self.passages = 0  # a memory that `forget` deleted from a shared namespace
 
     async def fence(self, namespace: str, fence: Fence) -> None:
-        """From now on nothing that was said before comes into the namespace."""
+        """Sets the fence: from now on the namespace takes no older input."""
         with translated("fencing a namespace"):
             await self._connection.execute(query("purges", "fence"), namespace, fence.at, fence.positions)
 
     async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
-        """Since when which of these namespaces take nothing older; those that were never erased are missing.
+        """The fences of those of these namespaces that were erased.
 
-        A shadow has the fence of the namespace that it stands for.
+        A shadow has the fence of its live namespace.
         """
         stored = {name: storable(live_namespace_of(name)) for name in namespaces}
-        with translated("asking for fences"):
+        with translated("reading fences"):
             rows = await self._connection.fetch(query("purges", "fences"), list(stored.values()))
         fences = {row["namespace"]: row["purged_at"] for row in rows}
         return {name: fences[kept] for name, kept in stored.items() if kept in fences}
 
     async def page_of(self, namespace: str, erasure: Erasure) -> tuple[Memory, ...]:
-        """Some of its memories, of any status, all of whose sources lie in conversations of the erasure."""
-        with translated("reading what is erased"):
+        """A page of memories, of any status, whose sources all lie in conversations of the erasure."""
+        with translated("reading memories to erase"):
             values = (namespace, PAGE, erasure.erasure_id, erasure.at)
             return memories_from(await self._connection.fetch(query("purges", "page_of_conversations"), *values))
 
     async def page(self, namespace: str) -> tuple[Memory, ...]:
-        """Some of its memories, of any status."""
-        with translated("reading what is erased"):
+        """A page of the namespace's memories, of any status."""
+        with translated("reading memories to erase"):
             return memories_from(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
 
     async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> PurgeCounts:
-        """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
+        """Deletes memories with their versions and vectors. `gone` has their last sequences and no content."""
         memory_ids = [memory.memory_id for memory in gone]
         with translated("erasing memories"):
             vectors = await self._connection.fetchval(query("purges", "count_vectors"), memory_ids)
@@ -82,9 +82,9 @@ class Purges:
         return PurgeCounts(len(gone), int(versions.rpartition(" ")[2]), vectors)
 
     async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:
-        """Cached answers, parked requests, passages, and archived messages of `scopes` that lie before the fence, with the
-        summaries of their conversations. True once no message is left; a call takes some of them."""
-        with translated("erasing what was said"):
+        """Deletes a portion of the cached answers, parked requests, passages, and archived messages of `scopes` before the
+        fence, with the summaries of their conversations. True when no message is left."""
+        with translated("erasing conversation data"):
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
@@ -101,7 +101,9 @@ class Purges:
     async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:
         values = (fence.at, *owner(scope), MESSAGES_PAGE, fence.positions)
         rows = await self._connection.fetch(query("purges", "drop_replies"), *values)
-        if len(rows) < MESSAGES_PAGE:  # as long as there are replies, what tells whose they are stays
+        if (
+            len(rows) < MESSAGES_PAGE
+        ):  # the user's messages stay until the replies are deleted, as they assign the replies to the user
             rows += await self._connection.fetch(query("purges", "drop_messages"), *values)
         conversations = sorted({row["conversation_id"] for row in rows})
         await self._connection.execute(query("purges", "empty_summaries"), conversations)
@@ -111,13 +113,13 @@ class Purges:
 
 
 def owner(scope: Scope) -> tuple[str | None, ...]:
-    """The fields in the statement's order, None where any value is meant."""
-    conversation_id = None if scope.conversation_id == UNSAID else scope.conversation_id
+    """The fields in the order of the statement; None matches any value."""
+    conversation_id = None if scope.conversation_id == UNKNOWN else scope.conversation_id
     return (scope.tenant_id, scope.app_id, scope.user_id, scope.agent_id, conversation_id, scope.mode)
 
 
 def purged(memory: Memory, cause: Cause, at: datetime) -> Outgoing:
-    """The memory event, without anything that the memory said."""
+    """The memory event of a purge, without any content of the memory."""
     changed = MemoryChanged(
         change="purged", namespace=memory.namespace, sequence=memory.sequence, memory=memory, cause=cause
     )

@@ -1,5 +1,5 @@
 -- name: fence
--- Each end as far as any erasure noted it: which of two was carried out later says nothing.
+-- The greatest end offset of any erasure per partition: erasures may be applied in any order.
 INSERT INTO purges (namespace, purged_at, positions) VALUES ($1, $2, $3)
 ON CONFLICT (namespace) DO UPDATE SET
     purged_at = greatest(purges.purged_at, excluded.purged_at),
@@ -13,14 +13,14 @@ ON CONFLICT (namespace) DO UPDATE SET
 SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
 
 -- name: lock_archive
--- Against messages and answers that were there before the fence and would be stored behind it.
+-- Excludes messages and answers from before the fence that would be stored after it.
 SELECT pg_advisory_xact_lock(5200001)
 
 -- name: share_archive
 SELECT pg_advisory_xact_lock_shared(5200001)
 
 -- name: page
--- Of any status: versions of deleted memories have their texts.
+-- Memories of any status: versions of deleted ones have their texts.
 SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
 
 -- name: page_of_conversations
@@ -86,7 +86,7 @@ WITH gone AS (
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)
 
 -- name: drop_messages
--- By whichever is earlier: a sender's clock may be ahead, and what is archived was said by then.
+-- By the earlier of both times: a sender's clock may be ahead, and an archived message was sent before it was archived.
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
@@ -100,7 +100,7 @@ WHERE (conversation_id, message_id) IN (
 RETURNING conversation_id
 
 -- name: drop_replies
--- What was said in their conversations by nobody in particular: it was said to them.
+-- Messages without a user in the user's conversations: they are addressed to the user.
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
@@ -121,32 +121,32 @@ UPDATE extractions SET answer = jsonb_set(answer, '{text}', '""')
 WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'text'
 
 -- name: drop_parked_summaries
--- Summaries go into no batch, so nothing is reserved for those that wait.
+-- Summaries are not batched, so waiting ones have no reservations.
 DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}'
 
 -- name: drop_findings
--- What dry runs said would become of its memories.
+-- Findings of dry runs about its memories.
 DELETE FROM consolidation_findings WHERE namespace = $1
 
 -- name: drop_resolutions
--- A model is asked again where there is something left to ask.
+-- The model is called again if anything is left.
 DELETE FROM resolutions WHERE namespace = $1
 
 -- name: drop_kinds
 DELETE FROM kinds WHERE namespace = $1
 
 -- name: drop_unused_kinds
--- Nothing tells any more what they were for.
+-- Without the request, their purpose is unknown.
 DELETE FROM kinds WHERE namespace = $1 AND NOT EXISTS (
     SELECT FROM memories
     WHERE namespace = $1 AND (memories.kind = kinds.name OR kinds.name = ANY (memories.kinds)))
 
 -- name: drop_forgotten
--- What users asked to have forgotten, in their words.
+-- Wishes to forget, in the users' words.
 DELETE FROM forgotten WHERE namespace = $1
 
 -- name: quieten_windows
--- What markers say of what left, in windows that the messages' fields are of.
+-- Summaries in markers of windows with these fields.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
                            FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
 WHERE gaps <> '[]'

@@ -1,4 +1,4 @@
-"""The extractor's memory: who is asking a model about a slice, and what it answered (guarantee 4)."""
+"""Leases and stored answers of extraction requests: at most one model call for a slice."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -16,19 +16,19 @@ from sinks.postgres.queries import query
 
 
 class Leased(Struct, frozen=True):
-    """Ask the model: nobody else will before `until`, unless the lease is renewed beyond it."""
+    """The caller may call the model: no other worker will before `until`, unless the lease is renewed."""
 
     until: datetime
 
 
 class Answered(Struct, frozen=True):
-    """Do not ask: `answer` is the stored answer's JSON."""
+    """The request has a stored answer (`answer`, JSON): do not call the model."""
 
     answer: bytes
 
 
 class Held(Struct, frozen=True):
-    """Wait: another owner's call may be running until `until`."""
+    """Another owner holds the lease until `until`: wait."""
 
     until: datetime
 
@@ -37,15 +37,17 @@ Lease: TypeAlias = Leased | Answered | Held
 
 
 class Extractions:
-    """The `extractions` table, as the extractor uses it; the curator's part of it is in sinks/memories/settlements.py."""
+    """The `extractions` table for the extractor; the curator uses it through sinks/memories/settlements.py."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def lease(self, request: ExtractionRequest, owner: str, lease_s: float) -> Lease:
-        """Leased, Answered or Held. `owner` should name one delivery to one worker: the same owner is granted again.
+        """Takes the lease of a request: Leased, Answered or Held. `owner` names one delivery to one worker; the same owner
+        gets its lease again.
 
-        Raises Rejected, as whoever asked last, while that has yet to be told: asking again would be paid for again.
+        Raises Rejected if the last call failed for good and its dead letter is not written yet: another call would be billed
+        again.
         """
         with translated("leasing an extraction"):
             async with self._pool.acquire() as connection:
@@ -61,27 +63,27 @@ class Extractions:
                         raise Rejected(reason, detail)
                     if state and state["lease_until"] is not None:
                         return Held(state["lease_until"])
-                    # released or erased between the two statements: ask again
+                    # released or erased between the two statements: try again
 
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
-        """Prolongs the owner's lease; False when it has passed to somebody else, or the answer is stored."""
+        """Renews the owner's lease; False if another owner has it or the answer is stored."""
         with translated("renewing a lease"):
             until = await self._pool.fetchval(query("extractions", "renew"), request_id, owner, lease_s)
         return until is not None
 
     async def release(self, request_id: str, owner: str) -> None:
-        """Gives the owner's lease back, after a call that failed in a way that may pass; nothing if it is not held."""
+        """Releases the owner's lease after a temporary failure; does nothing if the owner does not hold it."""
         with translated("releasing a lease"):
             await self._pool.execute(query("extractions", "release"), request_id, owner)
 
     async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
-        """Those that hold for what was said in a scope and feeds these namespaces."""
-        with translated("asking for fences"):
+        """The erasure fences for messages of a scope that feed these namespaces."""
+        with translated("reading fences"):
             async with self._pool.acquire() as connection:
                 return await fences_for(connection, scope, namespaces)
 
     async def answer(self, request_id: str) -> bytes | None:
-        """The stored answer's JSON."""
+        """The stored answer as JSON; None if there is none."""
         with translated("reading an answer"):
             state = await self._pool.fetchrow(query("extractions", "state"), request_id)
         return state["answer"].encode() if state and state["answer"] is not None else None
@@ -89,10 +91,10 @@ class Extractions:
     async def store_answer(
         self, request_id: str, owner: str, answer_json: bytes, *, provider: str, model: str, usage: Any, parts: int
     ) -> bytes:
-        """Stores the answer if none is stored, and returns the one that counts: the first one, whoever gave it.
+        """Stores the answer unless one is stored, and returns the stored one: the first answer counts.
 
-        `usage` is a Struct or builtins. Raises Rejected `unknown_request` when there is no such request: it was never
-        leased, or has been erased since.
+        `usage` is a Struct or builtins. Raises Rejected `unknown_request` if the request was never leased, or was erased
+        since.
         """
         text = storable_json(answer_json).decode()
         with translated("storing an answer"):
@@ -111,12 +113,13 @@ class Extractions:
         return stored
 
     async def fail(self, request_id: str, rejected: Rejected) -> None:
-        """Records why there will be no answer; nothing if one is stored, or somebody is asking for one."""
+        """Stores the reason why a request gets no answer; does nothing if an answer is stored or another owner holds the
+        lease."""
         with translated("recording a failure"):
             await self._pool.execute(query("extractions", "fail"), request_id, str(rejected))
 
-    async def failure_told(self, request_id: str) -> None:
-        """Its dead letter is there: a later lease is granted, as that may be replayed."""
+    async def mark_failure_reported(self, request_id: str) -> None:
+        """Notes that the dead letter is written: a replayed letter may lease the request again."""
         with translated("recording a failure"):
             await self._pool.execute(query("extractions", "failure_told"), request_id)
 

@@ -1,5 +1,5 @@
 -- name: one_at_a_time
--- Two that form batches at once would make two of half the size.
+-- Concurrent workers would form two batches of half the size.
 SELECT pg_try_advisory_xact_lock($1)
 
 -- name: candidates

@@ -1,4 +1,4 @@
-"""How each model counts tokens, learned by all workers together from what providers bill."""
+"""Calibration of token counts by model, learned by all workers from providers' bills."""
 
 from collections.abc import Callable
 
@@ -14,29 +14,29 @@ class Calibrations:
         self._pool = pool
 
     async def all(self) -> dict[str, Calibration]:
-        """By model; those of which nothing is learned are missing. Raises Retryable."""
+        """Calibrations by model; models without one are missing. Raises Retryable."""
         with translated("reading calibrations"):
             found = await self._pool.fetch(query("calibrations", "all"))
         return {row["model"]: Calibration(row["mean"], row["observed"]) for row in found}
 
     async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
-        """Applies `change` to what is known of the model, `Calibration()` at first, and returns what is known then.
+        """Applies `change` to the model's calibration (`Calibration()` at first) and returns the result.
 
-        Workers that learn at the same time wait for each other; what does not change is not written. `change` should be
-        pure and quick: it runs while the row is locked, and again if another worker tells of the model first. Raises
-        Retryable; then nothing is learned, or the connection was lost behind the commit.
+        Concurrent workers wait for each other. An unchanged calibration is not written. `change` must be pure and quick: it
+        runs while the row is locked, and again if another worker stores the model first. Raises Retryable: nothing was
+        stored, or the connection was lost after the commit.
         """
         with translated("learning a calibration"):
             async with self._pool.acquire() as connection, connection.transaction():
-                while (learned := await learned_now(connection, model, change)) is None:
-                    pass  # the other worker's row can be locked now
+                while (learned := await learn_once(connection, model, change)) is None:
+                    pass  # the other worker's row exists and can be locked now
                 return learned
 
 
-async def learned_now(
+async def learn_once(
     connection: Connection, model: str, change: Callable[[Calibration], Calibration]
 ) -> Calibration | None:
-    """None when another worker began the model after this one found nothing of it."""
+    """None if another worker created the row of the model in the meantime."""
     row = await connection.fetchrow(query("calibrations", "lock"), model)
     known = Calibration(row["mean"], row["observed"]) if row else Calibration()
     learned = change(known)

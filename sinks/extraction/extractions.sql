@@ -1,6 +1,6 @@
 -- name: lease
--- Granted when nobody has answered, no failure has yet to be told, and the lease is free, run out, or this owner's already. The database's clock
--- counts: the workers' clocks may differ.
+-- Granted if there is no answer, no failure without a dead letter, and the lease is free, expired, or this owner's already. By the
+-- database's clock, as workers' clocks may differ.
 INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy, policy_version,
                          namespaces, requested_at, lease_owner, lease_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp() + $11::double precision * interval '1 second')
@@ -57,17 +57,17 @@ WHERE extractions.request_id = $1 AND extractions.answer IS NULL
 RETURNING extractions.answer::text AS answer
 
 -- name: fail
--- Unless another owner is asking by now. It has failed for good, at `failed_at`, once that is told.
+-- Unless another owner has the lease. The failure is final, at `failed_at`, once its dead letter is written.
 UPDATE extractions SET failed_at = NULL, failed_reason = $2, lease_owner = NULL, lease_until = NULL
 WHERE request_id = $1 AND answer IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
 
 -- name: failure_told
--- Its detail may quote what was said: from now on it is in the dead letter alone, where an erasure finds it.
+-- The detail may quote messages. From now on only the dead letter has it, where an erasure finds it.
 UPDATE extractions SET failed_at = clock_timestamp(), failed_reason = split_part(failed_reason, ': ', 1)
 WHERE request_id = $1 AND answer IS NULL AND failed_reason IS NOT NULL
 
 -- name: ensure
--- A request that this database has never seen: its candidates were made by hand, or its row was lost.
+-- A request without a row: its candidates were published by hand, or the row was lost.
 INSERT INTO extractions (request_id, conversation_id, partition, policy, policy_version, provider, parts)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
@@ -85,7 +85,7 @@ INSERT INTO extraction_parts (request_id, part, namespace, outcome, committed_at
 SELECT count(*) FROM extraction_parts WHERE request_id = $1
 
 -- name: results
--- What became of the candidates of all parts.
+-- The results of the candidates of all parts.
 SELECT ruling ->> 'result' AS result, count(*) AS candidates
 FROM extraction_parts, jsonb_array_elements(outcome -> 'rulings') AS ruling
 WHERE request_id = $1

@@ -1,17 +1,20 @@
 -- name: park
 INSERT INTO parked (request_id, conversation_id, namespaces, lane, reason, not_before, deadline, batched, topic, partition,
-                    position, timestamp_ms, key, value, headers, requested_at)
+                    position, timestamp_ms, key, value, headers, requested_at, shares, tokens)
 VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7::double precision * interval '1 second', $8, $9, $10, $11, $12, $13, $14,
-        $15, $16)
+        $15, $16, $17, $18)
 ON CONFLICT DO NOTHING
 
 -- name: holds
 SELECT EXISTS (SELECT FROM parked WHERE request_id = $1)
 
+-- name: hasten
+UPDATE parked SET not_before = least(not_before, clock_timestamp()) WHERE request_id = $1 AND reason = $2 AND tries = 0
+
 -- name: claim
--- The database's clock counts: the workers' clocks may differ. What is past its deadline goes with what is live: if it lies in a
--- batch only when that must have ended long ago, so that nobody seems to look after it. What was reserved for a batch is given
--- back: who is asked alone reserves anew.
+-- By the database's clock, as workers' clocks may differ. Requests past their deadline count as live; one in a batch only once the
+-- batch must have ended long ago, which means that no worker handles it. Its budget reservation for the batch is released, as a
+-- single call reserves again.
 WITH due AS (
     SELECT request_id, reservation
     FROM parked
@@ -29,7 +32,36 @@ UPDATE parked
 SET lane = $1, batched = false, batch_key = NULL, reservation = NULL, lease_owner = $3,
     lease_until = clock_timestamp() + $4::double precision * interval '1 second'
 FROM due WHERE parked.request_id = due.request_id
-RETURNING parked.request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers
+RETURNING parked.request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers, shares, tokens
+
+-- name: no_longer
+-- Requests that wait to share a call, once there are enough. Rows that another worker is claiming are skipped.
+WITH waiting AS (
+    SELECT request_id FROM parked
+    WHERE shares = $1 AND reason = $2 AND tries = 0
+      AND $3 <= (SELECT sum(tokens) FROM parked WHERE shares = $1 AND reason = $2 AND tries = 0 AND lease_until IS NULL)
+    ORDER BY request_id
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE parked SET not_before = least(not_before, clock_timestamp()) FROM waiting WHERE parked.request_id = waiting.request_id
+
+-- name: claim_companions
+-- A request that failed before keeps its own pause and is left out.
+WITH waiting AS (
+    SELECT request_id, sum(tokens) OVER (ORDER BY parked_at, request_id) AS together
+    FROM parked
+    WHERE shares = $1 AND lane = $2 AND reason = $3 AND tries = 0 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+), free AS (
+    SELECT request_id FROM parked
+    WHERE request_id IN (SELECT request_id FROM waiting WHERE together <= $4)
+      AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+    ORDER BY parked_at, request_id
+    LIMIT $7
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE parked SET lease_owner = $5, lease_until = clock_timestamp() + $6::double precision * interval '1 second'
+FROM free WHERE parked.request_id = free.request_id
+RETURNING parked.request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers, shares, tokens
 
 -- name: renew
 UPDATE parked SET lease_until = clock_timestamp() + $3::double precision * interval '1 second'
@@ -37,7 +69,7 @@ WHERE request_id = $1 AND lease_owner = $2
 RETURNING true
 
 -- name: set_aside
--- Not removed: it is all that is left of what was asked.
+-- Not deleted: the row is the only record of the request.
 UPDATE parked
 SET not_before = 'infinity', deadline = 'infinity', reason = $2, batched = false, batch_key = NULL, lease_owner = NULL,
     lease_until = NULL

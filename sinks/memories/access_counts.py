@@ -1,4 +1,4 @@
-"""How often memories were read: counted beside them, in batches."""
+"""Access counts of memories, written in batches."""
 
 from collections.abc import Collection, Mapping
 
@@ -10,7 +10,7 @@ from sinks.postgres.queries import query
 
 
 class Access(Struct, frozen=True):
-    """Of one memory: how often it was read, and when last."""
+    """How often a memory was read, and when last."""
 
     access_count: int
     last_accessed_at: Moment
@@ -27,14 +27,14 @@ class Accesses:
         self._pool = pool
 
     async def add(self, counted: Mapping[str, Access]) -> None:
-        """Adds to what is counted of each memory; those that are gone are passed over. Raises Retryable."""
+        """Adds to the counts of memories; deleted memories are skipped. Raises Retryable."""
         ids, counts = list(counted), [access.access_count for access in counted.values()]
         times = [access.last_accessed_at for access in counted.values()]
-        with translated("counting what was read"):
+        with translated("storing access counts"):
             await self._pool.execute(query("accesses", "add"), ids, counts, times)
 
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]:
-        """What is counted of each; those that were never read are missing. Raises Retryable."""
-        with translated("asking how often memories were read"):
+        """The counts of these memories; unread ones are missing. Raises Retryable."""
+        with translated("reading access counts"):
             rows = await self._pool.fetch(query("accesses", "of"), list(memory_ids))
         return {row["memory_id"]: Access(row["access_count"], row["last_accessed_at"]) for row in rows}

@@ -1,4 +1,4 @@
-"""One change of a memory on its way into the tables: what the rules decided, before anything is written."""
+"""A decided change of a memory, before it is written to the tables."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ from sinks.vectors.port import Vector
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
-    """`after` carries its version and the namespace's sequence; `vector` is given when the text is new."""
+    """`after` has the new version and the sequence of the namespace; `vector` is set if the text is new."""
 
     change: Change
     before: Memory | None

@@ -1,7 +1,7 @@
-"""Memory events read back from PostgreSQL: what `memory.events` said, in its order, for as long as the versions are kept.
+"""Memory events read back from PostgreSQL in the order of `memory.events`, as long as versions are kept.
 
-A namespace's sequence has no gaps and its versions are removed only with all of it. So where sequences are missing, the
-namespace was erased up to there, and that is told in their place.
+The sequence of a namespace has no gaps, and versions are deleted only with the whole namespace. Missing sequences therefore
+mean an erasure up to there, which is returned in their place.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -24,9 +24,9 @@ ERASED = "memstream.namespace.erased"
 
 
 class RecordedEvent(Struct, frozen=True):
-    """An event, and the sequence of its namespace with which everything up to it is known.
+    """An event, and the sequence of its namespace that a reader has reached with it.
 
-    A memory event, or one of type `memstream.namespace.erased`: of what was told up to its `sequence` nothing is left.
+    A memory event, or `memstream.namespace.erased`: nothing is left of the changes up to its `sequence`.
     """
 
     sequence: int
@@ -34,21 +34,21 @@ class RecordedEvent(Struct, frozen=True):
 
 
 class EventHistory:
-    """The `memory_versions` table, read as the events that it was told by."""
+    """Reads the `memory_versions` table as events."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
-        """The sequence of each namespace's latest change, 0 before the first. Raises Retryable."""
-        with translated("asking how far namespaces are"):
+        """The sequence of each namespace's latest change, 0 without one. Raises Retryable."""
+        with translated("reading heads of namespaces"):
             rows = await self._reader.fetch(query("event_history", "heads"), list(map(storable, namespaces)))
         heads = {row["namespace"]: row["sequence"] for row in rows}
         return {each: heads.get(storable(each), 0) for each in namespaces}
 
     async def events_after(self, namespace: str, sequence: int, limit: int) -> tuple[RecordedEvent, ...]:
-        """What happened behind `sequence`, in order: that of at most `limit` changes. Empty at the end. Raises Retryable."""
-        with translated("reading events back"):
+        """Events behind `sequence` in order, of at most `limit` changes; empty at the end. Raises Retryable."""
+        with translated("reading memory events"):
             rows = await self._reader.fetch(query("event_history", "events_after"), namespace, sequence, limit)
         return tuple(recorded_events(namespace, sequence, rows, limit))
 
@@ -56,7 +56,8 @@ class EventHistory:
 def recorded_events(
     namespace: str, sequence: int, rows: Sequence[asyncpg.Record], limit: int
 ) -> Iterator[RecordedEvent]:
-    """Of rows of one moment: each change, and before it, or behind the last, the erasure that its place speaks of."""
+    """The events of rows read at one moment, with an erasure before the first or behind the last where sequences are
+    missing."""
     known, changes = sequence, [row for row in rows if row["sequence"] is not None]
     for row in changes:
         if row["sequence"] > known + 1:

@@ -1,4 +1,4 @@
-"""Everything of a namespace, read page by page: nothing is held between pages, neither a connection nor a snapshot."""
+"""Reads a whole namespace in pages. Between pages it holds neither a connection nor a snapshot."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,19 +12,19 @@ from sinks.postgres.queries import query
 
 
 class Exports:
-    """Reads memories in the order of their ids, so that one that changes meanwhile is told once."""
+    """Reads memories in the order of their ids, so that one that changes meanwhile appears once."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
-        """Memories with an id behind `after_id`, "" for the first; none at the end. Raises Retryable."""
+        """Memories with an id behind `after_id` ("" for the first page); empty at the end. Raises Retryable."""
         with translated("exporting memories"):
             rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), limit)
         return memories_from(rows)
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
-        """All versions of memories, oldest first. Raises Retryable."""
+        """All versions of these memories, oldest first. Raises Retryable."""
         with translated("exporting versions"):
             rows = await self._pool.fetch(query("exports", "versions"), list(memory_ids))
         found = (convert(dict(row), MemoryVersion) for row in rows)

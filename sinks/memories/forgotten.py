@@ -1,4 +1,4 @@
-"""What users asked to have forgotten, for as long as candidates of what they said before may still come."""
+"""Wishes of users to have something forgotten, kept while candidates of earlier messages may still arrive."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from schemas.extraction.candidates import Wish
 from sinks.postgres.connection import Connection, storable_json
 from sinks.postgres.queries import query
 
-KEPT: Final = timedelta(days=30)  # requests wait for hours to days, and Kafka keeps candidates for a week
+KEPT: Final = timedelta(days=30)  # requests may wait for days, and Kafka keeps candidates for a week
 
 
 class ForgottenWishes:
@@ -21,12 +21,12 @@ class ForgottenWishes:
         self._connection = connection
 
     async def since(self, namespace: str, moment: datetime) -> tuple[Wish, ...]:
-        """Those of a namespace that were said at that moment or later, in their order."""
+        """The wishes of a namespace that were made at that moment or later, in order."""
         rows = await self._connection.fetch(query("forgotten", "since"), namespace, moment)
         return tuple(convert(row["wish"], Wish) for row in rows)
 
     async def keep(self, namespace: str, wishes: Iterable[Wish], now: datetime) -> None:
-        """A wish that says no time is kept from now on. Those of long ago go."""
+        """Stores wishes; one without a time gets the current one. Deletes wishes of long ago."""
         rows = [
             (
                 wish.wish_id,

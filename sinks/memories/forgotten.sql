@@ -7,5 +7,5 @@ ON CONFLICT (wish_id) DO NOTHING
 SELECT wish FROM forgotten WHERE namespace = $1 AND said_at >= $2 ORDER BY said_at, wish_id
 
 -- name: drop_old
--- What was said so long ago waits nowhere any more.
+-- Candidates from so long ago cannot arrive any more.
 DELETE FROM forgotten WHERE namespace = $1 AND said_at < $2

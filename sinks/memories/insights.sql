@@ -12,6 +12,9 @@ SELECT (at AT TIME ZONE 'UTC')::date AS day, sum(calls)::bigint AS calls,
 FROM model_usage WHERE namespaces @> ARRAY[$1] AND at >= $2 AND at < $3
 GROUP BY 1 ORDER BY 1
 
+-- name: retrievals_by_day
+SELECT day, operation, asked, found FROM retrieval_counts WHERE namespace = $1 AND day >= $2 AND day <= $3
+
 -- name: costliest
 -- Of each request that changed a memory its part, as for one memory: what the request cost, among those that it changed.
 WITH changed AS (

@@ -15,7 +15,7 @@ MOST: Final = 1_000
 
 
 class UsedKind(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A kind, and how many live memories of the namespace have it, as their first kind or a further one."""
+    """A kind, and the number of live memories that have it as their first or a further kind."""
 
     name: str
     description: str = ""
@@ -27,11 +27,11 @@ class KindDirectory(Protocol):
     """Lists the kinds of a namespace."""
 
     async def of(self, namespace: str) -> tuple[UsedKind, ...]:
-        """By name. Raises Retryable."""
+        """The kinds of a namespace, sorted by name. Raises Retryable."""
 
 
 class Kinds:
-    """The `kinds` table, and the kinds of memories."""
+    """Reads and writes the `kinds` table, and reads the kinds of memories."""
 
     def __init__(self, reader: Pool | Connection) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class Kinds:
         return tuple(convert(dict(row), UsedKind) for row in rows)
 
     async def keep(self, namespace: str, kinds: Iterable[Kind], made_by: str, at: datetime) -> None:
-        """What is said of a kind replaces what was said of it before."""
+        """Stores descriptions of kinds; a new one replaces the old one."""
         rows = [
             (namespace, storable(each.name), storable(each.description), storable(each.icon), made_by, at)
             for each in kinds

@@ -1,12 +1,12 @@
 -- name: keep
--- What is said anew replaces what was said; nothing replaces nothing.
+-- A new description replaces the old one; an empty one replaces nothing.
 INSERT INTO kinds (namespace, name, description, icon, made_by, made_at) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (namespace, name) DO UPDATE SET
     description = coalesce(nullif(excluded.description, ''), kinds.description),
     icon = coalesce(nullif(excluded.icon, ''), kinds.icon)
 
 -- name: of_namespace
--- Those that were described, and those that live memories have.
+-- Described kinds, and kinds of live memories.
 SELECT name, coalesce(description, '') AS description, coalesce(icon, '') AS icon, coalesce(memories, 0) AS memories
 FROM (SELECT name, description, icon FROM kinds WHERE namespace = $1) AS described
 FULL JOIN (

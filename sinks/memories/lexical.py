@@ -1,4 +1,4 @@
-"""The port of the search by words, and PostgreSQL's full text behind it."""
+"""Full-text search of memories: the port, and its implementation in PostgreSQL."""
 
 from collections.abc import Collection
 from typing import Any, Final, Protocol
@@ -11,27 +11,27 @@ from sinks.memories.reader import Reader, memories_from
 from sinks.postgres.connection import storable, translated
 from sinks.postgres.queries import query
 
-COUNTED: Final = 500  # memories that have a word; more of them tell nothing apart
-# Rare words that a question counts for at most. Of 2, 3, 4 and any number, over the questions of `make bench-recall` that are
-# tuned on, 4 kept the long ones answered and the unrelated ones empty.
-WORDS_OF_A_QUESTION: Final = 4.0
+MAX_COUNTED: Final = 500  # memories counted per word; a word in more of them does not discriminate
+# The most rare words of a question that count. Of 2, 3, 4 and no limit, 4 was best on the tuning questions of
+# `make bench-recall`: long questions kept their answers, and unrelated ones had no hits.
+MAX_RARE_WORDS: Final = 4.0
 
 
 class WordMatch(Struct, frozen=True):
-    """A memory that has words of what is asked; `score` is from 0 to 1."""
+    """A memory that shares words with the query; `score` is from 0 to 1."""
 
     memory_id: str
     score: float
 
 
 class LexicalIndex(Protocol):
-    """Reads what Postgres says now: nothing lags, and nothing stays behind. Raises Retryable."""
+    """Full-text search that reads the current rows, so it never lags. Raises Retryable."""
 
     async def search(self, text: str, *, namespaces: Collection[str], filters: Filters, limit: int) -> list[WordMatch]:
-        """Memories with any word of the text that the filters accept, best first."""
+        """Memories with any word of the text that pass the filters, best first."""
 
     async def listed(self, *, namespaces: Collection[str], filters: Filters, limit: int) -> tuple[Memory, ...]:
-        """Memories that the filters accept, the most important first, the latest first among equals."""
+        """Memories that pass the filters, most important first, then latest first."""
 
 
 class FullText:
@@ -42,9 +42,9 @@ class FullText:
 
     async def search(self, text: str, *, namespaces: Collection[str], filters: Filters, limit: int) -> list[WordMatch]:
         statement = filtered(query("lexical", "matches"), filters)
-        with translated("searching by words"):
+        with translated("full-text search of memories"):
             rows = await self._reader.fetch(
-                statement, *arguments(namespaces, filters), storable(text), limit, COUNTED, WORDS_OF_A_QUESTION
+                statement, *arguments(namespaces, filters), storable(text), limit, MAX_COUNTED, MAX_RARE_WORDS
             )
         return [WordMatch(row["memory_id"], row["score"]) for row in rows]
 
@@ -58,21 +58,21 @@ class FullText:
 
 
 def filtered(statement: str, filters: Filters) -> str:
-    """The statement with the conditions that all of them share."""
+    """The statement with the filter conditions that all statements share."""
     live = query("lexical", "live") if filters.statuses == ("active",) else query("lexical", "of_statuses")
     return statement.replace("{filters}", query("lexical", "filters")).replace("{statuses}", live)
 
 
 def arguments(namespaces: Collection[str], filters: Filters) -> tuple[Any, ...]:
-    """The first parameters of every statement; what is not asked for is NULL."""
+    """The first parameters of every statement; unused filters are NULL."""
     return (
-        *(some(namespaces), list(filters.statuses)),
-        *(some(filters.kinds), some(filters.tags), some(filters.languages)),
+        *(array_or_null(namespaces), list(filters.statuses)),
+        *(array_or_null(filters.kinds), array_or_null(filters.tags), array_or_null(filters.languages)),
         *(filters.min_confidence, filters.least_importance, filters.most_importance),
         *(filters.created_from, filters.created_to, filters.happened_from, filters.happened_to),
         *(filters.valid_at, filters.pinned),
     )
 
 
-def some(values: Collection[str]) -> list[str] | None:
+def array_or_null(values: Collection[str]) -> list[str] | None:
     return [storable(value) for value in values] or None

@@ -1,5 +1,5 @@
 -- name: filters
--- What a memory must be: schemas.searches.Filters.accepts says the same.
+-- Conditions of the filters, equal to schemas.retrieval.searches.Filters.accepts.
 {statuses}
   AND ($3::text[] IS NULL OR kind = ANY ($3) OR kinds && $3)
   AND ($4::text[] IS NULL OR tags && $4)
@@ -12,7 +12,7 @@
   AND ($14::boolean IS NULL OR pinned = $14)
 
 -- name: live
--- Said as the indexes of live memories say it.
+-- Written as in the partial indexes of live memories.
 status = 'active' AND $2::text[] IS NOT NULL
 
 -- name: of_statuses
@@ -48,13 +48,13 @@ WITH spaces AS (
             (SELECT memory_id, 1.0::float8 AS share FROM (
                 SELECT * FROM memories
                 WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.strong)
-                OFFSET 0 -- no other index is any good here, whatever else is asked
+                OFFSET 0 -- keeps the planner from using another index
             ) AS with_word WHERE {filters} LIMIT $17)
             UNION ALL
             (SELECT memory_id, 0.5::float8 FROM (
                 SELECT * FROM memories
                 WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.weak)
-                OFFSET 0 -- no other index is any good here, whatever else is asked
+                OFFSET 0 -- keeps the planner from using another index
             ) AS with_word WHERE {filters} LIMIT $17)
         ) AS either
         GROUP BY memory_id
@@ -78,7 +78,7 @@ FROM matches JOIN weights USING (word) CROSS JOIN question
 GROUP BY memory_id ORDER BY score DESC, memory_id LIMIT $16
 
 -- name: listed
--- Each namespace by its index, then all together.
+-- Each namespace by its index, then merged.
 SELECT listed.* FROM unnest($1::text[]) AS space CROSS JOIN LATERAL (
     SELECT * FROM memories
     WHERE namespace = space AND {filters}

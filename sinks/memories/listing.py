@@ -1,4 +1,4 @@
-"""What a list of memories is asked for: one namespace, filters, an order, and the place where the last page ended."""
+"""Parameters of a list of memories: one namespace, filters, an order, and the place where the last page ended."""
 
 from typing import Literal, TypeAlias
 
@@ -14,17 +14,16 @@ COLUMNS: dict[Order, str] = {"importance": "importance", "created": "created_at"
 
 
 class Place(Struct, frozen=True):
-    """Of a memory in an order: its importance or its time there, and its id, which decides among equals."""
+    """The position of a memory in an order: its importance or time, and its id as the tie-breaker."""
 
     value: Fraction | Moment
     memory_id: str
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """Memories of any of the `statuses`, of any of the `kinds` and with any of the `tags`, if some are named.
+    """Selects memories with any of the `statuses`, any of the `kinds` and any of the `tags` given.
 
-    `created_from` is within the time asked for, `created_to` just beyond. The greatest value comes first: the most important,
-    the newest.
+    `created_from` is inclusive, `created_to` exclusive. Orders are descending: most important or newest first.
     """
 
     namespace: str

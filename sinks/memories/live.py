@@ -1,4 +1,4 @@
-"""All live memories of a namespace, and what says whether they changed."""
+"""All live memories of a namespace, and a marker that tells whether they changed."""
 
 from collections.abc import Sequence
 
@@ -12,25 +12,25 @@ from sinks.postgres.queries import query
 
 
 class Head(Struct, frozen=True):
-    """Where a namespace is: as long as it is equal, so are its memories."""
+    """The state marker of a namespace: equal heads mean equal memories."""
 
     sequence: int
     purged_at: Moment | None = None
 
 
 class LiveMemories:
-    """`reader` is the pool, or the connection of a transaction that must see itself."""
+    """`reader` is the pool, or the connection of a transaction that must see its own writes."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     async def heads(self, namespaces: Sequence[str]) -> dict[str, Head]:
-        """Of those that anybody has fed. Raises Retryable."""
-        with translated("asking where namespaces are"):
+        """The heads of those of these namespaces that exist. Raises Retryable."""
+        with translated("reading heads of namespaces"):
             rows = await self._reader.fetch(query("live", "heads"), list(map(storable, namespaces)))
         return {row["namespace"]: Head(row["sequence"], row["purged_at"]) for row in rows}
 
     async def of(self, namespace: str) -> tuple[Memory, ...]:
-        """The oldest first. Raises Retryable."""
+        """The live memories of a namespace, oldest first. Raises Retryable."""
         with translated("reading live memories"):
             return memories_from(await self._reader.fetch(query("live", "of"), storable(namespace)))

@@ -1,6 +1,14 @@
 -- name: by_ids
 SELECT * FROM memories WHERE memory_id = ANY ($1::text[])
 
+-- name: rows_unless
+-- xmin is the transaction that wrote the current row: it differs after every change, and an erased row is not found.
+-- Columns of an unchanged row are null.
+SELECT m.memory_id AS asked, m.xmin::text::bigint AS written_by, changed.*
+FROM unnest($1::text[], $2::bigint[]) AS known (memory_id, written_by)
+JOIN memories m USING (memory_id)
+LEFT JOIN memories changed ON changed.memory_id = m.memory_id AND m.xmin::text::bigint <> known.written_by
+
 -- name: live_by_text
 -- By hash, as texts may be longer than an index entry; the comparison settles collisions.
 SELECT * FROM memories
@@ -16,7 +24,7 @@ ORDER BY importance DESC, memory_id
 LIMIT $3 OFFSET $4
 
 -- name: listed_by_importance
--- Three of a kind: an order that is a parameter would keep the planner from indexes.
+-- Three similar statements: with the order as a parameter, the planner would use no index.
 SELECT * FROM memories
 WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
@@ -49,7 +57,7 @@ ORDER BY updated_at DESC, memory_id LIMIT $11
 -- name: in_other_languages
 -- Live memories of a namespace that are in another language, the latest first.
 SELECT * FROM memories
-WHERE namespace = $1 AND status = 'active' AND language IS NOT NULL AND split_part(language, '-', 1) <> $2
+WHERE namespace = $1 AND status = 'active' AND language IS NOT NULL AND lower(split_part(language, '-', 1)) <> $2
 ORDER BY updated_at DESC, memory_id
 LIMIT $3
 
@@ -61,7 +69,7 @@ ORDER BY importance, created_at, memory_id
 LIMIT $2
 
 -- name: expiring
--- Namespaces of which something is to expire, those that wait longest first.
+-- Namespaces with expired live memories, longest overdue first.
 SELECT namespace FROM memories
 WHERE status = 'active' AND least(expires_at, valid_until) <= $1
 GROUP BY namespace ORDER BY min(least(expires_at, valid_until)) LIMIT $2
@@ -83,8 +91,18 @@ WHERE namespace = ANY ($1::text[]) AND status = 'active'
   AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
 ORDER BY created_at DESC, memory_id LIMIT $3
 
+-- name: before
+-- Memories that these memories replaced, directly or indirectly, nearest first.
+WITH RECURSIVE earlier AS (
+    SELECT * FROM memories WHERE namespace = $1 AND superseded_by = ANY ($2::text[]) AND status <> 'active'
+    UNION
+    SELECT m.* FROM memories m JOIN earlier ON m.superseded_by = earlier.memory_id
+    WHERE m.namespace = $1 AND m.status <> 'active'
+)
+SELECT * FROM earlier LIMIT $3
+
 -- name: from_messages
--- Which memories of these namespaces come from these messages; of each message the first by id.
+-- Memories of these namespaces from these messages; per message the first by id.
 SELECT asked.conversation_id, asked.message_id, found.memory_id
 FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
 CROSS JOIN LATERAL (
@@ -96,7 +114,7 @@ CROSS JOIN LATERAL (
 ) AS found
 
 -- name: linking
--- To any of these memories; all of them without a limit.
+-- Memories with links to any of these; without a limit, all of them.
 SELECT DISTINCT ON (memories.memory_id) memories.*
 FROM unnest($2::text[]) AS target
 JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', target))
@@ -118,13 +136,20 @@ SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 ORDER BY version
 
 -- name: version
--- One, or the latest.
+-- The given version, or the latest.
 SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 AND ($2::integer IS NULL OR version = $2) ORDER BY version DESC LIMIT 1
 
 -- name: versions_after
 SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 AND version > $2 ORDER BY version LIMIT $3
+
+-- name: contents_before_deletion
+-- The contents of memories before their deletion, which their rows do not have.
+SELECT DISTINCT ON (memory_id) before
+FROM memory_versions
+WHERE memory_id = ANY ($1::text[]) AND after->>'status' = 'deleted' AND before->>'status' <> 'deleted'
+ORDER BY memory_id, version DESC
 
 -- name: store
 -- The rows' columns by name from the memories' JSON.
@@ -152,7 +177,7 @@ ON CONFLICT (memory_id) DO UPDATE SET model = excluded.model, vector = excluded.
 DELETE FROM embeddings WHERE memory_id = ANY ($1::text[])
 
 -- name: with_vectors
--- What the index should hold of these memories.
+-- The points that the index should have for these memories.
 SELECT memories.*, embeddings.vector
 FROM memories JOIN embeddings USING (memory_id)
 WHERE memory_id = ANY ($1::text[]) AND status <> 'deleted' AND embeddings.model = $2

@@ -1,4 +1,4 @@
-"""Which namespaces hold memories."""
+"""Lists the namespaces that hold memories."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -11,7 +11,7 @@ from sinks.postgres.queries import query
 
 
 class NamespaceSummary(Struct, frozen=True, kw_only=True):
-    """A namespace, and how many live memories it has."""
+    """A namespace and the number of its live memories."""
 
     namespace: str
     live: int
@@ -23,10 +23,10 @@ class NamespaceDirectory(Protocol):
     async def page(
         self, patterns: Collection[str], *, containing: str, after: str, limit: int
     ) -> tuple[NamespaceSummary, ...]:
-        """Those that a pattern covers, by name, from behind `after` on. Raises Retryable."""
+        """Namespaces that a pattern covers, by name, behind `after`. Raises Retryable."""
 
     async def largest(self, patterns: Collection[str], *, containing: str, limit: int) -> tuple[NamespaceSummary, ...]:
-        """Those that a pattern covers with live memories, the most first. Raises Retryable."""
+        """Namespaces that a pattern covers, those with the most live memories first. Raises Retryable."""
 
 
 class Namespaces:
@@ -53,6 +53,6 @@ class Namespaces:
 
 
 def like(pattern: str) -> str:
-    """A pattern of a key (`*` for any characters) as SQL has it."""
+    """Converts a key's pattern (`*` for any characters) to a LIKE pattern."""
     escaped = pattern.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
     return escaped.replace(EVERYWHERE, "%")

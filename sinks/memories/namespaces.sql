@@ -7,7 +7,7 @@ WHERE namespace > $1 AND namespace LIKE ANY ($2::text[]) AND strpos(lower(namesp
 ORDER BY namespace LIMIT $4
 
 -- name: largest
--- Those with most live memories.
+-- Namespaces with the most live memories.
 SELECT namespace, count(*) AS live FROM memories
 WHERE status = 'active' AND namespace LIKE ANY ($1::text[]) AND strpos(lower(namespace), lower($2)) > 0
 GROUP BY namespace ORDER BY count(*) DESC, namespace LIMIT $3

@@ -1,11 +1,12 @@
-"""Reading what is remembered: memories by id, text or namespace, their versions and vectors."""
+"""Reads memories by id, text or namespace, with their versions and vectors."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
 import asyncpg
 from msgspec import Struct
+from msgspec.structs import replace
 
 from schemas.codec import convert
 from schemas.conversations.messages import Moment
@@ -22,7 +23,7 @@ Reader: TypeAlias = Pool | Connection
 
 
 class MemoryVersion(Struct, frozen=True, kw_only=True):
-    """One change of a memory: what it was, what it became, who did it and on account of what."""
+    """One change of a memory: before, after, and its cause."""
 
     memory_id: str
     version: int
@@ -34,22 +35,40 @@ class MemoryVersion(Struct, frozen=True, kw_only=True):
     at: Moment
 
 
+class MemoryRow(Struct, frozen=True):
+    """A memory, and the id of the transaction that wrote its row."""
+
+    memory: Memory
+    written_by: int
+
+
 class Memories:
-    """The `memories` tables, read. `reader` is the pool, or the connection of a transaction that must see itself."""
+    """Reads the `memories` tables. `reader` is the pool, or the connection of a transaction that must see its own writes."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     async def get(self, memory_id: str) -> Memory | None:
-        """The memory, of any status."""
+        """The memory, of any status; None if there is none."""
         return (await self.by_ids((memory_id,))).get(memory_id)
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        """Those that exist, of any status and namespace."""
+        """Those of these memories that exist, of any status and namespace."""
         return {memory.memory_id: memory for memory in await self._fetch("by_ids", list(map(storable, memory_ids)))}
 
+    async def rows_unless(self, known: Mapping[str, int]) -> tuple[dict[str, MemoryRow], frozenset[str]]:
+        """Returns the rows, by id, whose version differs from the `known` one (0: unknown), and the ids of unchanged rows.
+        Memories in neither do not exist."""
+        with translated("reading memories"):
+            rows = await self._reader.fetch(
+                query("memories", "rows_unless"), list(map(storable, known)), list(known.values())
+            )
+        changed = {row["asked"]: row for row in rows if row["memory_id"] is not None}
+        unchanged = frozenset(row["asked"] for row in rows if row["memory_id"] is None)
+        return {name: MemoryRow(memory_from(row), row["written_by"]) for name, row in changed.items()}, unchanged
+
     async def live_by_text(self, namespace: str, normalised: Collection[str]) -> tuple[Memory, ...]:
-        """Live memories whose normalised text is one of these, oldest first."""
+        """Live memories with one of these normalised texts, oldest first."""
         return await self._fetch("live_by_text", namespace, list(normalised))
 
     async def in_namespace(
@@ -58,47 +77,57 @@ class Memories:
         """Memories of a namespace, the most important first."""
         return await self._fetch("in_namespace", namespace, list(statuses), limit, offset)
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
-        """Memories of a namespace by filters, a page of them in their order."""
-        return await self._fetch(f"listed_by_{COLUMNS[asked.order]}", *listing_arguments(asked))
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
+        """A page of a namespace's memories, filtered and ordered. Deleted ones have the contents that an undo restores."""
+        page = await self._fetch(f"listed_by_{COLUMNS[listing.order]}", *listing_arguments(listing))
+        if not (deleted := [memory.memory_id for memory in page if memory.status == "deleted"]):
+            return page
+        with translated("reading deleted memories"):
+            rows = await self._reader.fetch(query("memories", "contents_before_deletion"), deleted)
+        before = {memory.memory_id: memory for memory in (convert(row["before"], Memory) for row in rows)}
+        return tuple(with_contents(memory, before.get(memory.memory_id)) for memory in page)
 
     async def in_other_languages(self, namespace: str, language: str, limit: int) -> tuple[Memory, ...]:
-        """Live memories of a namespace that are known to be in another language, the latest first."""
-        return await self._fetch("in_other_languages", namespace, language.partition("-")[0], limit)
+        """Live memories of a namespace in a known language other than `language`, latest first."""
+        return await self._fetch("in_other_languages", namespace, language.partition("-")[0].lower(), limit)
 
     async def expendable(self, namespace: str, limit: int) -> tuple[Memory, ...]:
-        """Live memories of a namespace that are not pinned, the oldest of least importance first."""
+        """Live unpinned memories of a namespace, least important first, then oldest first."""
         return await self._fetch("expendable", namespace, limit)
 
     async def expiring(self, at: datetime, limit: int) -> tuple[str, ...]:
-        """Namespaces with live memories whose time is over, those that wait longest first."""
-        with translated("looking for what expires"):
+        """Namespaces with expired live memories, longest overdue first."""
+        with translated("finding expired memories"):
             return tuple(row["namespace"] for row in await self._reader.fetch(query("memories", "expiring"), at, limit))
 
     async def expired(self, namespace: str, at: datetime, limit: int) -> tuple[Memory, ...]:
-        """Live memories whose time is over."""
+        """Live memories of a namespace that are past their end."""
         return await self._fetch("expired", namespace, at, limit)
 
+    async def before(self, namespace: str, memory_ids: Collection[str], limit: int = 100) -> tuple[Memory, ...]:
+        """What these memories superseded, or absorbed, and what that did: memories that are not live any more."""
+        return await self._fetch("before", storable(namespace), list(map(storable, memory_ids)), limit)
+
     async def from_conversation(self, namespace: str, conversation_id: str) -> int:
-        """How many live memories have a source in a conversation."""
+        """The number of live memories with a source in a conversation."""
         with translated("counting a conversation's memories"):
             return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
     async def of_conversation(
         self, namespaces: Collection[str], conversation_id: str, limit: int = 20
     ) -> tuple[Memory, ...]:
-        """Live memories of these namespaces that have a source in a conversation, the latest first."""
+        """Live memories of these namespaces with a source in a conversation, latest first."""
         return await self._fetch("of_conversation", list(map(storable, namespaces)), storable(conversation_id), limit)
 
     async def from_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
     ) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Ids of live memories by the (conversation, message) that they come from; of each message the first by id."""
+        """Ids of live memories by source (conversation, message); at most `limit` per message, by id."""
         if not messages:
             return {}
         columns = [[storable(value) for value in column] for column in zip(*messages, strict=True)]
         found: dict[tuple[str, str], tuple[str, ...]] = {}
-        with translated("looking for memories of messages"):
+        with translated("finding memories of messages"):
             rows = await self._reader.fetch(
                 query("memories", "from_messages"), *columns, list(map(storable, namespaces)), limit
             )
@@ -110,17 +139,17 @@ class Memories:
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None
     ) -> tuple[Memory, ...]:
-        """Memories of a namespace, of any status but deleted, with a link to one of these: all, or the first by id."""
+        """Memories of a namespace, not deleted, that link to one of these: all, or the first `limit` by id."""
         return await self._fetch("linking", namespace, list(memory_ids), limit)
 
     async def any(self) -> bool:
-        """Whether there is one that is not deleted."""
-        with translated("looking for memories"):
+        """Whether any memory exists that is not deleted."""
+        with translated("checking for memories"):
             return bool(await self._reader.fetchval(query("memories", "any")))
 
     async def any_embedded_otherwise(self, model: str) -> bool:
-        """Whether there is one whose vector is missing, or was made by another model."""
-        with translated("looking for vectors of another model"):
+        """Whether any memory has no vector of this model."""
+        with translated("checking for vectors of another model"):
             return bool(await self._reader.fetchval(query("memories", "any_embedded_otherwise"), model))
 
     async def count_live(self, namespace: str) -> int:
@@ -128,13 +157,13 @@ class Memories:
             return int(await self._reader.fetchval(query("memories", "count_live"), namespace))
 
     async def versions(self, memory_id: str) -> tuple[MemoryVersion, ...]:
-        """Every version of a memory, oldest first; texts of deleted memories are only here."""
+        """All versions of a memory, oldest first; texts of deleted memories exist only here."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("memories", "versions"), memory_id)
         return tuple(convert(dict(row), MemoryVersion) for row in rows)
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
-        """Versions above one, oldest first."""
+        """Versions above `version`, oldest first."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("memories", "versions_after"), memory_id, version, limit)
         return tuple(convert(dict(row), MemoryVersion) for row in rows)
@@ -146,13 +175,14 @@ class Memories:
         return None if row is None else convert(dict(row), MemoryVersion)
 
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
-        """What the vector index should hold of these memories: none for those deleted or embedded by another model."""
+        """The points that the vector index should hold for these memories; deleted ones and those embedded by another model
+        have none."""
         with translated("reading vectors"):
             rows = await self._reader.fetch(query("memories", "with_vectors"), list(memory_ids), embedding_model)
         return [Point.of(memory_from(row), from_bytes(row["vector"])) for row in rows]
 
     async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:
-        """The vectors of these memories that the model made."""
+        """Vectors of these memories by this model; others are missing."""
         with translated("reading vectors"):
             rows = await self._reader.fetch(query("memories", "vectors"), list(memory_ids), embedding_model)
         return {row["memory_id"]: from_bytes(row["vector"]) for row in rows}
@@ -162,13 +192,26 @@ class Memories:
             return memories_from(await self._reader.fetch(query("memories", name), *arguments))
 
 
-def listing_arguments(asked: Listing) -> tuple[Any, ...]:
-    """In the statements' order. Arrays bypass the codec that takes NUL out of text."""
-    after = (asked.after.value, asked.after.memory_id) if asked.after else (None, None)
+def with_contents(memory: Memory, before: Memory | None) -> Memory:
+    """A deleted memory with the contents of its latest version that was not deleted, in its present place of every order."""
+    if before is None:
+        return memory
+    kept = ("version", "sequence", "status", "importance", "created_at", "updated_at", "pinned", "expires_at", "links")
+    return replace(before, **{name: getattr(memory, name) for name in kept})
+
+
+def listing_arguments(listing: Listing) -> tuple[Any, ...]:
+    """The parameters in the order of the statements. Arrays bypass the codec that removes NUL from text."""
+    after = (listing.after.value, listing.after.memory_id) if listing.after else (None, None)
     return (
-        *(asked.namespace, list(asked.statuses), list(map(storable, asked.kinds)), list(map(storable, asked.tags))),
-        *(asked.least_importance, asked.most_importance, asked.created_from, asked.created_to),
-        *(*after, asked.limit),
+        *(
+            listing.namespace,
+            list(listing.statuses),
+            list(map(storable, listing.kinds)),
+            list(map(storable, listing.tags)),
+        ),
+        *(listing.least_importance, listing.most_importance, listing.created_from, listing.created_to),
+        *(*after, listing.limit),
     )
 
 
@@ -178,6 +221,6 @@ def memories_from(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:
 
 def memory_from(row: asyncpg.Record) -> Memory:
     known = dict(row)
-    if known.get("told_by") is None:  # of an earlier version
+    if known.get("told_by") is None:  # from an earlier version
         known.pop("told_by", None)
     return convert(known, Memory)

@@ -1,4 +1,4 @@
-"""What a model said that the candidates of a part are to memories, from its answer until the part is settled."""
+"""A model's verdicts on the candidates of a part, stored until the part is settled."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,18 +19,18 @@ class Resolutions:
         self._pool = pool
 
     async def of(self, batch: CandidateBatch) -> Any | None:
-        """The verdicts about a part, as builtins; None if nobody was asked yet."""
+        """The verdicts for a part, as builtins; None if no model was asked yet."""
         with translated("reading verdicts"):
             return await self._pool.fetchval(query("resolutions", "of_part"), batch.request_id, batch.part)
 
     async def keep(self, batch: CandidateBatch, verdicts: Sequence[Any], at: datetime) -> None:
-        """The first answer stays."""
-        told = [storable_json(msgspec.to_builtins(each)) for each in verdicts]
+        """Stores the verdicts; an earlier answer stays."""
+        encoded = [storable_json(msgspec.to_builtins(each)) for each in verdicts]
         names = (batch.request_id, batch.part, batch.namespace, batch.conversation_id)
         with translated("storing verdicts"):
-            await self._pool.execute(query("resolutions", "keep"), *names, told, at)
+            await self._pool.execute(query("resolutions", "keep"), *names, encoded, at)
 
 
 async def drop_verdicts(connection: Connection, part: Part) -> None:
-    """Of a part that is settled: what was decided is in the versions of its memories."""
+    """Deletes the verdicts of a settled part: the versions of its memories have the decisions."""
     await connection.execute(query("resolutions", "drop_part"), part.request_id, part.part)

@@ -1,4 +1,4 @@
-"""What the curator has settled: parts of extractions and commands, each once, and which part completed its request."""
+"""Settled parts of extractions and settled commands, each recorded once, and which part completed its request."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -13,9 +13,9 @@ from sinks.postgres.queries import query
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """Which part of which request: a batch without its candidates.
+    """Identifies a part of a request: a candidate batch without its candidates.
 
-    Its names are those of CandidateBatch, so it can be decoded from a batch whose candidates cannot.
+    The field names are those of CandidateBatch, so that it decodes from a batch whose candidates do not decode.
     """
 
     request_id: str
@@ -34,7 +34,7 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Settlements:
-    """Reads and records within a deciding transaction that holds the namespace's lock."""
+    """Reads and writes within a deciding transaction that holds the lock of the namespace."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -44,10 +44,10 @@ class Settlements:
         return await self._connection.fetchval(query("extractions", "part"), part.request_id, part.part)
 
     async def record_part(self, part: Part, outcome: Any, at: datetime) -> bool:
-        """Records the part; True when it was the last one and its request is completed with it, which is so once.
+        """Records the part; True if it completes the request, which happens once.
 
-        Parts of one request commit side by side in different namespaces. The request's row is locked, always after the
-        namespace, so each part counts after the other's commit and exactly one of them finds the number complete.
+        Parts of one request commit concurrently in different namespaces. The row of the request is locked, always after the
+        namespace, so parts count one after the other and exactly one of them completes it.
         """
         execute, fetchval = self._connection.execute, self._connection.fetchval
         await execute(query("extractions", "ensure"), *ensure_part(part))
@@ -60,23 +60,23 @@ class Settlements:
         return True
 
     async def results(self, request_id: str) -> dict[str, int]:
-        """How many candidates of a request came to which result, over all parts that are recorded."""
+        """The number of a request's candidates by result, over all recorded parts."""
         rows = await self._connection.fetch(query("extractions", "results"), request_id)
         return {row["result"]: row["candidates"] for row in rows}
 
     async def of_command(self, namespace: str, command_id: str) -> Any | None:
-        """The recorded outcome, as builtins. Senders choose command ids, so they hold within a namespace."""
+        """The recorded outcome, as builtins. Senders choose command ids, so these are unique only within a namespace."""
         return await self._connection.fetchval(query("commands", "outcome"), namespace, command_id)
 
     async def of_commands(self, namespace: str, command_ids: Collection[str]) -> set[str]:
-        """Those of the commands whose outcome is recorded."""
-        asked = list(map(storable, command_ids))
-        rows = await self._connection.fetch(query("commands", "settled"), namespace, asked)
+        """The outcomes of those commands that have one."""
+        ids = list(map(storable, command_ids))
+        rows = await self._connection.fetch(query("commands", "settled"), namespace, ids)
         settled = {row["command_id"] for row in rows}
         return {each for each in command_ids if storable(each) in settled}
 
     async def record_commands(self, namespace: str, outcomes: Mapping[str, Any], at: datetime) -> None:
-        """Of several commands, by their ids."""
+        """Records the outcomes of several commands, by id."""
         command_ids = list(map(storable, outcomes))
         await self._connection.execute(query("commands", "record"), namespace, command_ids, list(outcomes.values()), at)
 

@@ -1,4 +1,4 @@
-"""What a namespace holds, in numbers."""
+"""Statistics of the memories of a namespace."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,10 +16,12 @@ MOST_TAGS: Final = 50
 
 
 class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Of a namespace. `live`, `kinds`, `tags`, `pinned` and `mean_importance` are of memories that are live; `tags` has those
-    that most memories carry. Of the live ones `live_read` were ever read.
-    `versions` counts the changes that are on record, `sequence` all that there ever were. `cost_usd` is
-    the namespace's share of all model calls whose price is known; of every memory on record `cost_per_memory_usd`."""
+    """Figures of a namespace. `live`, `kinds`, `tags`, `pinned` and `mean_importance` count live memories; `tags` has the
+    most frequent tags. `live_read` are live memories that were read at least once.
+
+    `versions` counts the stored changes, `sequence` all changes ever. `cost_usd` is the namespace's share of all model calls
+    of known price, `cost_per_memory_usd` that per stored memory.
+    """
 
     namespace: str
     live: int
@@ -42,8 +44,8 @@ class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MemoryCost(Struct, frozen=True, kw_only=True):
-    """What the extractions cost that a memory comes from: an even part of each, among the memories that it changed. Ratings,
-    short texts and compactions are not among them: they are in the costs of the namespace."""
+    """The cost of the extractions that a memory comes from: each is split evenly among the memories that it changed.
+    Ratings, short texts and compactions are not included; the namespace's costs include them."""
 
     memory_id: str
     requests: int
@@ -53,14 +55,14 @@ class MemoryCost(Struct, frozen=True, kw_only=True):
 
 
 class NamespaceStatistics:
-    """Counts when it is asked."""
+    """Counts on request."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def of(self, namespace: str) -> Statistics:
-        """All zero of a namespace that nobody has fed. Raises Retryable."""
-        with translated("counting what a namespace holds"):
+        """The statistics; all zero for an unknown namespace. Raises Retryable."""
+        with translated("reading statistics of a namespace"):
             groups = await self._pool.fetch(query("statistics", "of_namespace"), namespace)
             tags = await self._pool.fetch(query("statistics", "tags"), namespace, MOST_TAGS)
             counters: Any = await self._pool.fetchrow(query("statistics", "counters"), namespace)
@@ -70,8 +72,8 @@ class NamespaceStatistics:
         return replace(found, cost_usd=micros / MICROS, cost_per_memory_usd=each)
 
     async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
-        """Zero of a memory that no model call is on record for. Raises Retryable."""
-        with translated("adding up what a memory cost"):
+        """The cost; zero if no model call is recorded for the memory. Raises Retryable."""
+        with translated("adding up the cost of a memory"):
             row: Any = await self._pool.fetchrow(query("statistics", "cost_of_memory"), memory_id, storable(namespace))
         return MemoryCost(
             memory_id=memory_id,

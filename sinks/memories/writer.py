@@ -1,4 +1,4 @@
-"""Writing what was decided: memory, version and vector rows, and what the outbox will tell of them, in one transaction."""
+"""Writes decided changes: memory, version, vector and outbox rows, in one transaction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,12 +19,12 @@ from sinks.vectors.port import to_bytes
 
 
 async def sequence(connection: Connection, namespace: str) -> int:
-    """The sequence of the namespace's latest change, 0 before the first; makes the namespace known."""
+    """The sequence of the namespace's latest change, 0 without one; creates the row of the namespace."""
     return int(await connection.fetchval(query("memories", "sequence"), namespace))
 
 
 async def record(connection: Connection, namespace: str, entries: Sequence[LedgerEntry], embedding_model: str) -> None:
-    """Writes the entries of a namespace in their order, within the transaction that holds its lock."""
+    """Writes the entries of a namespace in order, within the transaction that holds its lock."""
     if not entries:
         return
     last = {entry.after.memory_id: entry for entry in entries}
@@ -41,19 +41,21 @@ async def _write_rows(
 ) -> None:
     await connection.execute(query("memories", "store"), [row(entry) for entry in last])
     await connection.execute(query("memories", "store_versions"), *map(list, zip(*map(version, entries), strict=True)))
-    vectors = [
-        (storable(entry.after.memory_id), embedding_model, to_bytes(entry.vector))
-        for entry in entries
-        if entry.vector is not None
-    ]
+    # The last entry of each memory, as a statement cannot write a row twice.
+    vectors = {entry.after.memory_id: entry.vector for entry in entries if entry.vector is not None}
     if vectors:
-        await connection.execute(query("memories", "store_embeddings"), *map(list, zip(*vectors, strict=True)))
+        await connection.execute(
+            query("memories", "store_embeddings"),
+            [storable(memory_id) for memory_id in vectors],
+            [embedding_model] * len(vectors),
+            [to_bytes(vector) for vector in vectors.values()],
+        )
     if deleted := [entry.after.memory_id for entry in last if entry.after.status == "deleted"]:
         await connection.execute(query("memories", "drop_embeddings"), deleted)
 
 
 def row(entry: LedgerEntry) -> dict[str, Any]:
-    """Every column by name: fields at their defaults too, which the memory's JSON leaves out."""
+    """All columns by name, with defaults that the memory's JSON leaves out."""
     return msgspec.structs.asdict(entry.after) | {"normalised": entry.normalised}
 
 
@@ -66,13 +68,13 @@ def version(entry: LedgerEntry) -> tuple[Any, ...]:
 
 
 def event(entry: LedgerEntry) -> Outgoing:
-    """The memory event, under its namespace."""
+    """The memory event, keyed by its namespace."""
     value = encode(MemoryEvent.of(memory_changed(entry.change, entry.before, entry.after, entry.cause), entry.at))
     return Outgoing(topic=topics.EVENTS, key=entry.after.namespace.encode(), value=value, headers=CLOUD_EVENT)
 
 
 def memory_changed(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
-    """What an event says of a change, with the memory as it was before; what was deleted is not told again."""
+    """The data of an event: the change, and the memory before it. A deleted memory's text is left out."""
     return MemoryChanged(
         change=change,
         namespace=after.namespace,
@@ -84,14 +86,14 @@ def memory_changed(change: Change, before: Memory | None, after: Memory, cause: 
 
 
 def state_record(memory: Memory) -> Outgoing:
-    """The latest state under the memory's id; a tombstone when it is deleted, which tells by headers what a value tells."""
+    """The latest state, keyed by the memory's id; a tombstone for a deleted memory, with the details in headers."""
     if memory.status != "deleted":
         return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=encode(memory))
     return tombstone_record(memory.memory_id, memory.namespace, memory.version, memory.sequence)
 
 
 def tombstone_record(memory_id: str, namespace: str, version: int, sequence: int) -> Outgoing:
-    """Says of a memory that it is gone."""
-    told = {"namespace": namespace, "version": version, "sequence": sequence}
-    headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in told.items())
+    """The tombstone of a memory, with its namespace, version and sequence as headers."""
+    fields = {"namespace": namespace, "version": version, "sequence": sequence}
+    headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in fields.items())
     return Outgoing(topic=topics.STATE, key=memory_id.encode(), value=None, headers=headers)

@@ -1,4 +1,4 @@
-"""What the pipeline does right now, as PostgreSQL knows it: providers as workers find them, parked requests, calls under way."""
+"""The state of the pipeline in PostgreSQL: providers as workers see them, parked requests, running calls."""
 
 from collections.abc import Collection
 from typing import Any, Final, TypeVar
@@ -11,7 +11,7 @@ from schemas.extraction.requests import Lane
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
-SILENT_S: Final = 120.0  # what a worker said that has been silent for longer counts no more
+WORKER_TIMEOUT_S: Final = 120.0  # reports of workers that are silent for longer are ignored
 MOST_REASONS: Final = 50
 
 
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class ProviderState(Struct, frozen=True, kw_only=True):
-    """How so many workers find a provider of models. `breaker` is closed, open or half-open; None for one without."""
+    """The state of a provider as seen by `workers`. `breaker` is closed, open or half-open; None for a provider without one."""
 
     provider: str
     breaker: str | None
@@ -29,7 +29,7 @@ class ProviderState(Struct, frozen=True, kw_only=True):
 
 
 class ParkedRequests(Struct, frozen=True, kw_only=True):
-    """Extraction requests that wait for one reason, such as `budget`; `batched` of them for or in a provider's batch."""
+    """Extraction requests parked for one reason, such as `budget`; `batched` of them wait for or in a provider's batch."""
 
     lane: Lane
     reason: str
@@ -39,7 +39,7 @@ class ParkedRequests(Struct, frozen=True, kw_only=True):
 
 
 class UnderWay(Struct, frozen=True, kw_only=True):
-    """Extractions that a model is asked for now, and changes that wait to be published, the oldest since `outbox_since`."""
+    """Running model calls, and unpublished changes, the oldest since `outbox_since`."""
 
     calls: int
     outbox: int
@@ -53,17 +53,17 @@ class PipelineState:
         self._pool = pool
 
     async def note_providers(self, worker: str, found: Collection[tuple[str, str | None, bool]]) -> None:
-        """What a worker found: of each provider its name, its breaker's state, and whether it can be asked."""
-        with translated("noting how providers are"):
-            await self._pool.execute(query("pipeline", "forget_workers"), SILENT_S)
+        """Stores a worker's view of providers: name, breaker state, and availability of each."""
+        with translated("storing provider states"):
+            await self._pool.execute(query("pipeline", "forget_workers"), WORKER_TIMEOUT_S)
             await self._pool.execute(query("pipeline", "note_providers"), worker, *map(list, zip(*found, strict=True)))
 
     async def providers(self) -> tuple[ProviderState, ...]:
-        """By name; one that workers find differently comes several times."""
-        return await self._rows("providers", ProviderState, SILENT_S)
+        """Provider states by name; one row for each state that workers differ in."""
+        return await self._rows("providers", ProviderState, WORKER_TIMEOUT_S)
 
     async def parked(self) -> tuple[ParkedRequests, ...]:
-        """By lane and reason, the most first."""
+        """Parked requests by lane and reason, most first."""
         return await self._rows("parked", ParkedRequests, MOST_REASONS)
 
     async def under_way(self) -> UnderWay:
@@ -71,6 +71,6 @@ class PipelineState:
         return found
 
     async def _rows(self, statement: str, shape: type[T], *values: Any) -> tuple[T, ...]:
-        with translated("looking at the pipeline"):
+        with translated("reading the pipeline state"):
             rows = await self._pool.fetch(query("pipeline", statement), *values)
         return tuple(convert(dict(row), shape) for row in rows)

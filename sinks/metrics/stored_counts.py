@@ -1,4 +1,4 @@
-"""How much there is of everything, for metrics: counted now, in one reading."""
+"""Counts of stored rows for metrics, in one query."""
 
 from msgspec import Struct, convert
 
@@ -7,11 +7,9 @@ from sinks.postgres.queries import query
 
 
 class StoredCounts(Struct, frozen=True, kw_only=True):
-    """Of the whole deployment. `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by status.
-
-    `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet. `passages` are those that
-    PostgreSQL's statistics know of: to count a million takes too long.
-    """
+    """Counts of the whole deployment: `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by
+    status. `overdue_s` is the age of the earliest scheduled time without a run. `passages` is an estimate by PostgreSQL's
+    statistics: an exact count of a million rows takes too long."""
 
     outbox: int
     outbox_age_s: float
@@ -28,7 +26,7 @@ class StoredCounts(Struct, frozen=True, kw_only=True):
 
 
 async def stored_counts(pool: Pool) -> StoredCounts:
-    """Raises Retryable."""
+    """Counts in one query. Raises Retryable."""
     with translated("counting"):
         (row,) = await pool.fetch(query("standing", "standing"))
         return convert(dict(row), StoredCounts)

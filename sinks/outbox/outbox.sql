@@ -1,5 +1,5 @@
 -- name: put_records
--- In their order, which ids keep.
+-- In the order of their ids.
 INSERT INTO outbox (namespace, target, topic, key, partition, headers, payload)
 SELECT $1, 'kafka', topic, key, partition, headers::jsonb, payload
 FROM unnest($2::text[], $3::bytea[], $4::integer[], $5::text[], $6::bytea[])

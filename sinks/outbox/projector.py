@@ -1,4 +1,4 @@
-"""The only way from Postgres to Qdrant and Kafka: rows that commit with the decision and leave in its order."""
+"""The transactional outbox: rows that commit with a decision, and their projection to Qdrant and Kafka in the same order."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,15 @@ from sinks.vectors.port import Point, PointsRefused, VectorIndex
 
 log = logging.getLogger(__name__)
 
-PAGE = 500  # rows projected at a time; bounds memory and the size of one request to Qdrant
-STALE_S = 10.0  # a row this old was written by a process that is gone, or by one that is failing and tries again itself
+PAGE = 500  # rows per page; bounds memory and the size of a request to Qdrant
+STALE_S = 10.0  # the process that wrote an older row has ended, or is failing and retries itself
 
 
 class Projector:
-    """Brings Qdrant and Kafka up to what Postgres says, namespace by namespace.
+    """Projects committed changes to Qdrant and Kafka, one namespace at a time.
 
-    A row is deleted only when its effect is in Qdrant and on the broker. A crash anywhere before that repeats the same
-    vectors, and the same records with the same ids in the same order; nothing is lost or overtaken.
+    A row is deleted once Qdrant and the broker have it. A crash before that repeats the same vectors, and the same records
+    with the same ids in the same order; nothing is lost or reordered.
     """
 
     def __init__(self, pool: Pool, vectors: VectorIndex, publisher: Publisher, *, stale_s: float = STALE_S) -> None:
@@ -38,27 +38,28 @@ class Projector:
         self._stale_s = stale_s
 
     async def project(self, connection: Connection, namespace: str) -> int:
-        """Projects everything pending in a namespace, and returns the number of rows.
+        """Projects all pending rows of a namespace and returns their number.
 
-        Runs in the caller's transaction and keeps the namespace locked to its end. Raises Retryable when Postgres,
-        Qdrant or Kafka fails: the transaction must then be rolled back, and the rows stay.
+        Runs in the caller's transaction and keeps the namespace locked until it ends. Raises Retryable when PostgreSQL,
+        Qdrant or Kafka fails: roll the transaction back, and the rows stay.
         """
-        with translated("projecting"):
+        with translated("projecting the outbox"):
             await connection.execute(query("memories", "lock_namespace"), namespace)
             return await self._project_locked(connection, namespace)
 
     async def project_now(self, namespace: str) -> int:
-        """Projects a namespace in a transaction of its own."""
-        with translated("projecting"):
+        """Projects a namespace in its own transaction."""
+        with translated("projecting the outbox"):
             async with self._pool.acquire() as connection, connection.transaction():
                 return await self.project(connection, namespace)
 
     async def sweep(self, limit: int = 100) -> int:
-        """Projects up to `limit` namespaces with rows older than `stale_s`, oldest first; returns the number of rows.
+        """Projects up to `limit` namespaces with rows older than `stale_s` seconds, oldest first; returns the number of
+        rows.
 
-        A namespace somebody holds is left to them. Every namespace has its turn before a failure is raised.
+        Skips namespaces that others hold. Tries every namespace before it raises a failure.
         """
-        with translated("sweeping the outbox"):
+        with translated("projecting the outbox"):
             rows = await self._pool.fetch(query("outbox", "forgotten"), self._stale_s, limit)
         projected, failures = 0, []
         for row in rows:
@@ -73,7 +74,7 @@ class Projector:
         return projected
 
     async def _sweep_one(self, namespace: str) -> int:
-        with translated("sweeping the outbox"):
+        with translated("projecting the outbox"):
             async with self._pool.acquire() as connection, connection.transaction():
                 if not await connection.fetchval(query("memories", "try_lock_namespace"), namespace):
                     return 0
@@ -83,19 +84,19 @@ class Projector:
         projected = 0
         while rows := await connection.fetch(query("outbox", "pending"), namespace, PAGE):
             await self._to_index(connection, [row["key"].decode() for row in rows if row["target"] == "vector"])
-            # After the vectors: who reads an event can find the memory.
+            # After the vectors, so that consumers of an event can find the memory.
             await self._published([outgoing(row) for row in rows if row["target"] == "kafka"])
             await connection.execute(query("outbox", "done"), namespace, rows[-1]["id"])
             projected += len(rows)
         return projected
 
     async def _published(self, records: Sequence[Outgoing]) -> None:
-        """They may be of several decisions, and of processes that are gone."""
+        """Publishes records, which may be of several decisions and of processes that have ended."""
         if not records:
             return
         causes = [traces.traceparent_of(record.headers) for record in records]
-        told = {"memstream.records": len(records)}
-        with traces.span("outbox publish", told, causes=causes, kind=SpanKind.PRODUCER):
+        fields = {"memstream.records": len(records)}
+        with traces.span("outbox publish", fields, causes=causes, kind=SpanKind.PRODUCER):
             await self._to_kafka(records)
 
     async def _to_kafka(self, records: Sequence[Outgoing]) -> None:
@@ -106,24 +107,26 @@ class Projector:
                 await self._to_kafka_or_letters(record)
 
     async def _to_kafka_or_letters(self, record: Outgoing) -> None:
-        """What can never be published must not hold up its namespace: a dead letter says that it is missing."""
+        """Publishes a record, or a dead letter if the record can never be published, so that it does not block its
+        namespace."""
         try:
             await self._publisher.publish([record])
         except Rejected as rejected:
-            log.error("a record for %s cannot be published: %s", record.topic, rejected)
+            log.error("a record for %s cannot be published, writing a dead letter: %s", record.topic, rejected)
             await self._publisher.publish([dead_letter_of(record, rejected)])
 
     async def _to_index(self, connection: Connection, memory_ids: Sequence[str]) -> None:
-        """Vector rows name a memory; what the index should hold of it is read now, so an old row does no harm."""
+        """Brings memories up to date in the index. Vector rows only name a memory; its current point is read here, so an old
+        row does no harm."""
         if not memory_ids:
             return
         wanted = set(memory_ids)
         points = await Memories(connection).points(wanted, self._vectors.embedding_model)
         await self._indexed(points)
-        await self._vectors.delete(wanted - {point.memory_id for point in points})
+        await self._removed(sorted(wanted - {point.memory_id for point in points}))
 
     async def _indexed(self, points: Sequence[Point]) -> None:
-        """A point that the index takes for wrong must not hold up its namespace: a dead letter says that it is missing there."""
+        """Writes points. A point that the index refuses becomes a dead letter and does not block its namespace."""
         try:
             await self._vectors.upsert(points)
         except PointsRefused as refused:
@@ -132,40 +135,58 @@ class Projector:
                     await self._indexed([point])
                 return
             (point,) = points
-            log.error("memory %s is not in the index: %s", point.memory_id, refused.plain)
-            await self._publisher.publish([refused_point(point, refused)])
+            log.error(
+                "Qdrant refuses the vector of memory %s, writing a dead letter: %s", point.memory_id, refused.plain
+            )
+            await self._publisher.publish([refused_point(point.memory_id, refused)])
+
+    async def _removed(self, memory_ids: Sequence[str]) -> None:
+        """Deletes points. A deletion that the index refuses becomes a dead letter."""
+        try:
+            await self._vectors.delete(memory_ids)
+        except PointsRefused as refused:
+            if len(memory_ids) > 1:
+                for memory_id in memory_ids:
+                    await self._removed([memory_id])
+                return
+            (memory_id,) = memory_ids
+            log.error(
+                "Qdrant refuses to delete the vector of memory %s, writing a dead letter: %s", memory_id, refused.plain
+            )
+            await self._publisher.publish([refused_point(memory_id, refused)])
 
 
-def refused_point(point: Point, refused: PointsRefused) -> Outgoing:
-    """The memory is in Postgres, and found by its words."""
-    told = {"reason": "refused", "detail": str(refused), "stage": "outbox", "topic": "vectors"}
-    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in told.items())
-    return Outgoing(topic=topics.DEAD_LETTERS, key=point.memory_id.encode(), value=b"", headers=headers)
+def refused_point(memory_id: str, refused: PointsRefused) -> Outgoing:
+    """The dead letter of a refused point. The memory is in PostgreSQL and full-text search finds it, or it was deleted and
+    the index keeps an outdated point."""
+    fields = {"reason": "refused", "detail": str(refused), "stage": "outbox", "topic": "vectors"}
+    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in fields.items())
+    return Outgoing(topic=topics.DEAD_LETTERS, key=memory_id.encode(), value=b"", headers=headers)
 
 
 def dead_letter_of(record: Outgoing, rejected: Rejected) -> Outgoing:
-    """By reference: the value may be what is wrong with the record, and it is in Postgres anyway."""
-    told = {"reason": rejected.reason, "detail": rejected.detail, "stage": "outbox", "topic": record.topic}
-    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in told.items())
+    """A dead letter by reference: the value may be what is wrong, and PostgreSQL has it."""
+    fields = {"reason": rejected.reason, "detail": rejected.detail, "stage": "outbox", "topic": record.topic}
+    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in fields.items())
     return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=b"", headers=headers)
 
 
 async def put_records(connection: Connection, namespace: str, records: Iterable[Outgoing]) -> None:
-    """Writes records to the outbox, in their order, within the caller's transaction and the namespace's lock. The trace of the
-    decision goes with them, whoever publishes them."""
-    if is_reserved(namespace):  # what a replay remembers is nobody's business until it is cut over
+    """Writes records to the outbox, in order, within the caller's transaction and the lock of the namespace. The trace of
+    the decision goes along."""
+    if is_reserved(namespace):  # changes of a shadow namespace are not published before its cutover
         return
     if rows := [kafka_row(traces.with_traceparent(record)) for record in records]:
         await connection.execute(query("outbox", "put_records"), namespace, *map(list, zip(*rows, strict=True)))
 
 
 async def put_vectors(connection: Connection, namespace: str, memory_ids: Iterable[str]) -> None:
-    """Says that what the index holds of these memories is to be brought up to date."""
+    """Queues memories to be brought up to date in the index."""
     await connection.execute(query("outbox", "put_vectors"), namespace, [each.encode() for each in memory_ids])
 
 
 def kafka_row(record: Outgoing) -> tuple[Any, ...]:
-    """The headers as text: an array of lists would be one of two dimensions."""
+    """The row of a record; headers as text, as an array of lists would be two-dimensional."""
     headers = storable_json(encode([[name, value.decode()] for name, value in record.headers])).decode()
     return (record.topic, record.key, record.partition, headers, record.value)
 

@@ -1,4 +1,4 @@
-"""How far a backfill has come, so that one that was interrupted goes on there."""
+"""The progress of a backfill, so that it resumes after an interruption."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,21 @@ from sinks.postgres.queries import query
 
 
 class ConversationCounts(NamedTuple):
-    """Conversations in the archive, and those of them that a backfill has still ahead."""
+    """The numbers of conversations in the archive and of those that the backfill has not reached."""
 
     conversations: int
     ahead: int
 
 
 class BackfillProgress:
-    """The table `passage_backfill`; conversations are gone through in the order of their ids. Every method raises Retryable."""
+    """The table `passage_backfill`. A backfill takes conversations in the order of their ids. Every method raises Retryable."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def place(self) -> str:
-        """The last conversation that is done; empty where no backfill is under way."""
-        with translated("reading how far a backfill is"):
+        """The last finished conversation; empty if no backfill is running."""
+        with translated("reading backfill progress"):
             return await self._pool.fetchval(query("passages", "backfill")) or ""
 
     async def conversations(self, after: str, limit: int) -> list[str]:
@@ -36,7 +36,7 @@ class BackfillProgress:
         return ConversationCounts(**row)
 
     async def advance(self, place: str) -> None:
-        with translated("noting how far a backfill is"):
+        with translated("storing backfill progress"):
             await self._pool.execute(query("passages", "advance_backfill"), place)
 
     async def end(self) -> None:

@@ -10,7 +10,7 @@ from sinks.passages.ordinals import Numbered, Place, is_within, ordinals
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 
-MessageKey: TypeAlias = tuple[str, str]  # a conversation and a message of it, as PostgreSQL stores them
+MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id, as PostgreSQL stores them
 
 
 def message_key(archived: ArchivedMessage) -> MessageKey:
@@ -18,8 +18,8 @@ def message_key(archived: ArchivedMessage) -> MessageKey:
 
 
 async def number(connection: Connection, messages: Iterable[ArchivedMessage]) -> dict[MessageKey, int]:
-    """The number of each message in its conversation; one that has passages already keeps its own. The caller holds the locks of
-    the messages' partitions."""
+    """The ordinal of each message in its conversation; a message with passages keeps its ordinal. The caller holds the locks
+    of the messages' partitions."""
     places = {message_key(each): Place(each.message.timestamp, each.partition, each.position) for each in messages}
     keys = sorted(places)
     known = await connection.fetch(query("passages", "numbers"), *map(list, zip(*keys, strict=True)))

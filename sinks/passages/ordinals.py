@@ -1,4 +1,4 @@
-"""Where messages come in their conversation: they are numbered in the order in which they were said. Pure."""
+"""Numbers the messages of a conversation in the order of their timestamps. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where a message comes; positions decide where two were said in the same moment."""
+    """The sort key of a message: its timestamp, then its position."""
 
     said_at: datetime
     partition: int
@@ -14,7 +14,7 @@ class Place(NamedTuple):
 
 
 class Numbered(NamedTuple):
-    """A message that has its number already."""
+    """A message that has an ordinal."""
 
     message_id: str
     ordinal: int
@@ -22,16 +22,16 @@ class Numbered(NamedTuple):
 
 
 def is_within(new: Mapping[str, Place], ends: Sequence[Numbered]) -> bool:
-    """Whether one of the new messages comes between those that are numbered, of which the first and the last are given."""
+    """Whether a new message falls between the first and the last numbered message."""
     return bool(ends) and any(ends[0].place < place < ends[-1].place for place in new.values())
 
 
 def ordinals(new: Mapping[str, Place], known: Sequence[Numbered]) -> tuple[dict[str, int], dict[str, int]]:
-    """The numbers of new messages of a conversation, and of known ones that make room for them.
+    """The ordinals of new messages of a conversation, and of known ones that must move.
 
-    `known` has all numbered messages of the conversation, in order; the first and the last will do where no new one comes between
-    them. Earlier ones count down from the first, so that nothing moves when the past is added. Gaps that deleted messages left
-    stay: what was said before and after one did not follow upon each other.
+    `known` has all numbered messages of the conversation in order; the first and the last suffice if no new message falls
+    between them. Earlier messages count down from the first, so adding the past moves nothing. Gaps of deleted messages
+    stay: the messages around one were not neighbours.
     """
     fresh = sorted(new, key=lambda message_id: new[message_id])
     if not known:

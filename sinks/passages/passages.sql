@@ -1,18 +1,18 @@
 -- name: known
--- Which messages have passages already.
+-- Messages that have passages already.
 SELECT DISTINCT namespace, conversation_id, message_id
 FROM passages JOIN unnest($1::text[], $2::text[], $3::text[]) AS asked (namespace, conversation_id, message_id)
     USING (namespace, conversation_id, message_id)
 
 -- name: lock
--- Writers share it; who takes removed points out of Qdrant has it alone, so that none is written again meanwhile.
+-- Shared by writers; exclusive for the deletion of points from Qdrant, so that no point is rewritten meanwhile.
 SELECT pg_advisory_xact_lock_shared(5200003)
 
 -- name: lock_alone
 SELECT pg_advisory_xact_lock(5200003)
 
 -- name: lock_partitions
--- Of messages: a conversation lies in one, so its passages have one writer, who numbers them.
+-- Locks of messages partitions. A conversation is in one partition, so its passages have one writer, which numbers them.
 SELECT pg_advisory_xact_lock(5200004, partition)
 FROM (SELECT DISTINCT partition FROM unnest($1::integer[]) AS asked (partition) ORDER BY partition) AS asked
 
@@ -21,7 +21,7 @@ SELECT DISTINCT conversation_id, message_id, ordinal
 FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
 
 -- name: ends
--- The first and the last message of each conversation that have passages.
+-- The first and the last message with passages of each conversation.
 SELECT DISTINCT p.conversation_id, p.message_id, p.ordinal, m.said_at, m.partition, m.position
 FROM unnest($1::text[]) AS asked (conversation_id)
      CROSS JOIN LATERAL (SELECT min(ordinal) AS first, max(ordinal) AS last
@@ -42,7 +42,7 @@ FROM unnest($2::text[], $3::integer[]) AS given (message_id, ordinal)
 WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 
 -- name: store
--- Only of messages that the archive has: what was erased or has left it is in no index. They stay until this is committed.
+-- Only passages of archived messages: erased or expired ones must not be indexed. The messages are locked until the commit.
 INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, version,
                       clean_under, terms)
 SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks, digest, version,
@@ -58,20 +58,15 @@ ON CONFLICT DO NOTHING
 RETURNING passage_id::text
 
 -- name: counts
--- How many passages have each term, counted up to $2.
+-- The number of passages with each term, counted up to $2.
 SELECT term, (SELECT count(*) FROM (SELECT FROM passages WHERE terms @> ARRAY[term] LIMIT $2) AS counted) AS passages
 FROM unnest($1::integer[]) AS term
 
--- name: shares
--- In how many of the first passages of its namespace each term is.
-SELECT term, namespace, count(*) AS passages, sampled
-FROM (
-    SELECT sample.namespace, sample.passage_id, sample.terms, count(*) OVER (PARTITION BY sample.namespace) AS sampled
-    FROM unnest($2::text[]) AS space CROSS JOIN LATERAL (
-        SELECT namespace, passage_id, terms FROM passages WHERE namespace = space LIMIT $3
-    ) AS sample
-) AS sampled CROSS JOIN LATERAL (SELECT DISTINCT term FROM unnest(terms) AS term WHERE term = ANY ($1::integer[])) AS having_it
-GROUP BY term, namespace, sampled
+-- name: sample
+-- The first passages of each namespace, sorted by namespace.
+SELECT space AS namespace, array_send(sample.terms) AS terms
+FROM unnest($1::text[]) AS space CROSS JOIN LATERAL (SELECT terms FROM passages WHERE namespace = space LIMIT $2) AS sample
+ORDER BY space
 
 -- name: matches
 -- Of each set of terms the passages that have all of them, $9 at most. Terms are hashed with their namespace, so the index finds rows
@@ -83,7 +78,7 @@ WITH found AS (
         SELECT conversation_id, ordinal, said_at
         FROM (
             SELECT * FROM passages WHERE terms @> string_to_array(words, ' ')::integer[]
-            OFFSET 0 -- no other index is any good here, whatever else is asked
+            OFFSET 0 -- keeps the planner from using another index
         ) AS with_words
         WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4))
           AND ($5::text[] IS NULL OR speaker = ANY ($5))
@@ -99,7 +94,7 @@ WITH found AS (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM found) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
-        OFFSET 0 -- else all of them are joined
+        OFFSET 0 -- keeps the planner from joining all rows first
     ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
@@ -113,7 +108,7 @@ WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
-        OFFSET 0 -- else all of them are joined
+        OFFSET 0 -- keeps the planner from joining all rows first
     ) AS hidden_passages ON true
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
@@ -124,17 +119,17 @@ WHERE passage_id = ANY ($1::uuid[]) AND (conversation_id, ordinal) NOT IN (SELEC
   AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
 
 -- name: sizes
--- How many passages each namespace has, counted up to $2.
+-- The number of passages of each namespace, counted up to $2.
 SELECT space AS namespace, (SELECT count(*) FROM (SELECT FROM passages WHERE namespace = space LIMIT $2) AS counted) AS passages
 FROM unnest($1::text[]) AS space
 
 -- name: with_texts
--- What a message does not say of whose it is, its conversation does.
+-- Missing fields of a message's scope come from its conversation.
 WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
         SELECT ordinal FROM hidden_passages WHERE hidden_passages.conversation_id = of_it.conversation_id
-        OFFSET 0 -- else all of them are joined
+        OFFSET 0 -- keeps the planner from joining all rows first
     ) AS hidden_passages ON true
 )
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
@@ -153,8 +148,16 @@ WHERE p.namespace = ANY ($3::text[])
 ORDER BY p.said_at, p.passage_id
 LIMIT $4
 
+-- name: beside
+-- The last passage of each message at these places.
+SELECT DISTINCT ON (conversation_id, ordinal) passage_id::text
+FROM unnest($1::text[], $2::integer[]) AS asked (conversation_id, ordinal) JOIN passages USING (conversation_id, ordinal)
+WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
+  AND ($6::timestamptz IS NULL OR said_at >= $6) AND ($7::timestamptz IS NULL OR said_at < $7)
+ORDER BY conversation_id, ordinal, piece DESC, namespace
+
 -- name: drop_namespace
--- What lies before a fence; messages that feed other namespaces too stay in the archive.
+-- Passages from before a fence; messages that also feed other namespaces stay in the archive.
 DELETE FROM passages p USING messages m
 WHERE p.namespace = $1 AND m.conversation_id = p.conversation_id AND m.message_id = p.message_id
   AND (least(m.said_at, m.archived_at) <= $2
@@ -168,7 +171,7 @@ FROM passage_removals r ORDER BY removed_at LIMIT $1
 DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
 
 -- name: indexed_messages
--- Messages that have passages, in the order of their keys.
+-- Messages with passages, in the order of their keys.
 SELECT m.partition, m.position, m.content, m.body
 FROM (SELECT DISTINCT conversation_id, message_id FROM passages
       WHERE (conversation_id, message_id) > ($1, $2) ORDER BY conversation_id, message_id LIMIT $3) AS indexed
@@ -212,3 +215,33 @@ DELETE FROM passage_backfill
 -- name: count_conversations
 SELECT count(DISTINCT conversation_id) AS conversations, count(DISTINCT conversation_id) FILTER (WHERE conversation_id > $1) AS ahead
 FROM messages
+
+-- name: said_with
+-- Messages of one user in a namespace that have any of these words, up to a moment: those with most of them, then the latest. Of each
+-- word a bounded number of rows is read. What a message does not say of whose it is, its conversation does; of a user without an id
+-- those of one conversation.
+SELECT m.conversation_id, m.message_id, m.content, m.body->>'language' AS language
+FROM (
+    SELECT conversation_id, message_id, count(DISTINCT word) AS words, max(said_at) AS said_at
+    FROM unnest($2::integer[]) AS word CROSS JOIN LATERAL (
+        SELECT conversation_id, message_id, said_at
+        FROM (
+            SELECT * FROM passages WHERE terms @> ARRAY[word]
+            OFFSET 0 -- keeps the planner from using another index
+        ) AS with_word
+        WHERE namespace = $1 AND said_at <= $5 AND speaker IN (coalesce($3, 'user'), 'user')
+          AND ($3 IS NOT NULL OR conversation_id = $4)
+        LIMIT $6
+    ) AS hit
+    GROUP BY conversation_id, message_id
+) AS found
+     JOIN messages m USING (conversation_id, message_id)
+     LEFT JOIN windows w ON w.conversation_id = m.conversation_id AND w.partition = m.partition
+WHERE m.role = 'user' AND coalesce(m.user_id, w.user_id) IS NOT DISTINCT FROM $3
+ORDER BY words DESC, found.said_at DESC
+LIMIT $7
+
+-- name: contents
+SELECT content FROM messages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+    USING (conversation_id, message_id)
+WHERE role = 'user'

@@ -1,4 +1,4 @@
-"""What `memstream reindex` asks and changes of passages, message by message."""
+"""Reads and replaces passages message by message, for `memstream reindex`."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ BEGINNING: MessageKey = ("", "")
 
 
 class IndexedPassage(Struct, frozen=True, kw_only=True):
-    """A row of the index; see Piece. Of older rows not all is known."""
+    """A row of the passage index (see Piece). Old rows lack some fields."""
 
     passage_id: str
     namespace: str
@@ -25,21 +25,21 @@ class IndexedPassage(Struct, frozen=True, kw_only=True):
 
 
 class PassageRenewal:
-    """Every method raises Retryable."""
+    """Reads and replaces passages. Every method raises Retryable."""
 
     def __init__(self, pool: Pool, vectors: PassageVectors) -> None:
         self._pool = pool
         self._vectors = vectors
 
     async def messages(self, after: MessageKey, limit: int) -> list[ArchivedMessage]:
-        """Messages that have passages, behind a place, in the order of their keys."""
-        with translated("reading what is indexed"):
+        """Messages with passages, behind a place, in the order of their keys."""
+        with translated("reading the passage index"):
             return list(archived_messages(await self._pool.fetch(query("passages", "indexed_messages"), *after, limit)))
 
     async def indexed(self, keys: Sequence[MessageKey]) -> dict[MessageKey, list[IndexedPassage]]:
-        asked = list(map(list, zip(*keys, strict=True)))
-        with translated("reading what is indexed"):
-            rows = await self._pool.fetch(query("passages", "indexed"), *asked)
+        key_columns = list(map(list, zip(*keys, strict=True)))
+        with translated("reading the passage index"):
+            rows = await self._pool.fetch(query("passages", "indexed"), *key_columns)
         passages: dict[MessageKey, list[IndexedPassage]] = {}
         for row in rows:
             columns = IndexedPassage.__struct_fields__
@@ -48,7 +48,7 @@ class PassageRenewal:
         return passages
 
     async def write(self, points: Sequence[PassagePoint]) -> int:
-        """Points of passages that still have rows; how many."""
+        """Writes the points of passages that still have rows; returns their number."""
         with translated("writing points of passages"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("passages", "lock"))
@@ -59,20 +59,20 @@ class PassageRenewal:
         return len(left)
 
     async def replace(self, key: MessageKey, partition: int, pieces: Sequence[Piece]) -> int:
-        """Puts other passages in the place of those that a message has; none takes it out of the index."""
+        """Replaces the passages of a message; no pieces remove it from the index."""
         with translated("replacing passages"):
             async with self._pool.acquire() as connection, connection.transaction():
                 return await store_within(connection, pieces, self._vectors, [partition], replacing=key)
 
     async def mark_clean(self, pieces: Sequence[Piece]) -> None:
-        """Notes of passages which privacy takes nothing out of their message."""
+        """Stores for passages under which privacy setting their message needs no redaction."""
         if pieces:
             marks = [each.clean_under for each in pieces]
-            with translated("noting what privacy takes out"):
+            with translated("storing the privacy mark of passages"):
                 await self._pool.execute(query("passages", "mark_clean"), [each.passage_id for each in pieces], marks)
 
     async def remove_unknown(self, page: int) -> int:
-        """Points without rows; how many. Nothing is stored while a page of them is compared."""
+        """Deletes points without rows and returns their number. Nothing is stored while a page is compared."""
         removed = 0
         async for held in self._vectors.ids(page=page):
             passage_ids = [passage_id for _, passage_id in held]

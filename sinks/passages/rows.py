@@ -1,4 +1,4 @@
-"""Passages as ranking looks at them, and how PostgreSQL is asked for them."""
+"""Passages as ranking sees them, and the parameters of their queries."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,14 +11,13 @@ from schemas.passages.passages import PassageFilters
 from sinks.postgres.connection import storable
 
 Terms = NDArray[np.int32]
-ARRAY_HEADER = (
-    20  # bytes that `array_send` puts before the elements of a one-dimensional array; of an empty one all there is
-)
+# bytes of the header of `array_send` for a one-dimensional array; all bytes of an empty one
+ARRAY_HEADER = 20
 ELEMENT = 8
 
 
 class PassageRow(NamedTuple):
-    """What ranking looks at. `terms` are hashes, one for each word that says something; `ordinal` counts messages of the
+    """The input of ranking. `terms` are hashes, one for each indexed word; `ordinal` numbers the messages of the
     conversation."""
 
     passage_id: str
@@ -37,7 +36,7 @@ def spaces(namespaces: Collection[str]) -> list[str]:
 
 
 def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any, ...]:
-    """What is not asked for is NULL."""
+    """The parameters of a query; unused filters are NULL."""
     return (
         spaces(namespaces),
         [storable(each) for each in filters.conversations] or None,
@@ -48,7 +47,8 @@ def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any
 
 
 def passage_rows(rows: Sequence[Any]) -> list[PassageRow]:
-    """The columns are in the order of the fields. There may be thousands of rows, so their terms are converted together."""
+    """Converts rows, whose columns are in the order of the fields. Thousands of rows are common, so their terms are
+    converted together."""
     sent = [row[-1][ARRAY_HEADER:] for row in rows]
     terms, found, begin = terms_of(b"".join(sent)), [], 0
     for row, elements in zip(rows, sent, strict=True):
@@ -59,5 +59,5 @@ def passage_rows(rows: Sequence[Any]) -> list[PassageRow]:
 
 
 def terms_of(elements: bytes) -> Terms:
-    """Of PostgreSQL's binary form of integer[], without its header: each element is its length and its value, 4 bytes each."""
+    """Reads PostgreSQL's binary integer[] without its header: 4 bytes of length and 4 bytes of value for each element."""
     return np.frombuffer(elements, ">i4")[1::2].astype(np.int32)

@@ -1,6 +1,7 @@
-"""The `passages` table: written beside the archive, read by search."""
+"""The `passages` table: the passages stage writes it, search reads it."""
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sinks.archive.messages import ArchivedMessage, without_erased
 from sinks.passages.matching import Matches, matches
 from sinks.passages.numbering import MessageKey, message_key, number
 from sinks.passages.rows import PassageRow, arguments, passage_rows, spaces
+from sinks.passages.samples import SampleCache
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
@@ -21,8 +23,8 @@ NO_VECTOR: Vector = np.empty(0, np.float32)
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A passage on its way into the index; its ordinal is counted when it is stored. `version` is of how it was built,
-    `clean_under` the privacy that takes nothing out of its message."""
+    """A passage to be stored; its ordinal is assigned then. `version` is the version of chunking, `clean_under` the privacy
+    setting under which its message needs no redaction."""
 
     passage_id: str
     namespace: str
@@ -38,8 +40,8 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 class PassageText(Struct, frozen=True, kw_only=True):
-    """A passage with the whole content of its message, as archived: who shows it takes the piece, without what privacy takes out.
-    `namespaces` are all that have passages of the message; the privacy `clean_under` takes nothing out of it."""
+    """A passage with the whole archived content of its message: the reader cuts out the piece and redacts it. `namespaces`
+    are all namespaces with passages of the message; under the privacy setting `clean_under` it needs no redaction."""
 
     passage: Passage
     scope: Scope
@@ -49,24 +51,25 @@ class PassageText(Struct, frozen=True, kw_only=True):
 
 
 class Passages:
-    """Every method raises Retryable."""
+    """Reads and writes passages. Every method raises Retryable. `clock` is monotonic, in seconds."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._pool = pool
+        self._remembered = SampleCache(clock)
 
     async def known(self, messages: Collection[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
-        """Those (namespace, conversation, message) that have passages already."""
+        """Those (namespace, conversation, message) keys that have passages."""
         columns = [[storable(value) for value in column] for column in zip(*messages, strict=True)] or [[], [], []]
-        with translated("looking for passages"):
+        with translated("reading passages"):
             rows = await self._pool.fetch(query("passages", "known"), *columns)
         return {(row["namespace"], row["conversation_id"], row["message_id"]) for row in rows}
 
     async def store(self, pieces: Sequence[Piece], vectors: PassageVectors) -> int:
-        """Writes rows and points, and returns how many were new. Repeating it changes nothing.
+        """Writes rows and points, and returns the number of new ones. Repeating it changes nothing.
 
-        One transaction: behind the archive's lock the fences are looked at once more, so nothing that is erased meanwhile comes
-        in; the points are written before it commits, so each row has its point. A point without a row, after a crash in between,
-        is found by nobody, and written again with the row, or removed where the message may not come in any more.
+        One transaction checks the erasure fences behind the archive lock, so nothing erased comes in. Points are written
+        before it commits, so each row has its point. After a crash in between, a point without a row is never found; it is
+        rewritten with its row, or deleted if the message may not come in any more.
         """
         if not pieces:
             return 0
@@ -83,32 +86,32 @@ class Passages:
         *,
         limit: int = 5_000,
     ) -> Matches:
-        """Passages that have any of the terms, with the messages right before and after. Of more than `limit` messages those with
-        the rarest terms, and of equals the latest."""
-        with translated("searching what was said"):
-            return await matches(self._pool, terms, namespaces, filters, limit)
+        """Passages with any of the terms, and the messages right before and after. Of more than `limit` messages, those with
+        the rarest terms, then the latest."""
+        with translated("searching passages"):
+            return await matches(self._pool, self._remembered, terms, namespaces, filters, limit)
 
     async def rows(
         self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
     ) -> list[PassageRow]:
-        """Those of these ids that are there, in any order: what the vector index names may be gone."""
+        """The existing rows of these ids, in any order: the vector index may name deleted ones."""
         if not passage_ids:
             return []
-        with translated("searching what was said"):
+        with translated("searching passages"):
             rows = await self._pool.fetch(query("passages", "rows"), list(passage_ids), *arguments(namespaces, filters))
         return passage_rows(rows)
 
     async def any(self) -> bool:
-        with translated("looking for passages"):
+        with translated("reading passages"):
             return bool(await self._pool.fetchval(query("passages", "any")))
 
     async def of_other_version(self, version: int) -> bool:
-        """Whether some were built otherwise than by this version."""
-        with translated("looking for passages"):
+        """Whether any passage was built by another version of chunking."""
+        with translated("reading passages"):
             return bool(await self._pool.fetchval(query("passages", "of_other_version"), version))
 
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
-        """By id, with the whole content of their messages."""
+        """Passages by id, each with the whole content of its message."""
         if not passage_ids:
             return {}
         with translated("reading passages"):
@@ -118,7 +121,7 @@ class Passages:
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
     ) -> list[str]:
-        """The ids of the passages that hold these (conversation, message)."""
+        """The ids of the passages of these (conversation, message) keys."""
         conversations, names = [storable(each) for each, _ in messages], [storable(each) for _, each in messages]
         with translated("reading passages"):
             rows = await self._pool.fetch(
@@ -126,8 +129,22 @@ class Passages:
             )
         return [row["passage_id"] for row in rows]
 
+    async def neighbours(
+        self,
+        places: Collection[tuple[str, int]],
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY_PASSAGE,
+    ) -> list[str]:
+        """Of the messages at these places (conversation, ordinal) the ids of the passages that end them."""
+        conversations, ordinals = [storable(each) for each, _ in places], [ordinal for _, ordinal in places]
+        with translated("reading passages"):
+            rows = await self._pool.fetch(
+                query("passages", "beside"), conversations, ordinals, *arguments(namespaces, filters)
+            )
+        return [row["passage_id"] for row in rows]
+
     async def drop_removed(self, vectors: PassageVectors, *, limit: int = 1_000) -> int:
-        """Takes points out of Qdrant whose rows were deleted, and returns how many. None is written meanwhile."""
+        """Deletes the points of deleted rows from Qdrant, and returns their number. No point is written meanwhile."""
         with translated("removing points of passages"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("passages", "lock_alone"))
@@ -145,7 +162,7 @@ async def store_within(
     *,
     replacing: MessageKey | None = None,
 ) -> int:
-    """What `Passages.store` does, within a transaction. What a message that is replaced had before goes, but for its number."""
+    """`Passages.store` within a transaction. The earlier rows of a replaced message are deleted; its ordinal stays."""
     await connection.execute(query("purges", "share_archive"))
     await connection.execute(query("passages", "lock"))
     await connection.execute(query("passages", "lock_partitions"), list(partitions))
@@ -181,23 +198,23 @@ async def insert(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> set
 
 
 def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
-    said = piece.archived.message
+    message = piece.archived.message
     return (
-        *(piece.passage_id, piece.namespace, storable(said.conversation_id), storable(said.message_id)),
-        *(piece.piece, ordinal, said.timestamp, storable(piece.speaker), piece.asks, piece.digest),
+        *(piece.passage_id, piece.namespace, storable(message.conversation_id), storable(message.message_id)),
+        *(piece.piece, ordinal, message.timestamp, storable(piece.speaker), piece.asks, piece.digest),
         *(piece.version, piece.clean_under),
         " ".join(map(str, piece.terms)),
     )
 
 
 def point(piece: Piece) -> PassagePoint:
-    said = piece.archived.message
+    message = piece.archived.message
     return PassagePoint(
         passage_id=piece.passage_id,
         namespace=piece.namespace,
-        conversation_id=storable(said.conversation_id),
+        conversation_id=storable(message.conversation_id),
         speaker=storable(piece.speaker),
-        said_at=said.timestamp,
+        said_at=message.timestamp,
         vector=piece.vector,
     )
 

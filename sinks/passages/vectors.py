@@ -1,4 +1,4 @@
-"""The vectors of passages: a collection of their own beside that of memories, with nothing in it that was said."""
+"""The vectors of passages: a separate Qdrant collection, without any text of messages."""
 
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -17,12 +17,12 @@ from sinks.vectors.qdrant_payload import KEYWORD, NUMBER, any_of, seconds
 
 log = logging.getLogger(__name__)
 
-SAID: Final = "said"  # seconds since 1970; points of earlier versions have nothing but their namespace
-SUFFIX = "-passages"  # behind the name of the memories' collection
+SAID_AT: Final = "said"  # seconds since 1970; points of earlier versions have only a namespace
+SUFFIX = "-passages"  # appended to the name of the memories' collection
 
 
 class PassagePoint(NamedTuple):
-    """A passage's vector, and what searches filter by."""
+    """A passage's vector, and the payload that searches filter by."""
 
     passage_id: str
     namespace: str
@@ -36,18 +36,18 @@ OnRefused: TypeAlias = Callable[[PassagePoint, PointsRefused], Awaitable[None]]
 
 
 class PassageVectors(DirectVectors):
-    """Raises as VectorIndex does. Writes are visible when they return."""
+    """The vector index of passages. Raises as VectorIndex does. Writes are visible when they return."""
 
     indexes: ClassVar = {
         "namespace": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
         "conversation": KEYWORD,
         "speaker": KEYWORD,
-        SAID: NUMBER,
+        SAID_AT: NUMBER,
     }
 
     def __init__(self, client: AsyncQdrantClient, **known: Any) -> None:
         super().__init__(client, **known)
-        self.on_refused: OnRefused = only_logged
+        self.on_refused: OnRefused = ignore_refused
 
     async def nearest(
         self,
@@ -57,27 +57,27 @@ class PassageVectors(DirectVectors):
         *,
         limit: int,
     ) -> list[Neighbour]:
-        """The nearest passages of any of the namespaces, the nearest first. Points from before they could be filtered are not
-        left out: who searches looks at the rows."""
-        asked = {
+        """The nearest passages of any of the namespaces, nearest first. Old points without filter fields pass every filter:
+        check the rows."""
+        body = {
             "query": vector.tolist(),
             "filter": msgspec.Raw(passage_filter(namespaces, filters).model_dump_json(exclude_none=True)),
             "limit": limit,
             "with_payload": False,
         }
-        found = await self._asked(msgspec.json.encode(asked))
+        found = await self._query(msgspec.json.encode(body))
         return [Neighbour(str(each.id), each.score) for each in found.points]
 
     async def missing(self, passage_ids: Collection[str]) -> set[str]:
         """Those of the passages that have no point."""
-        with translated("looking for points of passages"):
+        with translated("checking points of passages"):
             points = await self._client.retrieve(
                 self._collection, list(passage_ids), with_payload=False, with_vectors=False
             )
         return set(passage_ids) - {str(each.id) for each in points}
 
     async def write(self, points: Sequence[PassagePoint]) -> None:
-        """Replaces those of the same passage. One that Qdrant takes for wrong holds up no other: it is told, and left out."""
+        """Writes points, replacing those of the same passages. Reports and skips points that Qdrant refuses."""
         try:
             await self._written([as_struct(each) for each in points])
         except PointsRefused as refused:
@@ -86,12 +86,12 @@ class PassageVectors(DirectVectors):
                     await self.write([each])
                 return
             (point,) = points
-            log.error("passage %s is not in the index: %s", point.passage_id, refused.plain)
+            log.error("Qdrant refuses the vector of passage %s: %s", point.passage_id, refused.plain)
             await self.on_refused(point, refused)
 
 
-async def only_logged(_: PassagePoint, __: PointsRefused) -> None:
-    """Whoever writes has nobody else to tell."""
+async def ignore_refused(_: PassagePoint, __: PointsRefused) -> None:
+    """The default for refused points: the log entry is enough."""
 
 
 def as_struct(point: PassagePoint) -> models.PointStruct:
@@ -103,7 +103,7 @@ def payload(point: PassagePoint) -> dict[str, Any]:
         "namespace": point.namespace,
         "conversation": point.conversation_id,
         "speaker": point.speaker,
-        SAID: point.said_at.timestamp(),
+        SAID_AT: point.said_at.timestamp(),
     }
 
 
@@ -113,10 +113,10 @@ def passage_filter(namespaces: Collection[str], filters: PassageFilters) -> mode
         any_of(field, [storable(each) for each in values]) for field, values in keywords.items() if values
     ]
     if filters.said_from or filters.said_to:
-        said = models.Range(gte=seconds(filters.said_from), lt=seconds(filters.said_to))
-        others.append(models.FieldCondition(key=SAID, range=said))
+        said_at = models.Range(gte=seconds(filters.said_from), lt=seconds(filters.said_to))
+        others.append(models.FieldCondition(key=SAID_AT, range=said_at))
     conditions: list[models.Condition] = [any_of("namespace", namespaces)]
     if others:
-        old = models.IsEmptyCondition(is_empty=models.PayloadField(key=SAID))
+        old = models.IsEmptyCondition(is_empty=models.PayloadField(key=SAID_AT))
         conditions.append(models.Filter(should=[models.Filter(must=others), old]))
     return models.Filter(must=conditions)

@@ -1,4 +1,4 @@
-"""One writer of policies at a time, whatever the number of processes: versions are counted from what stands on their topic."""
+"""A lock for writers of policies, across processes: versions are counted from the latest state of the topic."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from sinks.postgres.queries import query
 
 @asynccontextmanager
 async def writing_policies(pool: Pool) -> AsyncIterator[None]:
-    """Waits until nobody else writes. Raises Retryable when that takes too long, or PostgreSQL goes away meanwhile."""
+    """Holds the lock. Raises Retryable if waiting for it takes too long or the connection to PostgreSQL is lost."""
     with translated("waiting to write policies"):
         async with pool.acquire() as connection, connection.transaction():
             await connection.execute(query("policies", "lock"))

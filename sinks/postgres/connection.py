@@ -27,7 +27,7 @@ PASSING = (
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
     asyncpg.IdleInTransactionSessionTimeoutError,  # this process was paused within a transaction
-    asyncpg.InternalClientError,  # what releasing a connection to a server that is shutting down can end in
+    asyncpg.InternalClientError,  # may be raised when a connection to a stopping server is released
     OSError,
     TimeoutError,
 )
@@ -39,39 +39,40 @@ WRONG = (
 )
 
 SESSION = {
-    # How soon the server lets go of what a peer held that is gone without a word; on TCP connections alone.
+    # How soon the server releases locks of a client that vanished; on TCP connections only.
     **{"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4"},
-    # Statements are short: to compile one that the planner thinks expensive takes longer than to run it.
+    # Without JIT: statements are short, and compiling one takes longer than running it.
     "jit": "off",
 }
 
-# Postgres stores no NUL in text or jsonb; JSON input may carry one, and must not be refused for it.
+# PostgreSQL cannot store NUL in text or jsonb; JSON input with NUL must not be rejected.
 NUL, REPLACEMENT = "\x00", "\ufffd"
 ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
-    """Driver errors as memstream's: `doing` says what was tried, for the message.
+def translated(action: str) -> Iterator[None]:
+    """Translates driver errors; `action` names the attempted action for the message.
 
-    Raises Retryable (lost, busy, timed out, deadlock), Rejected `unstorable` (a value no column takes), Misconfigured.
+    Raises Retryable (lost, busy, timed out, deadlock), Rejected `unstorable` (a value that no column takes), or
+    Misconfigured.
     """
     try:
         yield
     except PASSING as exc:
-        raise Retryable(f"Postgres failed while {doing}: {exc or type(exc).__name__}") from exc
+        raise Retryable(f"Postgres failed while {action}: {exc or type(exc).__name__}") from exc
     except asyncpg.InterfaceError as exc:
-        if "clos" not in str(exc):  # neither "connection is closed" nor "pool is closing": a mistake in the code
+        if "clos" not in str(exc):  # neither "connection is closed" nor "pool is closing": a programming error
             raise
-        raise Retryable(f"Postgres failed while {doing}: {exc}") from exc
+        raise Retryable(f"Postgres failed while {action}: {exc}") from exc
     except asyncpg.DataError as exc:
-        raise Rejected("unstorable", f"Postgres refused a value while {doing}: {exc}") from exc
+        raise Rejected("unstorable", f"Postgres refused a value while {action}: {exc}") from exc
     except WRONG as exc:
-        raise Misconfigured(f"Postgres refused {doing}: {exc}; check the dsn and run `memstream migrate`") from exc
+        raise Misconfigured(f"Postgres refused {action}: {exc}; check the dsn and run `memstream migrate`") from exc
 
 
 async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_timeout_s: float = 30.0) -> Pool:
-    """A pool whose connections speak JSON through msgspec; a statement that takes longer than the time-out is Retryable."""
+    """A connection pool with JSON through msgspec. A statement that exceeds the time-out raises Retryable."""
     with translated("connecting"):
         return await asyncpg.create_pool(
             dsn,
@@ -85,12 +86,12 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
 
 
 async def keep_session(_: Connection) -> None:
-    """To ask for what a session began with would be a second way to the server for each statement. What is left of a transaction
-    was rolled back before; who takes a lock of the session, as for a generation, lets go of it."""
+    """Keeps session settings instead of resetting them, which would cost a round trip per statement. Transactions are rolled
+    back already, and holders of session locks, such as of a generation, release them."""
 
 
 async def set_codecs(connection: Connection) -> None:
-    """jsonb as Structs or builtins in and builtins out; text without NUL. Arrays of text bypass this: use `storable`."""
+    """jsonb takes Structs or builtins and returns builtins; text loses NUL. Arrays of text bypass this: use `storable`."""
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", format="binary", encoder=encode_jsonb, decoder=decode_jsonb
     )
@@ -104,7 +105,7 @@ def storable(text: str) -> str:
 
 def storable_json(data: bytes) -> bytes:
     """The JSON with each NUL in a string replaced by U+FFFD."""
-    if b"\\u0000" not in data:  # nearly always; the expression takes many times as long as encoding did
+    if b"\\u0000" not in data:  # the common case; the regular expression takes much longer than encoding
         return data
     return ESCAPED_NUL.sub(rb"\1\\ufffd", data)
 
@@ -114,4 +115,4 @@ def encode_jsonb(value: Any) -> bytes:
 
 
 def decode_jsonb(data: bytes) -> Any:
-    return msgspec.json.decode(data[1:])  # orjson refuses integers that Postgres and our own writing know
+    return msgspec.json.decode(data[1:])  # orjson rejects large integers that PostgreSQL and msgspec support

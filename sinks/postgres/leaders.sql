@@ -1,6 +1,6 @@
 -- name: lead
--- A row that somebody holds is passed over: that one leads right now. The database's clock counts. Who leads and then says nothing
--- for $4 ms within the transaction is cut off, and the row is free again.
+-- A locked row is skipped: its holder leads now. By the database's clock. A leader that is silent for $4 ms within the transaction
+-- is disconnected, which frees the row.
 UPDATE leaders SET owner = $2, until = clock_timestamp() + $3::double precision * interval '1 second'
 WHERE role = (SELECT role FROM leaders
               WHERE role = $1 AND (owner = $2 OR until <= clock_timestamp())

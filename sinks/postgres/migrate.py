@@ -1,4 +1,4 @@
-"""Brings a database's tables up to date, from `migrations/NNN_*.sql`, with pogo keeping the record of what was applied."""
+"""Migrates a database with `migrations/NNN_*.sql`; pogo keeps the record of applied files."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -15,18 +15,18 @@ from sinks.postgres.connection import translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 SCHEMA = "public"
-LOCK = 0x6D656D73747265  # any number will do; this one spells "memstre"
+LOCK = 0x6D656D73747265  # an arbitrary lock number: "memstre" in ASCII
 
-SILENT = logging.Logger("pogo", level=logging.CRITICAL)  # it warns of each migration that it applies
+SILENT = logging.Logger("pogo", level=logging.CRITICAL)  # pogo warns about each migration that it applies
 
 
 async def migrate(dsn: str) -> list[str]:
-    """Applies what is missing, each file in a transaction of its own, and returns the names of what was applied.
+    """Applies pending migrations, each in its own transaction, and returns their names.
 
-    Processes that start together wait for each other. Raises Misconfigured when a migration fails.
+    Concurrent processes wait for each other. Raises Misconfigured when a migration fails.
     """
     async with connected(dsn) as connection:
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)  # given back when the connection closes
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)  # released when the connection closes
         missing = await unapplied(connection)
         try:
             await pogo.apply(connection, MIGRATIONS, schema_name=SCHEMA, logger=SILENT)
@@ -36,7 +36,7 @@ async def migrate(dsn: str) -> list[str]:
 
 
 async def pending(dsn: str) -> list[str]:
-    """The names of the migrations that `migrate` would apply, in order; changes nothing."""
+    """The names of pending migrations, in order; changes nothing."""
     async with connected(dsn) as connection:
         return await unapplied(connection)
 
@@ -49,7 +49,7 @@ async def unapplied(connection: "asyncpg.Connection[asyncpg.Record]") -> list[st
 
 @asynccontextmanager
 async def connected(dsn: str) -> AsyncIterator["asyncpg.Connection[asyncpg.Record]"]:
-    """A connection of its own, outside any pool: it holds a lock until it is closed."""
+    """A separate connection outside any pool: it holds a lock until it is closed."""
     with translated("migrating"):
         connection = await asyncpg.connect(dsn)
         try:

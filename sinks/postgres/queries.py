@@ -1,4 +1,4 @@
-"""SQL by name: the statements lie in `<noun>.sql` beside the module that runs them, each under a line `-- name: <statement>`."""
+"""SQL by name: statements are in `<noun>.sql` beside the module that runs them, each under a line `-- name: <statement>`."""
 
 from functools import cache
 from pathlib import Path
@@ -9,12 +9,12 @@ MARK = "-- name: "
 
 @cache
 def query(noun: str, name: str) -> str:
-    """The statement `name` of `sinks/*/<noun>.sql`, read once a process. Raises KeyError when there is none."""
+    """The statement `name` of `sinks/*/<noun>.sql`, read once per process. Raises KeyError if there is none."""
     return statements(file_of(noun).read_text(encoding="utf-8"))[name]
 
 
 def file_of(noun: str) -> Path:
-    """The file of that name, whichever room it lies in. Raises KeyError unless there is exactly one."""
+    """The file of that name in any room. Raises KeyError unless there is exactly one."""
     found = list(ROOMS.glob(f"*/{noun}.sql"))
     if len(found) != 1:
         raise KeyError(f"sinks/*/{noun}.sql: {len(found)} files, expected one")

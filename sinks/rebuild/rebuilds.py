@@ -1,7 +1,7 @@
-"""A database brought up to what `memory.state` and `memory.events` tell: what was told, page by page, and what follows from all.
+"""Rebuilds a database from `memory.state` and `memory.events`: applies what records say page by page, then derives the rest.
 
-A page and the position behind it commit together, so a rebuild goes on where it was interrupted. Nothing told is applied over
-something later, so pages may come again, and the two topics in any order.
+A page and the position behind it commit together, so an interrupted rebuild resumes. Nothing overwrites a later change, so
+pages may repeat, and the two topics may come in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,9 +24,10 @@ Partition: TypeAlias = tuple[str, int]
 
 
 class RebuiltMemory(Struct, frozen=True, kw_only=True):
-    """What a record tells of a memory: what it is, or with `memory` None that it is gone.
+    """The state of a memory in a record; with `memory` None it is gone.
 
-    `in_state` says which topic told. Only events tell what was `erased`, of which less is kept than of a deletion.
+    `in_state` is True for a record of `memory.state`. Only events mark memories as `erased`, of which less is kept than of
+    deleted ones.
     """
 
     memory_id: str
@@ -39,7 +40,7 @@ class RebuiltMemory(Struct, frozen=True, kw_only=True):
 
 
 class RebuiltVersion(Struct, frozen=True, kw_only=True):
-    """What `memory.events` tells of a change."""
+    """A change of a memory in `memory.events`."""
 
     change: Change
     before: Memory | None
@@ -49,10 +50,10 @@ class RebuiltVersion(Struct, frozen=True, kw_only=True):
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """What some records of one partition tell together: the latest of each memory, the head of each namespace, the erasures.
+    """The content of some records of one partition: the latest state of each memory, the head of each namespace, the
+    erasures.
 
-    `rows` are memories as the table has them, `shells` those that were deleted, which have no content.
-    `position` is where to read on.
+    `rows` are memories as the table has them, `shells` deleted ones without content. `position` is the next offset to read.
     """
 
     partition: Partition
@@ -66,7 +67,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 class RebuildCounts(Struct, frozen=True, kw_only=True):
-    """What is in the database."""
+    """Counts of the rebuilt database."""
 
     memories: int
     namespaces: int
@@ -74,33 +75,33 @@ class RebuildCounts(Struct, frozen=True, kw_only=True):
 
 
 class Rebuilds:
-    """The `rebuild_...` tables, and what is written because of them. Every method raises Retryable."""
+    """The `rebuild_...` tables and the rows written by a rebuild. Every method raises Retryable."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def positions(self) -> dict[Partition, int]:
-        """Where a rebuild that was begun goes on, by logical topic and partition; empty where none was."""
+        """The positions of an unfinished rebuild by logical topic and partition; empty without one."""
         return await unfinished(self._pool)
 
     async def holds_memories(self) -> bool:
-        """Whether the database has, or had, memories."""
-        with translated("looking for memories"):
+        """Whether the database has, or ever had, memories."""
+        with translated("checking for memories"):
             return bool(await self._pool.fetchval(query("rebuilds", "holds_memories")))
 
     async def begin(self, positions: Mapping[Partition, int]) -> None:
-        """From here on no worker starts on the database, until the end."""
+        """Begins a rebuild: no worker starts on this database until it ends."""
         topics, partitions = [topic for topic, _ in positions], [partition for _, partition in positions]
         with translated("beginning a rebuild"):
             await self._pool.execute(query("rebuilds", "begin"), topics, partitions, list(positions.values()))
 
-    async def withdraw(self) -> None:
-        """As if it had not begun; only before anything was applied."""
-        with translated("withdrawing a rebuild"):
+    async def cancel(self) -> None:
+        """Cancels a rebuild that has applied nothing yet."""
+        with translated("cancelling a rebuild"):
             await self._pool.execute(query("rebuilds", "end"))
 
     async def apply(self, page: Page) -> None:
-        """Takes over what a page tells."""
+        """Applies a page."""
         with translated("rebuilding"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await apply_statements(connection, page)
@@ -109,9 +110,9 @@ class Rebuilds:
                     await Purges(connection).fence(namespace, Fence(at))
                 await connection.execute(query("rebuilds", "advance"), *page.partition, page.position)
 
-    async def conclude(self) -> None:
-        """What follows once everything was told: what nothing tells of is gone, what was published is not published again, and
-        what memory.state was not told any more is put into the outbox."""
+    async def derive_rest(self) -> None:
+        """Applies the consequences once every record is read: memories without a record are gone, published changes are not
+        published again, and states missing from memory.state go into the outbox."""
         with translated("concluding a rebuild"):
             async with self._pool.acquire() as connection, connection.transaction():
                 for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "complete_versions", "drop_told"):
@@ -120,13 +121,13 @@ class Rebuilds:
                 await queue_state(connection)
 
     async def fenced(self) -> dict[str, datetime]:
-        """The namespaces that were erased, and when."""
-        with translated("asking for fences"):
+        """The erased namespaces and the times of their erasure."""
+        with translated("reading fences"):
             rows = await self._pool.fetch(query("rebuilds", "fenced"))
         return {row["namespace"]: row["purged_at"] for row in rows}
 
     async def end(self) -> RebuildCounts:
-        """The database is whole; workers may start."""
+        """Ends the rebuild: workers may start."""
         with translated("ending a rebuild"):
             await self._pool.execute(query("rebuilds", "end"))
             row = await self._pool.fetchrow(query("rebuilds", "standing"))
@@ -134,8 +135,8 @@ class Rebuilds:
 
 
 async def unfinished(pool: Pool) -> dict[Partition, int]:
-    """The positions of a rebuild that was begun and not ended."""
-    with translated("asking for a rebuild"):
+    """The positions of an unfinished rebuild."""
+    with translated("checking for an unfinished rebuild"):
         rows = await pool.fetch(query("rebuilds", "positions"))
     return {(row["topic"], row["partition"]): row["position"] for row in rows}
 
@@ -152,14 +153,14 @@ async def apply_statements(connection: Connection, page: Page) -> None:
     await execute(query("rebuilds", "store"), list(page.shells), True)
 
 
-def columns(told: Sequence[RebuiltMemory]) -> tuple[list[Any], ...]:
+def columns(recorded: Sequence[RebuiltMemory]) -> tuple[list[Any], ...]:
     return (
-        [each.memory_id for each in told],
-        [each.namespace for each in told],
-        [each.version for each in told],
-        [each.sequence for each in told],
-        [each.memory is None for each in told],
-        [each.sequence if each.in_state else 0 for each in told],
+        [each.memory_id for each in recorded],
+        [each.namespace for each in recorded],
+        [each.version for each in recorded],
+        [each.sequence for each in recorded],
+        [each.memory is None for each in recorded],
+        [each.sequence if each.in_state else 0 for each in recorded],
     )
 
 
@@ -188,14 +189,14 @@ async def queue_state(connection: Connection) -> None:
         await put_records(connection, row["namespace"], [record])
 
 
-def version_row(told: RebuiltVersion) -> tuple[Any, ...]:
-    after = told.after
+def version_row(recorded: RebuiltVersion) -> tuple[Any, ...]:
+    after = recorded.after
     return (
-        *(after.memory_id, after.version, after.namespace, told.change),
-        *(told.before, after, told.cause, told.at),
+        *(after.memory_id, after.version, after.namespace, recorded.change),
+        *(recorded.before, after, recorded.cause, recorded.at),
     )
 
 
-def latest(told: Iterable[RebuiltMemory]) -> dict[str, RebuiltMemory]:
-    """Of each memory what is told under the highest sequence, wherever it stands."""
-    return {each.memory_id: each for each in sorted(told, key=lambda each: each.sequence)}
+def latest(recorded: Iterable[RebuiltMemory]) -> dict[str, RebuiltMemory]:
+    """The record of each memory with the highest sequence."""
+    return {each.memory_id: each for each in sorted(recorded, key=lambda each: each.sequence)}

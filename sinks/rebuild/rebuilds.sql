@@ -13,7 +13,7 @@ UPDATE rebuild_positions SET position = $3 WHERE topic = $1 AND partition = $2
 SELECT EXISTS (SELECT FROM memories) OR EXISTS (SELECT FROM namespaces WHERE sequence > 0)
 
 -- name: heads
--- Of namespaces as they were told, and never back.
+-- The heads of namespaces in the records; a head never decreases.
 WITH told AS (
     INSERT INTO rebuild_namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
     ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(rebuild_namespaces.sequence, excluded.sequence)
@@ -33,7 +33,7 @@ WHERE rebuild_memories.sequence < excluded.sequence
    OR rebuild_memories.sequence = excluded.sequence AND rebuild_memories.in_state < excluded.in_state
 
 -- name: drop_older
--- Of memories as a backup has them; with their vectors, which may be of another text.
+-- Memories of the backup, with their vectors, which may belong to another text.
 DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
 WHERE memories.memory_id = told.memory_id AND memories.sequence < told.sequence
 
@@ -47,7 +47,7 @@ WHERE EXISTS (SELECT FROM rebuild_memories AS known
 ON CONFLICT DO NOTHING
 
 -- name: drop_versions_before
--- Of memories that were erased.
+-- Erased memories.
 DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
 WHERE memory_versions.memory_id = told.memory_id AND (after ->> 'sequence')::bigint < told.sequence
 
@@ -57,7 +57,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT DO NOTHING
 
 -- name: complete_versions
--- What was deleted is told without what it was; its version before says that.
+-- A deletion is published without the memory's content, which the previous version has.
 UPDATE memory_versions AS deletion SET before = earlier.after
 FROM memory_versions AS earlier
 WHERE deletion.before IS NULL AND deletion.after ->> 'status' = 'deleted'
@@ -82,11 +82,11 @@ WHERE status <> 'cutover' OR EXISTS (
 )
 
 -- name: drop_lone_versions
--- Of memories that were erased, or deleted before memory.events begins.
+-- Memories that were erased, or deleted before the beginning of memory.events.
 DELETE FROM memory_versions WHERE NOT EXISTS (SELECT FROM memories WHERE memories.memory_id = memory_versions.memory_id)
 
 -- name: drop_told
--- A backup's outbox holds what was published since. Told again, it would put older states over newer ones.
+-- The outbox of a backup has changes that were published since. Publishing them again would overwrite newer states with older ones.
 DELETE FROM outbox USING rebuild_namespaces AS told
 WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
   AND CASE outbox.topic
@@ -99,7 +99,7 @@ WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
       ELSE false END
 
 -- name: behind_in_state
--- What memory.events told, and memory.state did not any more.
+-- Changes in memory.events that are missing in memory.state.
 SELECT known.memory_id, known.namespace, known.version, known.sequence, known.gone
 FROM rebuild_memories AS known
 WHERE known.in_state < known.sequence AND (known.in_state > 0 OR NOT known.gone)

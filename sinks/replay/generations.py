@@ -1,4 +1,4 @@
-"""Generations: their plans, how far each conversation of them is, the namespaces they feed, and what their cutover changed."""
+"""Generations: their plans, the progress of each conversation, the namespaces they feed, and the changes of their cutover."""
 
 import logging
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
@@ -26,22 +26,22 @@ log = logging.getLogger(__name__)
 
 PAGE: Final = 1_000
 
-Ranges: TypeAlias = Sequence[tuple[int, int]]  # positions, first and last, in order
+Ranges: TypeAlias = Sequence[tuple[int, int]]  # first and last position of each range, in order
 Changed: TypeAlias = tuple[
     str, Memory | None, int
-]  # id, as it was before a cutover, the version that the cutover made last
+]  # memory_id, the memory before the cutover, and the last version made by the cutover
 
 
 class PlannedConversation(Struct, frozen=True):
-    """A conversation that is to be replayed, and when its latest message was said."""
+    """A conversation to be replayed, and the time of its latest message."""
 
     conversation_id: str
     last_said_at: Moment
 
 
 class ReplayedConversation(Struct, frozen=True, kw_only=True):
-    """What came of a conversation: the positions of the messages that were asked about, and how many slices never can be, with
-    a reason."""
+    """The result of replaying a conversation: the positions of the messages asked about, and the number of failed slices
+    with a reason."""
 
     planned: PlannedConversation
     ranges: Ranges
@@ -51,7 +51,7 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
 
 
 class SwitchedNamespace(Struct, frozen=True, kw_only=True):
-    """A namespace of a generation, and the sequences of the changes that its cutover made there; None before it."""
+    """A namespace of a generation, and the sequences of its cutover's changes; None before the cutover."""
 
     namespace: str
     first_sequence: int | None = None
@@ -59,7 +59,7 @@ class SwitchedNamespace(Struct, frozen=True, kw_only=True):
 
 
 class RemovedMemory(Struct, frozen=True, kw_only=True):
-    """What is live no longer: as it was, by which change it went, on whose account, and where what stands in for it is from."""
+    """A memory that is not live any more: its last live state, the change and its cause, and the sources of its successor."""
 
     before: Memory
     change: Change
@@ -74,7 +74,7 @@ class Generations:
         self._pool = pool
 
     async def begin(self, generation: Generation, conversations: Sequence[PlannedConversation]) -> None:
-        """Records a generation with all that it is to go through, or nothing."""
+        """Stores a generation with all its conversations, in one transaction."""
         ids, moments = (
             [storable(each.conversation_id) for each in conversations],
             [c.last_said_at for c in conversations],
@@ -93,7 +93,7 @@ class Generations:
         return None if row is None else convert(dict(row), Generation)
 
     async def latest(self, limit: int = 100) -> tuple[Generation, ...]:
-        """The youngest first."""
+        """The latest generations, newest first."""
         with translated("reading generations"):
             rows = await self._pool.fetch(query("generations", "latest"), limit)
         return tuple(convert(dict(row), Generation) for row in rows)
@@ -104,9 +104,8 @@ class Generations:
         return convert(dict(row or {}), Progress)
 
     async def conversations(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[PlannedConversation, list[Scope]]]:
-        """The archived conversations of a plan's time, as they were at a moment, in no order, each with its scope for everybody
-        who speaks in it."""
-        with translated("reading what was said"):
+        """The archived conversations in a plan's time range as of a moment, unordered, with the scope of each speaker."""
+        with translated("reading archived conversations"):
             async with self._pool.acquire() as connection, connection.transaction():
                 async for row in connection.cursor(query("generations", "said"), plan.since, plan.until, at):
                     fields = dict(row)
@@ -115,44 +114,44 @@ class Generations:
                     yield planned, [Scope(**fields, user_id=user_id) for user_id in user_ids]
 
     async def messages(self, generation: Generation, conversation_id: str) -> tuple[ArchivedMessage, ...]:
-        """What of a conversation belongs to the generation, by partition and position."""
+        """The messages of a conversation that belong to the generation, by partition and position."""
         plan = generation.plan
-        with translated("reading a conversation"):
+        with translated("reading messages of a conversation"):
             arguments = (conversation_id, plan.since, plan.until, generation.created_at)
             return archived_messages(await self._pool.fetch(query("generations", "messages"), *arguments))
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]:
-        """Without those that lie behind a fence, by what they feed, their conversation or their user."""
+        """Leaves out messages behind a fence of their namespaces, conversation or user."""
         if not messages:
             return ()
-        with translated("asking for fences"):
+        with translated("reading fences"):
             async with self._pool.acquire() as connection:
                 return await without_erased(connection, messages)
 
     async def waiting(
         self, generation_id: str, after: PlannedConversation | None, limit: int = PAGE
     ) -> tuple[PlannedConversation, ...]:
-        """Conversations that are planned and not done, in order, from behind one on."""
+        """Planned conversations that are not done, in order, behind `after`."""
         behind = (after.last_said_at, after.conversation_id) if after else (None, None)
-        with translated("reading what is to be replayed"):
+        with translated("reading planned conversations"):
             rows = await self._pool.fetch(query("generations", "waiting"), generation_id, *behind, limit)
         return tuple(PlannedConversation(row["conversation_id"], row["last_said_at"]) for row in rows)
 
     async def done_of(self, generation_id: str, conversation_ids: Collection[str]) -> set[str]:
         """Those of these conversations that are done."""
-        with translated("reading what was replayed"):
+        with translated("reading replayed positions"):
             ids = list(map(storable, conversation_ids))
             rows = await self._pool.fetch(query("generations", "done_of"), generation_id, ids)
         return {row["conversation_id"] for row in rows}
 
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
-        """Records namespaces, as they are called outside, before anything is remembered in their shadows."""
+        """Stores the live names of namespaces before anything is written to their shadows."""
         with translated("recording the namespaces of a generation"), required(generation_id):
             names = sorted(map(storable, namespaces))
             await self._pool.execute(query("generations", "feeds"), generation_id, names)
 
     async def done(self, generation_id: str, replayed: ReplayedConversation, at: datetime) -> None:
-        """A conversation is replayed."""
+        """Marks a conversation as replayed."""
         planned = replayed.planned
         values = (planned.conversation_id, planned.last_said_at, replayed.ranges)
         counts = (replayed.slices, replayed.failed, replayed.failure)
@@ -161,12 +160,12 @@ class Generations:
 
     @asynccontextmanager
     async def held(self, generation_id: str) -> AsyncIterator[None]:
-        """Keeps others from replaying or discarding the generation. Raises Misconfigured while somebody does that."""
+        """Holds the generation's lock against other replays and discards. Raises Misconfigured if another process holds it."""
         async with self._pool.acquire() as connection:
-            with translated("claiming a generation"):
+            with translated("locking a generation"):
                 if not await connection.fetchval(query("generations", "hold"), generation_id):
                     raise Misconfigured(
-                        f"generation {generation_id} is replayed or discarded by somebody else: wait for them"
+                        f"generation {generation_id} is being replayed or discarded by another process: wait until that has ended"
                     )
             try:
                 yield
@@ -174,17 +173,17 @@ class Generations:
                 await release(connection, generation_id)
 
     async def ready(self, generation_id: str, at: datetime) -> None:
-        """All of it is replayed. Raises Misconfigured where somebody else ended it, or discarded it."""
+        """Marks the generation as fully replayed. Raises Misconfigured if another process has ended or discarded it."""
         with translated("recording a generation"):
             if not await self._pool.fetchval(query("generations", "ready"), generation_id, at):
                 raise Misconfigured(
-                    f"generation {generation_id} is not being built any more: somebody else had to do with it"
+                    f"generation {generation_id} is no longer being built: another process switched or discarded it"
                 )
 
 
 @contextmanager
 def required(generation_id: str) -> Iterator[None]:
-    """Raises Misconfigured where the generation, of which something is recorded, was discarded."""
+    """Raises Misconfigured if the generation was discarded while it was being written."""
     try:
         yield
     except asyncpg.ForeignKeyViolationError as exc:
@@ -192,31 +191,31 @@ def required(generation_id: str) -> Iterator[None]:
 
 
 async def release(connection: Connection, generation_id: str) -> None:
-    """Fails what was done under it by nothing: where the session is lost, so is its lock."""
+    """Releases the lock. Never raises: a lost session has lost its lock."""
     try:
-        with translated("letting go of a generation"):
+        with translated("unlocking a generation"):
             await connection.execute(query("generations", "let_go"), generation_id)
     except (Retryable, asyncpg.InterfaceError) as exc:
-        log.warning("generation %s is let go by ending the session: %s", generation_id, exc)
-        with suppress(asyncpg.InterfaceError):  # the pool has taken a lost connection back already
+        log.warning("unlocking generation %s failed, closing the connection instead: %s", generation_id, exc)
+        with suppress(asyncpg.InterfaceError):  # a lost connection is back in the pool already
             connection.terminate()
 
 
 class Shadows:
-    """A generation beside what is live; `reader` is the pool, or the connection of a transaction."""
+    """The shadow namespaces of a generation; `reader` is the pool, or the connection of a transaction."""
 
     def __init__(self, reader: Reader, generation_id: str) -> None:
         self._reader = reader
         self._id = generation_id
 
     async def namespaces(self, beyond: str = "", limit: int = PAGE) -> tuple[SwitchedNamespace, ...]:
-        """The namespaces that the generation feeds, by name, from behind one on."""
+        """The live namespaces that the generation feeds, by name, behind `beyond`."""
         with translated("reading the namespaces of a generation"):
             rows = await self._reader.fetch(query("generations", "namespaces"), self._id, beyond, limit)
         return tuple(convert(dict(row), SwitchedNamespace) for row in rows)
 
     async def any_switched(self) -> bool:
-        """Whether what a cutover changed stands anywhere."""
+        """Whether any namespace has the generation's memories now."""
         with translated("reading the namespaces of a generation"):
             return bool(await self._reader.fetchval(query("generations", "any_switched"), self._id))
 
@@ -226,19 +225,19 @@ class Shadows:
             return bool(await self._reader.fetchval(query("generations", "switched_in_part"), self._id))
 
     async def ranges(self, conversation_ids: Collection[str]) -> dict[str, Ranges]:
-        """The positions that were replayed, by conversation."""
-        with translated("reading what was replayed"):
+        """The replayed positions by conversation."""
+        with translated("reading replayed positions"):
             rows = await self._reader.fetch(query("generations", "ranges"), self._id, list(conversation_ids))
         return {row["conversation_id"]: [(first, last) for first, last in row["ranges"]] for row in rows}
 
     async def by_hand(self, memory_ids: Collection[str]) -> set[str]:
-        """Those of these memories that a command made or changed."""
+        """Those of these memories that a command created or changed."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("generations", "by_hand"), list(memory_ids))
         return {row["memory_id"] for row in rows}
 
     async def removed(self, namespace: str, limit: int | None = None) -> tuple[RemovedMemory, ...]:
-        """What is live no longer in a namespace, or some of it."""
+        """Memories of a namespace that are not live any more, at most `limit`."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("generations", "gone"), namespace, limit)
         return tuple(convert(dict(row), RemovedMemory) for row in rows)
@@ -255,7 +254,7 @@ class Shadows:
 
 
 async def lock(connection: Connection, generation_id: str) -> Generation | None:
-    """The generation, of which nobody else changes the status in this transaction."""
+    """The generation, locked against status changes for the rest of the transaction."""
     row = await connection.fetchrow(query("generations", "lock"), generation_id)
     return None if row is None else convert(dict(row), Generation)
 
@@ -265,13 +264,13 @@ async def set_status(connection: Connection, generation_id: str, status: Generat
 
 
 async def record_switch(connection: Connection, generation_id: str, switched: SwitchedNamespace) -> None:
-    """Which changes a cutover made in a namespace; None once they are taken back."""
+    """Stores the changes of a cutover in a namespace; None after they are undone."""
     sequences = (switched.first_sequence, switched.last_sequence)
     await connection.execute(query("generations", "switched"), generation_id, switched.namespace, *sequences)
 
 
 async def drop_shadow(connection: Connection, shadow: str) -> None:
-    """Removes all that is remembered in a shadow, with the answers that it came from, in a transaction that holds its lock."""
+    """Deletes a shadow's memories and the answers they came from, in a transaction that holds its lock."""
     await connection.execute(query("generations", "drop_versions"), shadow)
     rows = await connection.fetch(query("generations", "drop_memories"), shadow)
     await put_vectors(connection, shadow, [row["memory_id"] for row in rows])
@@ -286,6 +285,6 @@ async def drop(connection: Connection, generation_id: str) -> None:
 
 
 async def shadows_of(connection: Connection, namespace: str) -> tuple[str, ...]:
-    """What stands for a namespace in each generation, whether anything is remembered there or not."""
+    """The shadow of a namespace in each generation, whether it has memories or not."""
     rows = await connection.fetch(query("generations", "shadows_of"), namespace)
     return tuple(row["namespace"] for row in rows)

@@ -2,7 +2,7 @@
 INSERT INTO generations (generation_id, plan, status, created_at, changed_at) VALUES ($1, $2, 'building', $3, $3)
 
 -- name: hold
--- Of the session: whoever dies lets go.
+-- A session lock: it is released when the process ends.
 SELECT pg_try_advisory_lock(hashtextextended($1, 7))
 
 -- name: let_go
@@ -87,7 +87,7 @@ SELECT conversation_id, ranges FROM generation_conversations
 WHERE generation_id = $1 AND conversation_id = ANY ($2::text[]) AND done_at IS NOT NULL
 
 -- name: namespaces
--- In the order in which they are locked.
+-- In the order of locking.
 SELECT namespace, first_sequence, last_sequence FROM generation_namespaces
 WHERE generation_id = $1 AND namespace COLLATE "C" > $2 ORDER BY namespace COLLATE "C" LIMIT $3
 
@@ -101,11 +101,11 @@ SELECT count(first_sequence) BETWEEN 1 AND count(*) - 1 FROM generation_namespac
 UPDATE generation_namespaces SET first_sequence = $3, last_sequence = $4 WHERE generation_id = $1 AND namespace = $2
 
 -- name: by_hand
--- Memories that somebody made or changed, by command.
+-- Memories that a command created or changed.
 SELECT DISTINCT memory_id FROM memory_versions WHERE memory_id = ANY ($1::text[]) AND cause ? 'command_id'
 
 -- name: gone
--- What is live no longer: as it was, by which change it went, on whose account, and what stands in for it.
+-- Memories that are not live any more: the last live state, the change and its cause, and the successor.
 SELECT went.before, went.change, went.cause, successor.sources AS successor_sources
 FROM memories
      CROSS JOIN LATERAL (
@@ -117,7 +117,7 @@ WHERE memories.namespace = $1 AND memories.status <> 'active'
 LIMIT $2
 
 -- name: changed_between
--- The memories that were changed in a stretch of a namespace's sequence: as they were before it, and their versions after it.
+-- Memories that changed in a range of a namespace's sequence: their state before it, and their versions after it.
 SELECT memory_id, (array_agg(before ORDER BY version))[1] AS before, max(version) AS version
 FROM memory_versions
 WHERE namespace = $1 AND (after->>'sequence')::bigint BETWEEN $2 AND $3

@@ -1,4 +1,4 @@
-"""The protocols of reranking endpoints, as a table: what is asked, and where an answer has its scores."""
+"""The protocols of reranking endpoints as a table: request fields, and the place of scores in an answer."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ Body: TypeAlias = dict[str, Any]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """`documents` is the name of the texts in a request. An answer is a list, under the name `results` if that is not empty, of
-    the texts' indexes with their `score`. At most `batch` texts are sent at once."""
+    """`documents` names the texts in a request. An answer is a list (under the name `results` unless that is empty) of the
+    texts' indexes with their `score`. One request has at most `batch` texts."""
 
     path: str
     base_url: str | None
@@ -27,21 +27,21 @@ class Dialect(Struct, frozen=True, kw_only=True):
         return {**named, "query": query, self.documents: list(texts), **self.extra}
 
     def scores(self, answer: object, texts: int) -> list[float]:
-        """In the order of the texts. Raises ValueError for an answer of another shape."""
+        """The scores in the order of the texts. Raises ValueError for an answer of another shape."""
         rows = msgspec.convert(answer, dict[str, Any]).get(self.results) if self.results else answer
         found = {
             row["index"]: row.get(self.score) for row in msgspec.convert(rows, list[dict[str, Any]]) if "index" in row
         }
         if found.keys() != set(range(texts)):
-            raise ValueError("its indexes are not those of the texts")
+            raise ValueError("the indexes in the response do not match the texts")
         scores = msgspec.convert([found[index] for index in range(texts)], list[float])
         if not all(map(math.isfinite, scores)):
-            raise ValueError("a score is no number")
+            raise ValueError("a score is not a number")
         return scores
 
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
-    # Text Embeddings Inference takes 32 texts at once unless told otherwise.
+    # The default limit of Text Embeddings Inference is 32 texts.
     "tei": Dialect(
         path="/rerank",
         base_url=None,

@@ -1,4 +1,4 @@
-"""A reranker behind an HTTP endpoint, asked once: somebody waits for the answer, and can do without it."""
+"""A reranker behind an HTTP endpoint. It is called once without retries: search can do without it."""
 
 import asyncio
 import json
@@ -12,16 +12,16 @@ from schemas.addresses import is_loopback
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from sinks.reranking.dialects import Dialect
 
-MOST_CHARS: Final = 4_000  # about 1,000 tokens of English; the rest of a text is cut off
+MOST_CHARS: Final = 4_000  # about 1,000 tokens of English; longer texts are truncated
 DETAIL_CHARS: Final = 300
 REFUSED: Final = frozenset({401, 403})
 ELSEWHERE: Final = frozenset({404, 405})
 
 
 class RemoteReranker:
-    """`base_url` is what stands before the dialect's path; `api_key` goes out as a bearer token and into no message.
+    """`base_url` is the part before the dialect's path; `api_key` is sent as a bearer token and appears in no message.
 
-    Raises Misconfigured for a `base_url` that is none.
+    Raises Misconfigured for an invalid `base_url`.
     """
 
     def __init__(
@@ -33,7 +33,8 @@ class RemoteReranker:
         self._where = str(self._client.base_url.copy_with(username="", password="")).rstrip("/")
 
     async def scores(self, query: str, texts: Sequence[str], namespaces: Sequence[str]) -> list[float]:
-        """Raises Retryable, Misconfigured for a wrong key, model or address, and Rejected for what else is refused."""
+        """Scores in the order of the texts. Raises Retryable, Misconfigured for a wrong key, model or address, and Rejected
+        for any other refusal."""
         size = self._dialect.batch
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         return list(chain.from_iterable(await asyncio.gather(*(self._scores(query, batch) for batch in batches))))
@@ -52,22 +53,24 @@ class RemoteReranker:
         try:
             return self._dialect.scores(json.loads(response.content), len(texts))
         except ValueError as exc:
-            raise Retryable(f"{self._where} answered with something else than scores", said=str(exc)) from exc
+            raise Retryable(f"{self._where} returned something other than scores", said=str(exc)) from exc
 
     def _refusal(self, response: httpx.Response) -> MemstreamError:
         status, detail = response.status_code, response.text[:DETAIL_CHARS]
-        answered = f"{self._where} answered {status}"
-        if status in REFUSED:  # its words may repeat the key
-            return Misconfigured(f"{answered}: set MEMSTREAM_RERANKER_API_KEY to a key that it accepts")
+        answer_text = f"{self._where} answered {status}"
+        if status in REFUSED:  # the error text may repeat the key
+            return Misconfigured(f"{answer_text}: set MEMSTREAM_RERANKER_API_KEY to a key that it accepts")
         if status in ELSEWHERE or status < 400:
-            return Misconfigured(f"{answered}: mend MEMSTREAM_RERANKER_BASE_URL or MEMSTREAM_RERANKER_MODEL ({detail})")
+            return Misconfigured(
+                f"{answer_text}: correct MEMSTREAM_RERANKER_BASE_URL or MEMSTREAM_RERANKER_MODEL ({detail})"
+            )
         if status >= 500 or status in (408, 429):
-            return Retryable(answered, detail)
-        return Rejected("unrankable", f"{answered}: {detail}")
+            return Retryable(answer_text, detail)
+        return Rejected("unrankable", f"{answer_text}: {detail}")
 
 
 def client(base_url: str, api_key: str | None, timeout_s: float) -> httpx.AsyncClient:
-    """A proxy of the environment is not asked for an address of this machine: it would be sent the texts."""
+    """An HTTP client. It ignores proxies of the environment for a loopback address, as they would see the texts."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         made = httpx.AsyncClient(
@@ -81,5 +84,7 @@ def client(base_url: str, api_key: str | None, timeout_s: float) -> httpx.AsyncC
 
 
 def wrong_address(base_url: str) -> Misconfigured:
-    shown = base_url.rpartition("@")[2]  # without a password
-    return Misconfigured(f"MEMSTREAM_RERANKER_BASE_URL={shown!r} is no address: write it like http://host:port")
+    shown = base_url.rpartition("@")[2]  # the shown address has no password
+    return Misconfigured(
+        f"MEMSTREAM_RERANKER_BASE_URL={shown!r} is not an HTTP address: use a form like http://host:port"
+    )

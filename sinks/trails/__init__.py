@@ -1,1 +1,1 @@
-"""What became of one message, read from the tables that hold its traces."""
+"""The path of one message through the pipeline, read from the tables."""

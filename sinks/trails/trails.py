@@ -14,14 +14,14 @@ from schemas.memories.memories import Change
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
-MOST_EXTRACTIONS: Final = 20  # of one message; a slice is asked for once, and again only after failures
-MOST_CHANGES: Final = 200
+MAX_EXTRACTIONS: Final = 20  # per message; a slice is requested again only after failures
+MAX_CHANGES: Final = 200
 
 T = TypeVar("T", bound=Struct)
 
 
 class ArchivedTrace(Struct, frozen=True, kw_only=True):
-    """The message, by its place in the topic."""
+    """The message in the archive, with its place in the topic."""
 
     role: Role
     partition: int
@@ -31,14 +31,14 @@ class ArchivedTrace(Struct, frozen=True, kw_only=True):
 
 
 class PassageTrace(Struct, frozen=True, kw_only=True):
-    """The message as passages of a namespace."""
+    """The message's passages in a namespace."""
 
     namespace: str
     pieces: int
 
 
 class ExtractionTrace(Struct, frozen=True, kw_only=True):
-    """A request whose slice holds the message; `under_way` while a model is asked."""
+    """A request whose slice contains the message; `under_way` while the model call runs."""
 
     request_id: str
     policy: str
@@ -56,7 +56,7 @@ class ExtractionTrace(Struct, frozen=True, kw_only=True):
 
 
 class ParkedTrace(Struct, frozen=True, kw_only=True):
-    """A request of the conversation that waits for long."""
+    """A parked request of the conversation."""
 
     request_id: str
     lane: Lane
@@ -65,7 +65,7 @@ class ParkedTrace(Struct, frozen=True, kw_only=True):
 
 
 class RulingTrace(Struct, frozen=True, kw_only=True):
-    """What came of one candidate."""
+    """The result of one candidate."""
 
     candidate_id: str
     result: str
@@ -74,7 +74,7 @@ class RulingTrace(Struct, frozen=True, kw_only=True):
 
 
 class PartTrace(Struct, frozen=True, kw_only=True):
-    """A namespace's part of an answer, decided; one that was dropped has no rulings."""
+    """A settled part of an answer, for one namespace; a dropped part has no rulings."""
 
     request_id: str
     namespace: str
@@ -84,7 +84,7 @@ class PartTrace(Struct, frozen=True, kw_only=True):
 
 
 class UsageTrace(Struct, frozen=True, kw_only=True):
-    """What a request was billed."""
+    """The usage of a request's model calls."""
 
     request_id: str
     calls: int
@@ -93,7 +93,7 @@ class UsageTrace(Struct, frozen=True, kw_only=True):
 
 
 class ChangeTrace(Struct, frozen=True, kw_only=True):
-    """A change of a memory that names the message as a source."""
+    """A change of a memory that has the message as a source."""
 
     memory_id: str
     version: int
@@ -107,7 +107,7 @@ class ChangeTrace(Struct, frozen=True, kw_only=True):
 
 
 class MessageTraces(Struct, frozen=True, kw_only=True):
-    """All that PostgreSQL knows of a message."""
+    """All traces of a message in PostgreSQL."""
 
     archived: ArchivedTrace
     passages: tuple[PassageTrace, ...]
@@ -119,13 +119,13 @@ class MessageTraces(Struct, frozen=True, kw_only=True):
 
 
 class Trails:
-    """Raises Retryable."""
+    """Reads traces. Raises Retryable."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def of(self, conversation_id: str, message_id: str) -> MessageTraces | None:
-        """None for a message that is not in the archive."""
+        """The traces of a message; None if it is not in the archive."""
         found = await self._rows("message", ArchivedTrace, conversation_id, message_id)
         if not found:
             return None
@@ -133,9 +133,9 @@ class Trails:
         place = (conversation_id, archived.partition, archived.position)
         passages, extractions, parked, changes = await asyncio.gather(
             self._rows("passages", PassageTrace, conversation_id, message_id),
-            self._rows("extractions", ExtractionTrace, *place, MOST_EXTRACTIONS),
-            self._rows("parked", ParkedTrace, conversation_id, MOST_EXTRACTIONS),
-            self._rows("changes", ChangeTrace, conversation_id, message_id, MOST_CHANGES),
+            self._rows("extractions", ExtractionTrace, *place, MAX_EXTRACTIONS),
+            self._rows("parked", ParkedTrace, conversation_id, MAX_EXTRACTIONS),
+            self._rows("changes", ChangeTrace, conversation_id, message_id, MAX_CHANGES),
         )
         requests = [each.request_id for each in extractions]
         parts, usage = await asyncio.gather(
@@ -152,7 +152,7 @@ class Trails:
         )
 
     async def _rows(self, statement: str, shape: type[T], *values: Any) -> tuple[T, ...]:
-        with translated("following a message"):
+        with translated("reading the traces of a message"):
             rows = await self._pool.fetch(query("trails", statement), *values)
         return tuple(convert(dict(row), shape) for row in rows)
 

@@ -1,4 +1,4 @@
-"""The port of the vector index, and what goes through it. Qdrant stands behind it (`qdrant.py`), or a fake in tests."""
+"""The port of the vector index and its types. Qdrant implements it (`qdrant.py`), and a fake in tests."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
@@ -15,15 +15,15 @@ from schemas.retrieval.searches import LIVE, Filters
 
 Vector: TypeAlias = NDArray[np.float32]
 
-STORED = np.dtype("<f4")  # float32, little-endian: what the embeddings table holds
+STORED = np.dtype("<f4")  # little-endian float32, as in the embeddings table
 
 
 class PointsRefused(Retryable):
-    """The index is up and takes some of these points for wrong: to send the same ones again mends nothing."""
+    """The index refuses some of these points as invalid: a retry does not help."""
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """A memory in the index: its vector and what searches filter or show without asking Postgres."""
+    """A memory in the index: its vector, and the payload that searches filter by or show without PostgreSQL."""
 
     memory_id: str
     namespace: str
@@ -44,7 +44,7 @@ class Point(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, memory: Memory, vector: Vector) -> "Point":
-        """`kinds` holds the primary kind as well, so that one filter matches any."""
+        """The point of a memory. `kinds` includes the primary kind, so that one filter covers all."""
         return cls(
             memory_id=memory.memory_id,
             namespace=memory.namespace,
@@ -73,29 +73,31 @@ class Neighbour(Struct, frozen=True):
 
 
 class VectorIndex(Protocol):
-    """Every method raises Retryable when the index cannot answer now. Writes are visible when they return."""
+    """The vector index. Every method raises Retryable when the index is unavailable. Writes are visible when they return."""
 
     @property
     def embedding_model(self) -> str:
-        """The model whose vectors the index holds; vectors of another cannot be compared with them."""
+        """The model of the index's vectors; vectors of another model do not compare with them."""
 
     async def ensure_collection(self) -> None:
-        """Creates what is missing. Raises Misconfigured when what is there is of another dimension or model, or not whole."""
+        """Creates missing parts of the collection. Raises Misconfigured if it has another dimension or model, or is
+        incomplete."""
 
     async def exists(self) -> bool:
-        """Whether there is a collection at all."""
+        """Whether the collection exists."""
 
-    async def begin_anew(self) -> None:
-        """Makes it empty, for vectors of its model; it is not whole until it is said to be `complete`."""
+    async def recreate(self) -> None:
+        """Empties the collection for vectors of its model; it counts as incomplete until `complete` is called."""
 
     async def complete(self) -> None:
-        """Every memory is in it."""
+        """Marks the collection as complete: it has every memory."""
 
     async def drop_collection(self) -> None:
-        """Removes every point; nothing if the collection is not there."""
+        """Deletes the collection; does nothing if it does not exist."""
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
-        """Active memories of one namespace at `min_score` or above, nearest first. Retryable while not every memory is in it."""
+        """Active memories of one namespace with a cosine of `min_score` or above, nearest first. Raises Retryable while the
+        collection is incomplete."""
 
     async def search(
         self,
@@ -106,13 +108,13 @@ class VectorIndex(Protocol):
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        """Memories of any of the namespaces that the filters accept, nearest first."""
+        """Memories of any of the namespaces that pass the filters, nearest first."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes the points, replacing those of the same memory. Raises PointsRefused when some are wrong, and Retryable."""
+        """Writes points, replacing those of the same memories. Raises PointsRefused for invalid points, and Retryable."""
 
     async def delete(self, memory_ids: Collection[str]) -> None:
-        """Removes the points; those that are not there do not matter."""
+        """Deletes points; unknown ids are ignored. Raises as `upsert` does."""
 
     async def count(self, namespace: str | None = None) -> int:
         """The number of points, of any status."""

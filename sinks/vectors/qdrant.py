@@ -14,23 +14,23 @@ from sinks.vectors.port import Neighbour, Point, PointsRefused, Vector
 from sinks.vectors.qdrant_payload import INDEXES, any_of, as_qdrant, search_filter
 
 DEFAULT_COLLECTION = "memories"
-REFUSED = (401, 403)  # a wrong key: trying again mends nothing
-WRONG = (400, 413, 422)  # a wrong request
+REFUSED = (401, 403)  # a wrong key: retries do not help
+WRONG = (400, 413, 422)  # an invalid request
 CONFLICT = 409  # two workers created the collection at once
 
 # Keys of the collection's metadata.
 MODEL = "embedding_model"
-REINDEXING = "reindexing"  # there while not every memory is in it
-# Whose vectors a collection holds that says nothing of it: when it was made, there was no other model.
+REINDEXING = "reindexing"  # present while the collection is incomplete
+# The model of collections without metadata: they were created when there was no other model.
 UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
-RECORDS_METADATA = (1, 16)  # the version of Qdrant that began to
+RECORDS_METADATA = (1, 16)  # the first version of Qdrant with collection metadata
 
-# For so long a collection that was whole is taken to be so. Nobody loses one and begins to fill it anew within that.
-WHOLE_FOR_S = 2.0
+# How long a check that the collection is complete stays valid; losing and recreating one takes longer.
+COMPLETE_FOR_S = 2.0
 
 
 class Vectors:
-    """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`.
+    """A VectorIndex in a Qdrant collection with cosine distance, for vectors of `dimension` by `embedding_model`.
 
     `indexes` are the payload fields that searches filter by.
     """
@@ -71,21 +71,21 @@ class Vectors:
             await self._index((await self._client.get_collection(self._collection)).payload_schema)
 
     async def verify(self) -> None:
-        """Raises Misconfigured when the collection holds vectors of another dimension or model, or not all there should be."""
-        with translated("looking at the collection"):
+        """Raises Misconfigured if the collection has vectors of another dimension or model, or is incomplete."""
+        with translated("checking the collection"):
             config = (await self._client.get_collection(self._collection)).config
         self._check_dimension(config.params.vectors)
         self._check_metadata(config.metadata or {})
 
     async def is_of_another_model(self) -> bool:
-        """Whether the collection, which is there, holds vectors that another model made."""
-        with translated("looking at the collection"):
+        """Whether the existing collection has vectors of another model."""
+        with translated("checking the collection"):
             metadata = (await self._client.get_collection(self._collection)).config.metadata or {}
         return bool(metadata.get(MODEL, UNRECORDED_MODEL) != self._embedding_model)
 
-    async def begin_anew(self) -> None:
+    async def recreate(self) -> None:
         self._whole_until = 0.0
-        with translated("making the collection anew"):
+        with translated("recreating the collection"):
             await self._refuse_an_old_server()
             await self._client.delete_collection(self._collection)
             await self._create({MODEL: self._embedding_model, REINDEXING: True})
@@ -95,8 +95,8 @@ class Vectors:
             await self._client.update_collection(self._collection, metadata={REINDEXING: None})
 
     async def exists(self) -> bool:
-        """Whether the collection is there."""
-        with translated("looking for the collection"):
+        """Whether the collection exists."""
+        with translated("checking whether the collection exists"):
             return await self._client.collection_exists(self._collection)
 
     async def _refuse_an_old_server(self) -> None:
@@ -114,7 +114,7 @@ class Vectors:
         await self._index({})
 
     async def _index(self, known: Mapping[str, Any]) -> None:
-        """Indexes of what searches filter by, where they are not `known`."""
+        """Creates payload indexes that are not `known`."""
         for field in self.indexes.keys() - known.keys():
             await self._client.create_payload_index(self._collection, field, self.indexes[field], wait=True)
 
@@ -135,8 +135,8 @@ class Vectors:
             )
         if metadata.get(REINDEXING):
             raise Misconfigured(
-                f"the Qdrant collection {self._collection!r} is not whole yet: `memstream reindex` is running, "
-                "or was ended before it was done; run it again"
+                f"the Qdrant collection {self._collection!r} is incomplete: `memstream reindex` is running, "
+                "or was interrupted; then run it again"
             )
 
     async def drop_collection(self) -> None:
@@ -144,22 +144,22 @@ class Vectors:
             await self._client.delete_collection(self._collection)
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
-        await self._wait_until_whole()
+        await self._require_complete()
         try:
             return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
         except MemstreamError:
-            self._whole_until = 0.0  # the collection may be gone: whatever comes back is looked at first
+            self._whole_until = 0.0  # the collection may be lost: check it again before its next use
             raise
 
-    async def _wait_until_whole(self) -> None:
-        """Who decides on what is near must see all of it: what is not in the index yet would be remembered a second time."""
+    async def _require_complete(self) -> None:
+        """Raises Retryable while the collection is incomplete: a decision that misses a memory would store it twice."""
         if self._clock() < self._whole_until:
             return
         try:
             await self.verify()
         except Misconfigured as exc:
             raise Retryable(str(exc)) from exc
-        self._whole_until = self._clock() + WHOLE_FOR_S
+        self._whole_until = self._clock() + COMPLETE_FOR_S
 
     async def search(
         self,
@@ -193,7 +193,9 @@ class Vectors:
             except UnexpectedResponse as exc:
                 if exc.status_code not in WRONG:
                     raise
-                await self._wait_until_whole()  # vectors of another dimension are wrong too, and no fault of the points
+                await (
+                    self._require_complete()
+                )  # also the status for vectors of another dimension, which is not the points' fault
                 raise PointsRefused(f"Qdrant refuses {len(structs)} points", str(exc)) from exc
 
     async def delete(self, memory_ids: Collection[str]) -> None:
@@ -201,7 +203,12 @@ class Vectors:
             return
         selector = models.PointIdsList(points=list(memory_ids))
         with translated("deleting points"):
-            await self._client.delete(self._collection, selector, wait=True)
+            try:
+                await self._client.delete(self._collection, selector, wait=True)
+            except UnexpectedResponse as exc:
+                if exc.status_code not in WRONG:
+                    raise
+                raise PointsRefused(f"Qdrant refuses to delete {len(memory_ids)} points", str(exc)) from exc
 
     async def count(self, namespace: str | None = None) -> int:
         condition = None if namespace is None else models.Filter(must=[any_of("namespace", (namespace,))])
@@ -221,15 +228,15 @@ class Vectors:
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
-    """Client errors as memstream's: Misconfigured for a refused key, Retryable for everything else.
+def translated(action: str) -> Iterator[None]:
+    """Translates client errors: Misconfigured for a refused key, Retryable for everything else.
 
-    An answer such as "no such collection" is Retryable too: `memstream reindex` mends it while the worker waits.
+    An answer such as "no such collection" is Retryable too: `memstream reindex` fixes it while the worker waits.
     """
     try:
         yield
     except UnexpectedResponse as exc:
         kind = Misconfigured if exc.status_code in REFUSED else Retryable
-        raise kind(f"Qdrant failed while {doing}", str(exc)) from exc
+        raise kind(f"Qdrant failed while {action}", str(exc)) from exc
     except (ApiException, OSError, TimeoutError) as exc:
-        raise Retryable(f"Qdrant failed while {doing}: {getattr(exc, 'source', None) or exc!r}") from exc
+        raise Retryable(f"Qdrant failed while {action}: {getattr(exc, 'source', None) or exc!r}") from exc

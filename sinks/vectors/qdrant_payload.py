@@ -1,4 +1,4 @@
-"""What Qdrant holds of a memory beside its vector, and the filters that look at it. Pure."""
+"""Payloads of memories in Qdrant, and the filters on them. Pure."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -13,7 +13,7 @@ from sinks.vectors.port import Point
 KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
 NUMBER = models.FloatIndexParams(type=models.FloatIndexType.FLOAT)
 
-# Keywords, as the embedded engine never matches a boolean; moments as seconds since 1970.
+# Booleans are keywords, as the embedded engine cannot match Booleans; times are seconds since 1970.
 INDEXES: dict[str, models.KeywordIndexParams | models.FloatIndexParams] = {
     "namespace": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
     "kinds": KEYWORD,
@@ -28,11 +28,11 @@ INDEXES: dict[str, models.KeywordIndexParams | models.FloatIndexParams] = {
     "valid_from": NUMBER,
     "valid_until": NUMBER,
 }
-YOUNGEST_FIELD = "confidence"  # a point without it was written before there were the others beside it
+NEWEST_FIELD = "confidence"  # a point without this field was written before the newer fields existed
 
 
 def as_qdrant(point: Point) -> models.PointStruct:
-    """What is not known of the interval in which it holds is as wide as can be."""
+    """The Qdrant point. An unknown end of the validity interval becomes the widest bound."""
     payload = {
         "namespace": point.namespace,
         "kind": point.kind,
@@ -53,12 +53,12 @@ def as_qdrant(point: Point) -> models.PointStruct:
 
 
 def search_filter(namespaces: Collection[str], filters: Filters) -> models.Filter:
-    """The filters' conditions. Points that lack what they look at are let through: who searches looks at the memory itself."""
+    """The filter conditions. Points without the filtered fields pass: the caller checks the memories themselves."""
     conditions: list[models.Condition] = [any_of("namespace", namespaces), any_of("status", filters.statuses)]
     if filters.kinds:
         conditions.append(any_of("kinds", filters.kinds))
     if others := filter_conditions(filters):
-        old = models.IsEmptyCondition(is_empty=models.PayloadField(key=YOUNGEST_FIELD))
+        old = models.IsEmptyCondition(is_empty=models.PayloadField(key=NEWEST_FIELD))
         conditions.append(models.Filter(should=[models.Filter(must=others), old]))
     return models.Filter(must=conditions)
 

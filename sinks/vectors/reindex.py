@@ -1,8 +1,7 @@
-"""Makes the vector index what Postgres says it is: after its loss, a change of the embedding model, or in doubt.
+"""Rebuilds the vector index from PostgreSQL: after its loss, after a change of the embedding model, or in doubt.
 
-Safe beside running workers. Whatever writes the index holds the namespace's lock, this too, page by page: what it writes
-is what Postgres says at that moment, and what a worker writes before or after is as well. While a page is being written
-its namespace waits; between pages nothing is held.
+Safe while workers run. Every writer of the index holds the lock of the namespace, so does this, page by page: each page is
+the state of PostgreSQL at that moment. A namespace waits while one of its pages is written; nothing is held between pages.
 """
 
 from collections.abc import Sequence
@@ -18,11 +17,11 @@ from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
 from sinks.vectors.port import VectorIndex, to_bytes
 
-PAGE = 200  # memories a lock is held for
+PAGE = 200  # memories per lock
 
 
 class Reindexed(Struct, frozen=True, kw_only=True):
-    """Points written and removed, and memories left out because their vectors are of another model."""
+    """The numbers of points written and removed, and of memories left out because another model made their vectors."""
 
     written: int
     removed: int
@@ -30,12 +29,12 @@ class Reindexed(Struct, frozen=True, kw_only=True):
 
 
 async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = None, *, page: int = PAGE) -> Reindexed:
-    """Writes every memory's stored vector to the index and removes the points that Postgres does not know.
+    """Writes the stored vector of every memory to the index and removes points that PostgreSQL does not know.
 
-    Only with an `embedder` are memories embedded again whose vectors are of another model; without, they are left out.
-    A collection that was lost, or is of another dimension or model, is made anew: no worker starts on it, and none decides by
-    it, before every memory is in it. May be interrupted and repeated. Workers that run with another model must be stopped first:
-    they would go on writing its vectors.
+    With an `embedder`, memories with vectors of another model are embedded again; without one they are left out. A
+    collection that was lost, or has another dimension or model, is recreated: no worker starts on it, and none decides by
+    it, until it is complete. Can be interrupted and repeated. Stop workers with another model first: they would go on
+    writing its vectors.
     """
     anew = await recreated(vectors)
     indexer = _Reindexer(pool, vectors, embedder)
@@ -47,14 +46,14 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
 
 
 async def recreated(vectors: VectorIndex) -> bool:
-    """Whether it had to be: vectors of another model are worth nothing, and all texts are in Postgres."""
+    """Recreates a collection with vectors of another model; returns whether it did. PostgreSQL has all texts."""
     if not await vectors.exists():
-        await vectors.begin_anew()
+        await vectors.recreate()
         return True
     try:
         await vectors.ensure_collection()
     except Misconfigured:
-        await vectors.begin_anew()
+        await vectors.recreate()
         return True
     return False
 
@@ -96,7 +95,7 @@ class _Reindexer:
         return len(points), left_out
 
     async def _embed_again(self, connection: Connection, memory_ids: Sequence[str]) -> int:
-        """Embeds what is of another model, and returns how many stay without a vector of this one."""
+        """Embeds memories with vectors of another model; returns how many stay without one of this model."""
         model = self._vectors.embedding_model
         rows = await connection.fetch(query("memories", "embedded_otherwise"), list(memory_ids), model)
         if self._embedder is None or not rows:

@@ -1,1 +1,1 @@
-"""Conversation windows as others may read them, and where consumer groups began."""
+"""Projected conversation windows for readers, user settings, and start offsets of consumer groups."""

@@ -1,4 +1,4 @@
-"""Where each consumer group began to read, decided once: a restart before the first commit must not decide again."""
+"""Start offsets of consumer groups, decided once: a restart before the first commit must not decide again."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,7 +11,7 @@ Offsets: TypeAlias = dict[tuple[str, int], int]
 
 
 class Skipped(NamedTuple):
-    """About so many records of a topic, that were there before a group's first start, were not read by it."""
+    """The approximate number of records of a topic that a group skipped because they preceded its first start."""
 
     group: str
     topic: str
@@ -27,14 +27,12 @@ class StartOffsets:
     async def fix(
         self, group: str, offsets: Mapping[tuple[str, int], int], skipped: Mapping[tuple[str, int], int] | None = None
     ) -> Offsets:
-        """Records the offsets by (topic, partition) if nothing is recorded for the group, and returns what is recorded.
+        """Stores the offsets by (topic, partition) unless the group has some, and returns the stored ones.
 
-        `skipped` are the records before some of them that the group will not read.
-
-        Workers that start together agree: one records, the others get what it recorded. A partition that is missing
-        from the answer was added later and is read from its beginning.
+        `skipped` are the records that the group will not read. Concurrent workers agree: one stores, the others get its
+        offsets. A partition that is missing from the result was added later and is read from its beginning.
         """
-        with translated("fixing origins"):
+        with translated("storing start offsets"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("origins", "lock"), group)
                 if known := await recorded(connection, group):
@@ -47,21 +45,21 @@ class StartOffsets:
                 return dict(offsets)
 
     async def recorded(self, group: str) -> Offsets:
-        """What is recorded for the group; empty before its first start."""
-        with translated("reading origins"):
+        """The stored offsets of the group; empty before its first start."""
+        with translated("reading start offsets"):
             async with self._pool.acquire() as connection:
                 return await recorded(connection, group)
 
     async def skipped(self) -> list[Skipped]:
-        """What every group skipped, by group and topic."""
-        with translated("reading origins"):
+        """The skipped records of every group, by group and topic."""
+        with translated("reading start offsets"):
             async with self._pool.acquire() as connection:
                 rows = await connection.fetch(query("origins", "skipped"))
         return [Skipped(row["consumer_group"], row["topic"], row["skipped"]) for row in rows]
 
     async def installed_at(self) -> datetime:
-        """When the database was first migrated."""
-        with translated("reading when memstream was installed"):
+        """The time of the database's first migration."""
+        with translated("reading the time of installation"):
             async with self._pool.acquire() as connection:
                 installed: datetime = await connection.fetchval(query("origins", "installed"))
         return installed

@@ -2,32 +2,39 @@
 -- Columns by name from the states' JSON, which leaves out defaults. Sorted by key: workers with overlapping states take
 -- the rows in the same order and cannot deadlock. A row that is newer is locked all the same, so its prunings can follow.
 INSERT INTO windows AS kept (conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision,
-                             policy, phase, model, statistics, gaps, opened, extracted_to, cleared_at, adjustments, updated_at)
+                             policy, phase, model, statistics, gaps, opened, extracted_to, cleared_at, adjustments,
+                             last_message_at, restorable, updated_at)
 SELECT scope.*, w.partition, w.source, w.revision, w.policy, w.phase, w.model, w.statistics, coalesce(w.gaps, '[]'),
        coalesce(w.opened, 0), coalesce(w.extracted_to, 0), to_timestamp(w.cleared_at), coalesce(w.adjustments, '{}'),
-       clock_timestamp()
+       to_timestamp(w.last_message_at), w.restorable, clock_timestamp()
 FROM unnest($1::jsonb[]) AS given (state),
      jsonb_to_record(state->'scope') AS scope (conversation_id text, tenant_id text, app_id text, user_id text,
                                                agent_id text, mode text),
      jsonb_to_record(state) AS w (partition integer, source text, revision bigint, policy text, phase text, model text,
                                   statistics jsonb, gaps jsonb, opened bigint, extracted_to bigint,
-                                  cleared_at double precision, adjustments jsonb)
+                                  cleared_at double precision, adjustments jsonb, last_message_at double precision, restorable jsonb)
 ORDER BY scope.conversation_id, w.partition
 ON CONFLICT (conversation_id, partition) DO UPDATE SET
     tenant_id = excluded.tenant_id, app_id = excluded.app_id, user_id = excluded.user_id, agent_id = excluded.agent_id,
     mode = excluded.mode, source = excluded.source, revision = excluded.revision, policy = excluded.policy,
     phase = excluded.phase, model = excluded.model, statistics = excluded.statistics, gaps = excluded.gaps,
     opened = excluded.opened, extracted_to = excluded.extracted_to, cleared_at = excluded.cleared_at, adjustments = excluded.adjustments,
-    updated_at = excluded.updated_at
+    last_message_at = excluded.last_message_at, restorable = excluded.restorable, updated_at = excluded.updated_at
 WHERE kept.source <> excluded.source OR kept.revision <= excluded.revision
 
 -- name: add_prunings
-INSERT INTO window_prunings (conversation_id, partition, at, number, cause, level, tokens_before, tokens_after, removed)
-SELECT conversation_id, partition, to_timestamp(at_s), number, cause, level, tokens_before, tokens_after, removed
+-- If several states have the same pruning, the one in which it was undone counts, as a statement writes a row once.
+INSERT INTO window_prunings AS kept
+       (conversation_id, partition, at, number, cause, level, tokens_before, tokens_after, removed, undone_at)
+SELECT DISTINCT ON (conversation_id, partition, at_s, number)
+       conversation_id, partition, to_timestamp(at_s), number, cause, level, tokens_before, tokens_after, removed,
+       to_timestamp(undone_at_s)
 FROM unnest($1::text[], $2::integer[], $3::double precision[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
-            $8::bigint[], $9::jsonb[])
-  AS given (conversation_id, partition, at_s, number, cause, level, tokens_before, tokens_after, removed)
-ON CONFLICT DO NOTHING
+            $8::bigint[], $9::jsonb[], $10::double precision[])
+  AS given (conversation_id, partition, at_s, number, cause, level, tokens_before, tokens_after, removed, undone_at_s)
+ORDER BY conversation_id, partition, at_s, number, undone_at_s NULLS LAST
+ON CONFLICT (conversation_id, partition, at, number) DO UPDATE SET undone_at = excluded.undone_at
+WHERE kept.undone_at IS NULL AND excluded.undone_at IS NOT NULL
 
 -- name: forget
 -- Locked in the order in which `project` locks them.
@@ -56,7 +63,9 @@ FROM older WHERE windows.conversation_id = older.conversation_id AND windows.par
 -- schemas.windows.Pruning. An event that went astray makes a window without messages beside the real one.
 SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision, policy, phase, model,
        statistics, gaps, opened, extracted_to, extract(epoch FROM cleared_at)::double precision AS cleared_at, adjustments,
-       ARRAY (SELECT jsonb_build_array(number, extract(epoch FROM at), cause, level, tokens_before, tokens_after, removed)
+       extract(epoch FROM last_message_at)::double precision AS last_message_at, restorable,
+       ARRAY (SELECT jsonb_build_array(number, extract(epoch FROM at), cause, level, tokens_before, tokens_after, removed,
+                                       extract(epoch FROM undone_at))
               FROM window_prunings p
               WHERE p.conversation_id = windows.conversation_id AND p.partition = windows.partition
                 AND ($3::double precision IS NULL OR (at, number) < (to_timestamp($3), $4::bigint))
@@ -67,6 +76,49 @@ WHERE conversation_id = $1
 ORDER BY (statistics->'total_messages')::bigint > 0 DESC, phase <> 'forgotten' DESC, updated_at DESC, partition DESC
 LIMIT 1
 
+-- name: places_of
+SELECT conversation_id, partition FROM windows
+WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND phase <> 'forgotten'
+ORDER BY updated_at DESC LIMIT $4
+
 -- name: scopes
 SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows
 WHERE phase <> 'forgotten' ORDER BY updated_at DESC LIMIT $1
+
+-- name: latest
+-- The window that counts of each conversation (as in `of`), the one with the latest message first, from behind a place on. Only what
+-- can be looked through in the order of the index is asked here.
+SELECT w.conversation_id, tenant_id, app_id, user_id, agent_id, mode, phase, statistics,
+       extract(epoch FROM active_at)::double precision AS active_at
+FROM windows w
+WHERE ($1::double precision IS NULL
+       OR active_slot <= date_bin('10 minutes', to_timestamp($1), timestamptz '2000-01-01 00:00Z')
+          AND (active_at, w.conversation_id) < (to_timestamp($1), $2::text))
+  AND NOT EXISTS (
+    SELECT FROM windows o
+    WHERE o.conversation_id = w.conversation_id AND o.partition <> w.partition
+      AND ((o.statistics->'total_messages')::bigint > 0, o.phase <> 'forgotten', o.updated_at, o.partition)
+          > ((w.statistics->'total_messages')::bigint > 0, w.phase <> 'forgotten', w.updated_at, w.partition))
+ORDER BY active_slot DESC, active_at DESC, w.conversation_id DESC
+LIMIT $3
+
+-- name: latest_among
+-- The same of conversations in which one of some users said something, and of some named ones.
+WITH among AS (
+    SELECT conversation_id FROM windows WHERE user_id = ANY ($4::text[])
+    UNION
+    SELECT conversation_id FROM messages WHERE user_id = ANY ($4::text[])
+    UNION
+    SELECT unnest($5::text[])
+)
+SELECT w.conversation_id, tenant_id, app_id, user_id, agent_id, mode, phase, statistics,
+       extract(epoch FROM active_at)::double precision AS active_at
+FROM among JOIN windows w USING (conversation_id)
+WHERE ($1::double precision IS NULL OR (active_at, w.conversation_id) < (to_timestamp($1), $2::text))
+  AND NOT EXISTS (
+    SELECT FROM windows o
+    WHERE o.conversation_id = w.conversation_id AND o.partition <> w.partition
+      AND ((o.statistics->'total_messages')::bigint > 0, o.phase <> 'forgotten', o.updated_at, o.partition)
+          > ((w.statistics->'total_messages')::bigint > 0, w.phase <> 'forgotten', w.updated_at, w.partition))
+ORDER BY active_at DESC, w.conversation_id DESC
+LIMIT $3

@@ -1,4 +1,4 @@
-"""What lies between Kafka and an agent: fenced batches, own positions, acks by hand, transactional checkpoints.
+"""Delivery from Kafka to agents: fenced batches, own positions, manual acks, transactional checkpoints.
 
 README.md in this folder explains what stock Faust does, what is replaced here and why.
 """

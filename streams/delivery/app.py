@@ -1,4 +1,4 @@
-"""The Faust app of a stage: fenced transport, one way out of recovery, and a stop that finishes what was begun."""
+"""The Faust app of a stage: fenced transport, a single way out of recovery, and a stop that finishes running work."""
 
 import asyncio
 import logging
@@ -19,13 +19,14 @@ from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 
 log = logging.getLogger(__name__)
 
-LEAST_IDLE_S = 60.0
+MIN_IDLE_S = 60.0
 LOOK_S = 0.05
 FIRST_EPOCH_WITHIN_S = 150.0  # some tens of seconds on a busy machine
 
 
 class StageApp(faust.App):
-    """A consumer group of its own. `origins` says where partitions start that nobody has committed yet.
+    """The app of a stage, with its own consumer group. `origins` has the start offsets of partitions without a committed
+    offset.
 
     A stage with a table has a `checkpointer`: its transactions carry the source offsets, and nothing else commits them.
     """
@@ -39,7 +40,7 @@ class StageApp(faust.App):
         self._shut_since: float | None = None
         self._idle_since: float | None = None
         self._errands: set[asyncio.Task[None]] = set()
-        self.beside: list[Callable[[], int]] = []  # count what the stage has under way besides its batches
+        self.beside: list[Callable[[], int]] = []  # counters of work in flight outside of batches
         super().__init__(*args, TableManager=FencedTableManager, **options)
         self.transport = FencedTransport(self.conf.broker_consumer, self)
 
@@ -52,16 +53,16 @@ class StageApp(faust.App):
             self._checkpointing = asyncio.create_task(self.checkpointer.run(), name=f"{self.conf.id}-checkpoints")
 
     def checkpoint_failed(self, error: BaseException) -> None:
-        """An answer in doubt begins the epoch anew, which reads what arrived; anything else stops the worker."""
+        """Begins a new epoch if the broker's answer is in doubt, and stops the worker otherwise."""
         if isinstance(error, Retryable):
-            log.warning("%s: %s; the epoch begins anew", self.conf.id, error)
+            log.warning("%s: %s; starting a new epoch", self.conf.id, error)
             self._start_task(self._restart())
         else:
-            log.error("%s: a checkpoint failed for good, this worker stops", self.conf.id, exc_info=error)
+            log.error("%s: a checkpoint failed for good, stopping this worker", self.conf.id, exc_info=error)
             self._start_task(self.crash(error))
 
     def _start_task(self, errand: Coroutine[Any, Any, None]) -> None:
-        """A task that nobody waits for; if it fails, the worker stops."""
+        """Starts a background task; its failure stops the worker."""
         task = self.loop.create_task(errand)
         self._errands.add(task)
         task.add_done_callback(self._task_done)
@@ -69,14 +70,14 @@ class StageApp(faust.App):
     def _task_done(self, task: asyncio.Task[None]) -> None:
         self._errands.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("%s: beginning anew failed, this worker stops", self.conf.id, exc_info=error)
+            log.error("%s: starting a new epoch failed, stopping this worker", self.conf.id, exc_info=error)
             self._start_task(self.crash(error))
 
     async def _restart(self) -> None:
         if not self.rebalancing and not self.should_stop:
             epoch = self.fence.epoch
             await self._consumer.end_epoch(1.0)
-            # A whole rebalance may have come and gone meanwhile: its epoch is not to be recovered once more.
+            # Another rebalance may have completed meanwhile: do not recover its epoch again.
             if not self.rebalancing and not self.should_stop and self.fence.epoch == epoch:
                 self.tables.recovery.signal_recovery_start.set()
 
@@ -86,25 +87,26 @@ class StageApp(faust.App):
         return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
 
     def lags(self) -> dict[TP, int]:
-        """Offsets of each held partition that are not below the frontier yet, as of the last fetch or `fetch_log_ends`."""
+        """Offsets of each held partition above the frontier, as of the last fetch or `fetch_log_ends`."""
         return self._consumer.lags() if self._consumer is not None else {}
 
     async def fetch_log_ends(self) -> None:
-        """Asks the brokers how far the held partitions go: of one whose buffer is full nothing is fetched, and so nothing known.
+        """Asks the brokers for the ends of the held partitions: partitions with a full buffer are not fetched, so their ends
+        are unknown.
 
-        Raises Retryable; then the ends that were known before stay.
+        Raises Retryable; the earlier ends stay.
         """
         if self._consumer is not None:
             await self._consumer.fetch_log_ends()
 
     def frontiers(self) -> dict[TP, int]:
-        """The offset of each held partition below which everything is finished."""
+        """The frontier of each held partition: every record below it is finished."""
         return self._consumer.frontiers() if self._consumer is not None else {}
 
     async def finish(self, bound_s: float) -> None:
-        """Takes nothing new and waits for the end of what is under way, `bound_s` at most; meanwhile the partitions stay held.
+        """Takes no new work and waits at most `bound_s` seconds for running work; the partitions stay held meanwhile.
 
-        What is not finished then is delivered again, to whoever owns its partition next.
+        Unfinished work is delivered again to the next owner of its partition.
         """
         if self._consumer is None:
             return
@@ -113,31 +115,35 @@ class StageApp(faust.App):
             async with asyncio.timeout(bound_s):
                 while self._under_way():
                     if self.checkpointer is not None:
-                        self.checkpointer.ask()
+                        self.checkpointer.request()
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
-            log.warning("%s: %d are not finished within %g s", self.conf.id, self._under_way(), bound_s)
+            log.warning(
+                "%s: %d records are unfinished after %g s and will be delivered again",
+                self.conf.id,
+                self._under_way(),
+                bound_s,
+            )
 
     def _under_way(self) -> int:
         return int(self._consumer.positions.in_flight()) + sum(count() for count in self.beside)
 
     async def settle(self) -> None:
-        """Makes safe what was applied in the closing epoch."""
+        """Commits what was applied in the closing epoch."""
         if self.checkpointer is not None:
             await self.checkpointer.settle()
 
     async def abandon(self) -> None:
-        """Drops what was not made safe: the epoch is over."""
+        """Drops uncommitted changes: the epoch is over."""
         if self.checkpointer is not None:
             await self.checkpointer.abandon()
 
     def check_fence(self, now: float) -> None:
-        """Stops a worker that is not given a new epoch: it would be alive and do nothing for ever.
+        """Stops a worker that gets no new epoch: it would stay alive and idle for ever.
 
-        Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery (at least
-        a minute: a join may take long on a busy machine; longer before the first epoch, as Faust's own start may never return
-        when the brokers go away meanwhile), or, with one that does not end, for longer than recovery itself goes on trying;
-        `now` is monotonic, in seconds.
+        Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery (at
+        least a minute, as joins are slow on a busy machine; longer before the first epoch, as Faust's start may hang when
+        brokers go away), or when a recovery takes longer than recovery retries. `now` is monotonic, in seconds.
         """
         if self.fence.phase is not Phase.SHUT:
             self._shut_since = self._idle_since = None
@@ -147,16 +153,17 @@ class StageApp(faust.App):
             self._idle_since = None
         elif self._idle_since is None:
             self._idle_since = now
-        least_s = LEAST_IDLE_S if self.fence.epoch else FIRST_EPOCH_WITHIN_S
+        least_s = MIN_IDLE_S if self.fence.epoch else FIRST_EPOCH_WITHIN_S
         idle_bound_s = max(least_s, 3 * self.conf.broker_session_timeout)
         if self._idle_since is not None and now - self._idle_since > idle_bound_s:
             lost = "lost its partitions and was not given new ones" if self.fence.epoch else "was given no partitions"
             raise RuntimeError(f"{self.conf.id} {lost}")
         if now - self._shut_since > 2 * GIVE_UP_AFTER_S:
-            raise RuntimeError(f"{self.conf.id} has not begun an epoch for {now - self._shut_since:.0f} s")
+            raise RuntimeError(f"{self.conf.id} has started no epoch for {now - self._shut_since:.0f} s")
 
     async def _stop_consumer(self) -> None:
-        """Before Faust pauses the consumer and stops the tables: finish the running checkpoint, commit, shut the fence."""
+        """Finishes the running checkpoint, commits and shuts the fence before Faust pauses the consumer and stops the
+        tables."""
         if self._consumer is not None:
             await self._consumer.end_epoch(self.conf.broker_session_timeout * 0.6)
         if self.checkpointer is not None and self._checkpointing is not None:

@@ -1,4 +1,4 @@
-"""What an agent receives: one Faust event carries a batch of undecoded records of one partition."""
+"""Batches, as agents receive them: one Faust event carries a batch of undecoded records of one partition."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,7 +48,7 @@ class Batch:
         return self._fence.holds(self.epoch)
 
     def release(self) -> None:
-        """Lets go of the records, once their outcome is at hand: until that is stored they would take its room a second time."""
+        """Frees the records once their outcome is computed, before it is stored, to save memory."""
         self.records = []
 
     def ack(self) -> None:
@@ -62,7 +62,7 @@ class Batch:
 
 
 class BatchSchema(faust.Schema):
-    """Hands batches through as they are: decoding and dead-lettering are the agent's first step."""
+    """Passes batches through undecoded: decoding and dead letters are the agent's first step."""
 
     def loads_key(self, app: Any, message: Any, *, loads: Any = None, serializer: Any = None) -> Any:
         return message.key

@@ -1,13 +1,14 @@
-"""Telling a cancellation that was asked for from one that comes from within.
+"""Distinguishes a requested cancellation from one that a library raises.
 
-aiokafka's `AIOKafkaConsumer.stop()` raises CancelledError when a fetch was created and has not begun; futures of a thread that
-ends are cancelled too. Taken for a cancellation of the task, such a one would end work quietly that nobody told to end.
+aiokafka's `AIOKafkaConsumer.stop()` raises CancelledError for a fetch that was created and has not begun; futures of an
+ending thread are cancelled too. If such an error were taken for a cancellation of the task, it would end work that must
+continue.
 """
 
 import asyncio
 
 
 def is_cancelling() -> bool:
-    """Whether somebody cancelled the running task itself; to be asked where CancelledError is caught."""
+    """Whether the running task itself was cancelled. Call it where CancelledError is caught."""
     task = asyncio.current_task()
     return task is None or bool(task.cancelling())

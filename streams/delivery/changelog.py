@@ -1,8 +1,8 @@
-"""The changelog of a table on Kafka: one transactional producer a partition writes it, recovery reads it by position.
+"""The changelog of a table on Kafka: one transactional producer per partition writes it, recovery reads it by position.
 
 A checkpoint is one transaction: changelog rows, effects and source offsets become visible together or not at all. The
-`transactional.id` is the partition's, so a new owner's first call makes the broker refuse whatever a stalled old owner
-still tries to write (Kafka's own fencing; an epoch in our memory cannot reach a process that was stopped).
+`transactional.id` belongs to the partition, so the first call of a new owner makes the broker refuse all later writes of a
+stalled old owner (Kafka's own fencing; an epoch in memory cannot reach a stopped process).
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from schemas.kafka.records import Outgoing
 from streams.delivery import cancellation
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.store import Rows
-from streams.kafka.producers import stopped_after
+from streams.kafka.producers import stop_within
 
 log = logging.getLogger(__name__)
 
-DISCARDED_WITHIN_S = 2.0  # a rebalance waits for it, after the closing phase
+DISCARDED_WITHIN_S = 2.0  # delays a rebalance, after the closing phase
 
-# No repetition mends these: they must stop the worker.
+# Retries do not help: these errors stop the worker.
 UNSENDABLE = (MessageSizeTooLargeError, TopicAuthorizationFailedError)
 
 Follow = Callable[[int, int, int], int]  # (partition, beginning, end) -> offset to read from
@@ -39,35 +39,35 @@ Restore = Callable[[int, Rows, int], None]  # (partition, rows, offset after the
 
 
 class Fenced(MemstreamError):
-    """Another worker owns the partition now; nothing more may be written for it."""
+    """Another worker owns the partition: nothing may be written for it any more."""
 
 
 class Changelog(Protocol):
-    """Where a table's checkpoints go, and where it is recovered from."""
+    """Stores the checkpoints of a table, and recovers it."""
 
     async def open(self, partitions: Iterable[int]) -> None:
-        """Takes the partitions over: from here on nobody else's checkpoint can arrive. Raises Retryable."""
+        """Takes over the partitions: from now on no checkpoint of another owner arrives. Raises Retryable."""
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
-        """Returns the changelog offset after the checkpoint. Raises Fenced when somebody else owns the partition, and
-        Retryable when nobody can tell whether it arrived: then only `open` and `read` tell, so the epoch must be begun
-        anew. Taking the partition over again without reading would overwrite what a new owner has done meanwhile.
-        """
+        """Commits a checkpoint and returns the changelog offset after it. Raises Fenced when another worker owns the
+        partition, and Retryable when the result is unknown: then begin a new epoch, which opens and reads again. Taking
+        the partition over without reading would overwrite the changes of a new owner."""
 
     async def source(self) -> str:
-        """Names the changelog: what is read from it goes with nothing that was read from another. Raises Retryable."""
+        """An id of the changelog: rows of different sources must not be mixed. Raises Retryable."""
 
     async def read(self, partitions: Iterable[int], follow: Follow, restore: Restore) -> None:
-        """Asks of each partition where to read it from, then hands over its rows to the end, in order. Raises Retryable."""
+        """Asks `follow` where to read each partition from, then passes its rows to `restore` up to the end, in order. Raises
+        Retryable."""
 
     async def close(self) -> None:
-        """Gives every partition up; a transaction that is still open is aborted."""
+        """Releases all partitions; aborts an open transaction."""
 
 
 class KafkaChangelog:
-    """`topic` is the physical changelog topic; `physical` turns logical topic names into physical ones.
+    """`topic` is the physical changelog topic; `physical` converts logical topic names to physical ones.
 
-    `client` holds aiokafka's connection settings, `group` is the consumer group whose offsets the transactions carry.
+    `client` has aiokafka's connection settings, `group` is the consumer group whose offsets the transactions carry.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class KafkaChangelog:
         try:
             await asyncio.gather(*taking_over)
         except BaseException:
-            # None may go on behind our back: it would fence the producer of the next attempt.
+            # A task that continues in the background would fence the producer of the next attempt.
             for task in taking_over:
                 task.cancel()
             await asyncio.gather(*taking_over, return_exceptions=True)
@@ -111,7 +111,7 @@ class KafkaChangelog:
             max_batch_size=262_144,
             linger_ms=0,
         )
-        self._producers[partition] = producer  # known before it is started: whatever interrupts this can close it
+        self._producers[partition] = producer  # stored before it is started, so that an interruption can close it
         try:
             async with asyncio.timeout(self._timeout_s):
                 await producer.start()
@@ -139,11 +139,12 @@ class KafkaChangelog:
         offsets = {TopicPartition(topic, partition): end for topic, end in checkpoint.offsets().items()}
         await producer.send_offsets_to_transaction(offsets, self._group)
         await producer.commit_transaction()
-        # Of a record batch the broker tells the offset of the first record.
-        return max((told.offset + count for told, (_, count) in zip(arrived, rows, strict=False)), default=0)
+        # The broker returns the offset of a batch's first record.
+        return max((metadata.offset + count for metadata, (_, count) in zip(arrived, rows, strict=False)), default=0)
 
     async def _send_rows(self, producer: AIOKafkaProducer, partition: int, rows: Rows) -> list[tuple[Any, int]]:
-        """Whole record batches, with the number of records: aiokafka's path for single records costs ten times as much."""
+        """Sends whole record batches and returns the number of records: aiokafka's path for single records costs ten times
+        as much."""
         sent = []
         batch = producer.create_batch()
         for key, value in rows.items():
@@ -168,14 +169,14 @@ class KafkaChangelog:
         )
 
     async def source(self) -> str:
-        """A cluster that was set up anew has another id, so offsets of the old one mean nothing in it."""
+        """Includes the cluster id: in a cluster that was set up anew, offsets of the old one mean nothing."""
         admin = AIOKafkaAdminClient(**self._client, request_timeout_ms=int(self._timeout_s * 1000))
         try:
             async with asyncio.timeout(self._timeout_s):
                 await admin.start()
                 cluster = await admin.describe_cluster()
         except (KafkaError, TimeoutError, OSError) as exc:
-            raise Retryable(f"cannot ask for the cluster's id: {exc!r}") from exc
+            raise Retryable(f"cannot read the id of the Kafka cluster: {exc!r}") from exc
         finally:
             await admin.close()
         return f"{cluster['cluster_id']}/{self._topic}"
@@ -186,7 +187,7 @@ class KafkaChangelog:
             group_id=None,
             enable_auto_commit=False,
             isolation_level="read_committed",
-            auto_offset_reset="none",  # records deleted meanwhile: ask again where to begin
+            auto_offset_reset="none",  # raises if records were deleted meanwhile; the next attempt asks for the beginning again
             max_partition_fetch_bytes=self._max_request_bytes,
         )
         try:
@@ -201,7 +202,7 @@ class KafkaChangelog:
     async def _read_to_end(
         self, consumer: AIOKafkaConsumer, tps: list[TopicPartition], follow: Follow, restore: Restore
     ) -> None:
-        """Ends by position: the last offset of a changelog is a transaction marker, which is never delivered."""
+        """Ends by position: the last offset of a changelog is a transaction marker, which consumers never deliver."""
         consumer.assign(tps)
         async with asyncio.timeout(self._timeout_s):
             ends = await consumer.end_offsets(tps)
@@ -229,8 +230,8 @@ class KafkaChangelog:
 async def _read_next(
     consumer: AIOKafkaConsumer, behind: list[TopicPartition], positions: dict[TopicPartition, int]
 ) -> dict[TopicPartition, Any]:
-    """What is read next; `positions` move on with it. Goes on for ever while nothing comes, as a client may that has lost
-    sight of a broker which went away and came back: the caller bounds it."""
+    """Reads the next rows and advances `positions`. Never returns while nothing comes, as with a client that has lost a
+    broker: the caller sets a time limit."""
     before = dict(positions)
     while True:
         fetched: dict[TopicPartition, Any] = await consumer.getmany(*behind, timeout_ms=200)
@@ -251,6 +252,6 @@ async def _stop_consumer(consumer: AIOKafkaConsumer) -> None:
 
 
 async def _discard(producer: AIOKafkaProducer) -> None:
-    """Stops a producer whose last transaction may be open or fenced: what it says of that no longer matters."""
-    if (problem := await stopped_after(producer, DISCARDED_WITHIN_S)) is not None:
+    """Stops a producer with an open or fenced transaction, and ignores the transaction's errors."""
+    if (problem := await stop_within(producer, DISCARDED_WITHIN_S)) is not None:
         log.debug("a producer did not stop cleanly: %r", problem)

@@ -23,23 +23,23 @@ log = logging.getLogger(__name__)
 class FencedConsumer(driver.Consumer):
     """Delivers batches below Faust's per-event path; keeps positions and frontiers; opens and shuts the fence."""
 
-    finishing = False  # once true, nothing more is taken: the stage is about to stop
+    finishing = False  # once true, no new records are fetched: the stage is stopping
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fence: Fence = self.app.fence
         self.positions = Positions()
         self.counters: Counters = self.app.counters
-        self._asked_ends: dict[TP, int] = {}
+        self._fetched_ends: dict[TP, int] = {}
 
     def _new_consumer_thread(self) -> FencedConsumerThread:
         return FencedConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
     async def begin(self, tps: set[TP], idle: set[TP], origins: Mapping[tuple[str, int], int]) -> bool:
-        """Opens an epoch: seeks every partition to where it is to be read from, then lets batches be applied.
+        """Opens an epoch: seeks every partition to its next offset, then lets batches be applied.
 
-        A partition nobody has committed starts at its origin, or at its beginning when it came later. `idle` partitions
-        (changelogs) are never fetched here. False when a rebalance came between.
+        A partition without a committed offset starts at its origin, or at its beginning if it was added later. `idle`
+        partitions (changelogs) are never fetched here. Returns False if a rebalance came in between.
         """
         committed = await self._thread.committed(tps)
         fresh = [tp for tp, offset in committed.items() if offset is None and tuple(tp) not in origins]
@@ -58,7 +58,7 @@ class FencedConsumer(driver.Consumer):
         return True
 
     async def end_epoch(self, bound_s: float) -> None:
-        """Two phases: closing (finish and commit what was applied, bounded), then shut."""
+        """Ends the epoch in two phases: closing (finish and commit applied work, within `bound_s` seconds), then shut."""
         await self.app.tables.recovery.interrupt()
         self.fence.close()
         try:
@@ -66,12 +66,14 @@ class FencedConsumer(driver.Consumer):
                 await self.app.settle()
                 await self.force_commit()
         except Exception as exc:
-            # Whatever it is, the rebalance or the stop must go on: what is not committed is done again.
-            log.warning("%s: what was applied could not be committed: %r", self.app.conf.id, exc, exc_info=True)
+            # The rebalance or the stop must continue after any error: uncommitted work is repeated.
+            log.warning(
+                "%s: committing the offsets of applied records failed: %r", self.app.conf.id, exc, exc_info=True
+            )
         except asyncio.CancelledError:
             if cancellation.is_cancelling():
                 raise
-            log.warning("%s: the consumer's thread is gone, nothing more is committed", self.app.conf.id)
+            log.warning("%s: the consumer's thread has ended, so no more offsets are committed", self.app.conf.id)
         finally:
             self.fence.shut()
             self.counters.stale_batches += self.positions.in_flight()
@@ -87,7 +89,8 @@ class FencedConsumer(driver.Consumer):
         agent is busy. A partition that does not move makes its worker not ready instead (`deploy/metrics/progress.py`)."""
 
     async def _drain_messages(self, fetcher: Any) -> None:
-        """Faust's fetcher loop: reads, and hands over as batches what continues where the partition was left."""
+        """Replaces Faust's fetcher loop: reads, and delivers as batches the records that continue at each partition's
+        position."""
         try:
             while not (self.should_stop or fetcher.should_stop):
                 if not self.flow_active:
@@ -111,7 +114,7 @@ class FencedConsumer(driver.Consumer):
                 await self._rewind(tp)
 
     async def _rewind(self, tp: TP) -> None:
-        """The fetcher has moved on over records that were not delivered: they must be fetched again."""
+        """Seeks back: the fetcher has moved past records that were not delivered."""
         if tp in self.positions:
             self.counters.rewinds += 1
             await self._thread.place({tp: self.positions.expected(tp)})
@@ -122,7 +125,7 @@ class FencedConsumer(driver.Consumer):
         extent = self.positions.take(tp, read)
         self._count(read)
         if not read.records and self.app.checkpointer is None:
-            self.positions.finish(tp, extent)  # control records alone: nothing to apply, and no lag may stay
+            self.positions.finish(tp, extent)  # only control records: nothing to apply, but the frontier must advance
             return
 
         def ack() -> None:
@@ -142,7 +145,7 @@ class FencedConsumer(driver.Consumer):
 
     @property
     def frontier_lag(self) -> int:
-        """Offsets that were handed out and may not be committed yet, over all partitions."""
+        """The number of delivered offsets that cannot be committed yet, over all partitions."""
         return self.positions.lag()
 
     def frontiers(self) -> dict[TP, int]:
@@ -151,13 +154,13 @@ class FencedConsumer(driver.Consumer):
         return {tp: offset for tp, offset in found.items() if offset is not None}
 
     def lags(self) -> dict[TP, int]:
-        """See StageApp.lags; without partitions whose end is not known yet."""
+        """See StageApp.lags; partitions with an unknown end are missing."""
         known = ((tp, frontier, self._known_end(tp)) for tp, frontier in self.frontiers().items())
         return {tp: max(0, end - frontier) for tp, frontier, end in known if end is not None}
 
     def _known_end(self, tp: TP) -> int | None:
-        """Ends only grow, so the furthest is the newest."""
-        known = (self._thread.log_end(tp), self._asked_ends.get(tp))
+        """The highest known end: ends only grow."""
+        known = (self._thread.log_end(tp), self._fetched_ends.get(tp))
         return max((end for end in known if end is not None), default=None)
 
     async def fetch_log_ends(self) -> None:
@@ -165,9 +168,9 @@ class FencedConsumer(driver.Consumer):
         if not (tps := set(self.positions)):
             return
         try:
-            self._asked_ends = await self._thread.ends(tps)
+            self._fetched_ends = await self._thread.ends(tps)
         except KafkaError as exc:
-            raise Retryable(f"cannot ask for the ends of {len(tps)} partitions: {exc!r}") from exc
+            raise Retryable(f"cannot read the end offsets of {len(tps)} partitions: {exc!r}") from exc
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""
@@ -175,15 +178,15 @@ class FencedConsumer(driver.Consumer):
         return self.positions.read_to(tp, applied) if tp in self.positions else None
 
     async def log_end(self, topic: str, partition: int) -> int:
-        """The offset after what has been published to the partition until now, committed or not yet. Raises Retryable."""
+        """The offset after the last published record of the partition, committed or not. Raises Retryable."""
         try:
             offset: int = await self._thread.highwater(TP(topic, partition))
             return offset
         except KafkaError as exc:
-            raise Retryable(f"cannot ask for the end of {topic}[{partition}]: {exc!r}") from exc
+            raise Retryable(f"cannot read the end offset of {topic}[{partition}]: {exc!r}") from exc
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
-        """Which partitions to commit: all that are held, unless checkpoints carry the offsets."""
+        """The partitions to commit: all held ones, unless checkpoints carry the offsets."""
         held = () if self.app.checkpointer is not None else self.positions
         return (tp for tp in list(held) if topics is None or tp in topics or tp.topic in topics)
 
@@ -192,7 +195,8 @@ class FencedConsumer(driver.Consumer):
 
 
 def truncated_log(tp: TP, end: int, read_to: int) -> Misconfigured:
-    """Records that come now have the offsets of others that were applied: going on would take them for those."""
+    """The error for a topic that was truncated or recreated: new records have the offsets of applied ones and would be
+    mistaken for them."""
     return Misconfigured(
         f"{tp.topic}[{tp.partition}] was read to offset {read_to} and ends at {end} now: the topic was made anew, or its broker "
         "lost records. Reset the group's offsets of this topic, and begin with an empty changelog and empty data directories"
@@ -200,9 +204,9 @@ def truncated_log(tp: TP, end: int, read_to: int) -> Misconfigured:
 
 
 def carrier_message(tp: TP, batch: Batch, generation: int) -> ConsumerMessage:
-    """Faust's message around a batch, which may be without records: then a checkpoint only carries its offset on.
+    """Faust's message around a batch. A batch without records only advances the offset of a checkpoint.
 
-    Faust's stream silently drops messages that are not of the consumer's generation.
+    Faust's stream silently drops messages of another generation than the consumer's.
     """
     last = batch.records[-1] if batch.records else None
     return ConsumerMessage(

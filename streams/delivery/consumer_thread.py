@@ -1,7 +1,8 @@
-"""aiokafka's consumer on Faust's consumer thread: one assignor for every stage, committed records only, exact reads.
+"""aiokafka's consumer on Faust's consumer thread: one assignor for every stage, committed records only, exact read
+positions.
 
-Heartbeats go on whatever an agent does on the main thread. Everything that moves the fetcher (draining and seeking) happens
-here, so that where a read began is known exactly.
+Heartbeats continue whatever an agent does on the main thread. All calls that move the fetcher (draining and seeking) happen
+here, so the start of each read is known exactly.
 """
 
 import asyncio
@@ -27,10 +28,11 @@ ENDS_WITHIN_S = 3.0  # a call holds one of the thread's two workers
 
 
 class FencedConsumerThread(driver.AIOKafkaConsumerThread):
-    """Reads, seeks and asks for offsets; every public method is called from the main thread."""
+    """Reads, seeks and asks for offsets. Public methods are called from the main thread."""
 
     def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
-        """Faust would use round-robin without tables, which splits co-partitioned topics, and read uncommitted records."""
+        """Replaces Faust's settings: its round-robin assignor without tables splits co-partitioned topics, and it reads
+        uncommitted records."""
         conf = self.app.conf
         self._assignor = self.app.assignor
         self._left_at: dict[Any, int] = {}
@@ -40,7 +42,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             bootstrap_servers=driver.server_list(transport.url, transport.default_port),
             partition_assignment_strategy=[self._assignor],
             enable_auto_commit=False,
-            auto_offset_reset="earliest",  # positions are always sought; this serves only offsets that retention deleted
+            auto_offset_reset="earliest",  # positions are always sought; used only for offsets that retention deleted
             max_poll_records=conf.broker_max_poll_records,
             max_poll_interval_ms=int((conf.broker_max_poll_interval or 0) * 1000.0),
             max_partition_fetch_bytes=conf.consumer_max_fetch_size,
@@ -56,7 +58,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         )
 
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
-        """Drains what the fetcher has of these partitions; also tells where it stepped over control records alone."""
+        """Drains the fetched records of these partitions; also reports where only control records were skipped."""
         reads: dict[TP, Read] = await self.call_thread(self._read, tps, timeout_s)
         return reads
 
@@ -70,13 +72,13 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             try:
                 fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
             except (UnicodeDecodeError, CorruptRecordException):
-                # A header's name that is not UTF-8: the one from aiokafka's parser in C, the other from that in Python.
-                # A drain goes through the partitions in order and forgets those it is done with: the first one left failed.
+                # A header name that is not UTF-8: one error is from aiokafka's C parser, the other from its Python parser.
+                # A drain reads partitions in order and removes those that are read: the first remaining one failed.
                 failed = next((tp for tp in consumer._fetcher._records if tp in tps), None)
                 if failed is None:
                     raise
                 fetched = await self._fetch_record_by_record(consumer, tps, failed)
-        # Nothing may be awaited from here on: positions are as the drain left them.
+        # Do not await from here on: positions must stay as the drain left them.
         return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
 
     def _taken(self, consumer: aiokafka.AIOKafkaConsumer, tp: TP, records: list[Any]) -> Read | None:
@@ -89,25 +91,25 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
     async def _fetch_record_by_record(
         self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP], failed: TP
     ) -> dict[TP, list[Any]]:
-        """After a drain that failed: the records of the partition that failed it. Raises CorruptRecordException."""
+        """Parses the records of a partition whose drain failed, leniently. Raises CorruptRecordException."""
         start = self._position(consumer, failed)
         assert start is not None
         self._seek_back(consumer, tps - {failed})
         try:
             found = await lenient_parser.fetch(consumer, failed, start)
         except KafkaError as exc:
-            log.warning("%s[%d] could not be read again from %d: %r", failed.topic, failed.partition, start, exc)
+            log.warning("reading %s[%d] again from %d failed: %r", failed.topic, failed.partition, start, exc)
             consumer._client.force_metadata_update()
             await asyncio.sleep(RETRY_S)
             return {}
         if self._position(consumer, failed) != start:
-            return {}  # sought or taken away meanwhile
+            return {}  # sought or revoked meanwhile
         records = list(islice(found, consumer._max_poll_records))
         consumer.seek(failed, found.next_fetch_offset)
         return {failed: records}
 
     def _seek_back(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> None:
-        """What was drained of these and is not handed out is to be fetched again."""
+        """Seeks back to drained records that are not delivered."""
         for tp in tps & self._left_at.keys():
             if self._position(consumer, tp) not in (None, self._left_at[tp]):
                 consumer.seek(tp, self._left_at[tp])
@@ -121,7 +123,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         return state._position if state.has_valid_position else None
 
     def log_end(self, tp: TP) -> int | None:
-        """The offset after the partition's last committed record, as the last fetch had it. For any thread."""
+        """The offset after the partition's last committed record, as of the last fetch. Thread-safe."""
         subscription = self._consumer and self._consumer._subscription.subscription
         assignment = subscription and subscription.assignment
         if assignment is None or tp not in assignment.tps:
@@ -130,7 +132,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         return end
 
     async def ends(self, tps: Iterable[TP]) -> dict[TP, int]:
-        """The offset after each partition's last committed record, asked of the leaders now. Raises KafkaError within seconds."""
+        """The offset after each partition's last committed record, as the leaders report it. Raises KafkaError within seconds."""
         offsets: dict[TP, int] = await self.call_thread(self._ends, set(tps))
         return offsets
 
@@ -139,7 +141,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         return found
 
     async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
-        """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""
+        """Seeks partitions; False if one is no longer assigned. `paused` partitions are not fetched."""
         placed: bool = await self.call_thread(self._place, dict(positions), set(paused))
         return placed
 
@@ -165,9 +167,9 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         return dict(zip(tps, offsets, strict=True))
 
     async def highwater(self, tp: TP) -> int:
-        """The offset after the partition's last record, of an open transaction or not, asked of its leader now.
+        """The offset after the partition's last record, of an open transaction or not, as its leader reports it.
 
-        Raises KafkaError. aiokafka's `end_offsets` would answer the last stable offset, below what was already published.
+        Raises KafkaError. aiokafka's `end_offsets` returns the last stable offset, which is below published records.
         """
         offset: int = await self.call_thread(self._highwater, tp)
         return offset
@@ -175,11 +177,11 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
     async def _highwater(self, tp: TP) -> int:
         client = self._ensure_consumer()._client
         leader = client.cluster.leader_for_partition(tp)
-        asked = [(tp.topic, [(tp.partition, OffsetResetStrategy.LATEST)])]
+        partitions = [(tp.topic, [(tp.partition, OffsetResetStrategy.LATEST)])]
         try:
             if leader is None or leader == -1:
                 raise LeaderNotAvailableError(tp)
-            answer = await client.send(leader, OffsetRequest(-1, READ_UNCOMMITTED, asked))
+            answer = await client.send(leader, OffsetRequest(-1, READ_UNCOMMITTED, partitions))
             ((_, ((_, code, *_, offset),)),) = answer.topics
             if code:
                 raise for_code(code)(tp)

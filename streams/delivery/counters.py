@@ -1,4 +1,4 @@
-"""What a stage's delivery has done since the process started: for logs and metrics."""
+"""Counters of a stage's delivery since the process started, for logs and metrics."""
 
 from msgspec import Struct
 

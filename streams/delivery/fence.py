@@ -1,9 +1,9 @@
-"""The fence: which rebalance's work may still take effect.
+"""The fence: decides which epoch's work may still take effect.
 
     open ──close()──► closing ──shut()──► shut ──open()──► open (next epoch)
 
-While open, batches of the epoch may be applied. While closing, nothing new is applied, but what was applied may still be
-sent and committed. Once shut, work of the epoch changes nothing: somebody else may own its partitions.
+While open, batches of the epoch may be applied. While closing, nothing new is applied, but applied work may still be sent
+and committed. Once shut, work of the epoch changes nothing: another worker may own its partitions.
 """
 
 from enum import Enum
@@ -29,18 +29,18 @@ class Fence:
         return self.epoch
 
     def close(self) -> None:
-        """No new work. Has no effect on a fence that is shut."""
+        """Refuses new work. Has no effect on a shut fence."""
         if self.phase is Phase.OPEN:
             self.phase = Phase.CLOSING
 
     def shut(self) -> None:
-        """The epoch is over."""
+        """Ends the epoch."""
         self.phase = Phase.SHUT
 
     def admits(self, epoch: int) -> bool:
-        """Whether a batch of this epoch may be applied. Nothing may be awaited between this check and the change."""
+        """Whether a batch of this epoch may be applied. Do not await between this check and the change."""
         return self.phase is Phase.OPEN and epoch == self.epoch
 
     def holds(self, epoch: int) -> bool:
-        """Whether what was applied in this epoch may still be sent and committed; to be asked again before every send."""
+        """Whether applied work of this epoch may still be sent and committed. Check again before every send."""
         return self.phase is not Phase.SHUT and epoch == self.epoch

@@ -1,4 +1,5 @@
-"""Keeps what aiokafka leaves behind of a fenced transaction out of the log: its error has been raised where it counts."""
+"""Keeps futures of a fenced transaction, which aiokafka leaves behind, out of the log: the error was raised where it
+matters."""
 
 import logging
 
@@ -8,10 +9,10 @@ FENCED = (ProducerFenced, InvalidProducerEpoch)
 
 
 class FencedFutures(logging.Filter):
-    """Drops asyncio's complaint of futures whose error nobody looked at, where the error is a producer's being fenced.
+    """A log filter that drops asyncio's complaint about futures with an unread error, if the error is a fenced producer's.
 
-    aiokafka (0.14) sets that error on futures of its own, one a transaction and one a batch, which nobody can await. Whoever
-    committed is told: the changelog raises Fenced.
+    aiokafka (0.14) sets that error on internal futures, one per transaction and one per batch, which callers cannot await.
+    The committing code still gets it: the changelog raises Fenced.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -20,7 +21,7 @@ class FencedFutures(logging.Filter):
 
 
 def leave_out_fenced_futures() -> None:
-    """For this process, from now on."""
+    """Installs the filter in this process."""
     asyncio_log = logging.getLogger("asyncio")
     if not any(isinstance(each, FencedFutures) for each in asyncio_log.filters):
         asyncio_log.addFilter(FencedFutures())

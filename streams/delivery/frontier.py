@@ -1,10 +1,10 @@
-"""The frontier of a partition: the offset below which everything was finished, whatever order the work ended in."""
+"""The frontier of a partition: all records below this offset are finished, in whatever order the work ended."""
 
 from collections import deque
 
 
 class Extent:
-    """A run of offsets handed to an agent, `first` inclusive to `end` exclusive; holes in the log lie inside an extent."""
+    """A run of delivered offsets, `first` inclusive to `end` exclusive; holes in the log are inside extents."""
 
     __slots__ = ("end", "finished", "first")
 
@@ -15,9 +15,9 @@ class Extent:
 
 
 class Frontier:
-    """Advances only over finished work: what is committed leaves no hole behind it.
+    """Advances only over finished work, so a committed offset leaves no hole below it.
 
-    Extents must be added in order and without gaps; they may be finished in any order, and again without effect.
+    Extents are added in order and without gaps. They may finish in any order, and repeatedly.
     """
 
     def __init__(self, position: int) -> None:
@@ -26,7 +26,7 @@ class Frontier:
         self._open: deque[Extent] = deque()
 
     def add(self, end: int) -> Extent:
-        """The extent from the end of the last one to `end`. Raises ValueError when that would run backwards."""
+        """Adds the extent from the end of the last one to `end`. Raises ValueError if `end` is lower."""
         if end < self._end:
             raise ValueError(f"extent would end at {end}, before {self._end}")
         extent = Extent(self._end, end)
@@ -43,5 +43,5 @@ class Frontier:
 
     @property
     def in_flight(self) -> int:
-        """Extents handed out and not finished."""
+        """The number of delivered and unfinished extents."""
         return sum(not extent.finished for extent in self._open)

@@ -1,7 +1,7 @@
-"""A second reading of what aiokafka cannot parse: records with headers whose names are not UTF-8.
+"""Parses records that aiokafka cannot: those with header names that are not UTF-8.
 
-Kafka takes any bytes for a header's name, and clients in C send them. aiokafka's parser decodes names strictly and always
-from a record batch's first record on, so one such name takes away every record behind it in its batch.
+Kafka takes any bytes as a header's name, and C clients send them. aiokafka's parser is strict and starts at the first record
+of a batch, so one such name hides every record behind it in the batch.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ from faust.types import TP
 
 
 async def fetch(consumer: aiokafka.AIOKafkaConsumer, tp: TP, offset: int) -> PartitionRecords:
-    """An iterator of the partition's records from `offset` on, under the consumer's own limits; without any when there are none.
+    """An iterator of the partition's records from `offset`, under the consumer's own limits; empty if there are none.
 
-    Its `next_fetch_offset` is where to go on once it was iterated: aborted transactions, control batches and holes are passed
-    as ever. Iterating raises CorruptRecordException. Raises KafkaError when the leader is unknown or does not answer.
+    Its `next_fetch_offset` is valid after iterating: aborted transactions, control batches and holes are skipped as usual.
+    Iterating raises CorruptRecordException. Raises KafkaError when the leader is unknown or does not answer.
     """
     fetcher, client = consumer._fetcher, consumer._client
     leader = client.cluster.leader_for_partition(tp)
@@ -37,13 +37,13 @@ async def fetch(consumer: aiokafka.AIOKafkaConsumer, tp: TP, offset: int) -> Par
     ((_, ((_, code, _, *rest),)),) = answer.topics
     if code:
         raise for_code(code)(tp)
-    aborted = rest[-3] if answer.API_VERSION >= 11 else rest[-2]  # since 11 the preferred replica stands between
+    aborted = rest[-3] if answer.API_VERSION >= 11 else rest[-2]  # since version 11 the preferred replica is in between
     records, level = LegibleRecords(rest[-1]), fetcher._isolation_level
     return PartitionRecords(tp, records, aborted, offset, None, None, fetcher._check_crcs, level)
 
 
 class LegibleRecords(_MemoryRecordsPy):
-    """The record batches in the bytes of a fetch; one that the answer's limit has cut short is left out."""
+    """The record batches of a fetch's bytes; one that the size limit cut short is left out."""
 
     def next_batch(self) -> Any:
         data = self._next_slice
@@ -62,7 +62,7 @@ class LegibleBatch(_DefaultRecordBatchPy):
     def _read_msg(self) -> _DefaultRecordPy:
         size = self._number()
         end = self._pos + size
-        self._pos += 1  # attributes, of which there are none yet
+        self._pos += 1  # attributes: none are defined
         elapsed_ms, offset = self._number(), self.base_offset + self._number()
         key, value = self._field(), self._field()
         headers = [self._header() for _ in range(self._number())]

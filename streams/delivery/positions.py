@@ -1,9 +1,9 @@
-"""Where each partition is to be read next, and whether what the fetcher brought continues there.
+"""Read positions of partitions, and whether fetched records continue there.
 
-aiokafka's fetcher moves its position when records are drained from it, delivered or not. Each read therefore says from
-which position it was drained and where it left the fetcher. A read that does not start at the expected position was
-drained around a rebalance or a seek and is refused; the partition must be rewound. A jump inside a read (transaction
-markers, compaction) was seen by the broker itself and needs no second look.
+aiokafka's fetcher moves its position when records are drained, delivered or not. Each read therefore has the fetcher's
+position before and after. A read that does not start at the expected position was drained around a rebalance or a seek and
+is refused; the partition must be rewound. Jumps inside a read (transaction markers, compaction) come from the broker and
+need no check.
 """
 
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class Positions:
         self._frontiers: dict[Any, Frontier] = {}
 
     def reset(self, positions: dict[Any, int]) -> None:
-        """Starts an epoch at these offsets; whatever was known before is forgotten."""
+        """Starts an epoch at these offsets and forgets earlier ones."""
         self._expected = dict(positions)
         self._handed = dict(positions)
         self._starts = dict(positions)
@@ -56,19 +56,19 @@ class Positions:
         return self._frontiers[tp].add(read.end)
 
     def finish(self, tp: Any, extent: Extent) -> None:
-        """Does nothing for a partition that is no longer held."""
+        """Finishes an extent. Does nothing for a partition that is no longer held."""
         if tp in self._frontiers:
             self._frontiers[tp].finish(extent)
 
     def expected(self, tp: Any) -> int:
-        """The offset to read next: everything below was handed out, and trailing control records are counted as read."""
+        """The offset to read next: everything below was delivered, trailing control records included."""
         return self._expected[tp]
 
     def read_to(self, tp: Any, applied: int | None) -> int:
-        """The offset up to which an agent has seen a partition, when `applied` is the end of the last batch it applied.
+        """The offset up to which an agent has seen a partition, given `applied`, the end of the last batch that it applied.
 
-        With nothing left in its queue that is the expected position, which stands behind trailing control records; None
-        means that it applied nothing in this epoch.
+        With an empty queue this is the expected position, which includes trailing control records. None: it applied nothing
+        in this epoch.
         """
         if applied is None:
             applied = self._starts[tp]
@@ -80,7 +80,7 @@ class Positions:
         return frontier.position if frontier else None
 
     def lag(self) -> int:
-        """Offsets handed out and not yet below the frontier, over all partitions."""
+        """The number of delivered offsets above the frontier, over all partitions."""
         return sum(self._expected[tp] - frontier.position for tp, frontier in self._frontiers.items())
 
     def in_flight(self) -> int:

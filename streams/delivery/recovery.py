@@ -1,9 +1,8 @@
-"""What happens between an assignment and the first batch, with tables and without: one way, in one place.
+"""Recovery: the steps between an assignment and the first batch, with tables and without.
 
-Faust has two ways out of recovery, and both let partitions flow before they are sought; a time-out on either leaves the
-worker paused and alive. Here: take over and restore the tables by position, then seek on the consumer's thread while
-everything is still paused, then open the epoch, then let records flow. What fails is tried again; what keeps failing
-stops the worker.
+Faust has two ways out of recovery. Both resume partitions before they are sought, and a time-out on either leaves the worker
+paused and alive. Here: take over and restore the tables by position, seek on the consumer's thread while everything is
+paused, open the epoch, then resume. Failures are retried; lasting ones stop the worker.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from streams.delivery import cancellation
 log = logging.getLogger(__name__)
 
 GIVE_UP_AFTER_S = 300.0
-LONGEST_PAUSE_S = 5.0
+MAX_PAUSE_S = 5.0
 
 
 class FencedRecovery(Recovery):
@@ -41,11 +40,11 @@ class FencedRecovery(Recovery):
 
     def _recovered(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("this worker cannot start an epoch and stops", exc_info=error)
+            log.error("starting an epoch failed for good, stopping this worker", exc_info=error)
             self.app.loop.create_task(self.app.crash(error))
 
     async def interrupt(self) -> None:
-        """Ends a recovery that is under way; called before anything it uses is closed."""
+        """Ends a running recovery; called before its resources are closed."""
         recovering, self._recovering = self._recovering, None
         if recovering is not None and not recovering.done():
             recovering.cancel()
@@ -53,11 +52,11 @@ class FencedRecovery(Recovery):
 
     @Service.task
     async def _slurp_changelogs(self) -> None:
-        """Changelogs are read by the table's own reader."""
+        """Does nothing: the table's own reader reads changelogs."""
 
     @Service.task
     async def _publish_stats(self) -> None:
-        """There is nothing to tell: Faust's own recovery does not run."""
+        """Does nothing: Faust's own recovery does not run."""
 
     async def _recover(self, generation: int) -> None:
         give_up_at = self.app.loop.time() + GIVE_UP_AFTER_S
@@ -66,27 +65,28 @@ class FencedRecovery(Recovery):
                 await self._attempt(generation)
                 return
             except IllegalStateError as exc:  # a KafkaError too
-                log.info("another rebalance has begun: %s", exc)
+                log.info("another rebalance has started: %s", exc)
                 return
             except (Retryable, KafkaError, TimeoutError) as exc:
                 if self.app.loop.time() > give_up_at:
                     raise
                 log.warning("%s: starting an epoch failed, attempt %d: %r", self.app.conf.id, attempt, exc)
-                await asyncio.sleep(min(2.0**attempt / 10, LONGEST_PAUSE_S))
+                await asyncio.sleep(min(2.0**attempt / 10, MAX_PAUSE_S))
 
     async def _attempt(self, generation: int) -> None:
-        """A cancellation from within must not end the recovery: nothing else would begin it again, and no rebalance need come."""
+        """Runs one attempt. A CancelledError raised by a library must not end the recovery: nothing else would start it
+        again."""
         try:
             await self._start_epoch(generation)
         except asyncio.CancelledError as exc:
             if cancellation.is_cancelling():
                 raise
-            raise Retryable("what it waited for was cancelled from within") from exc
+            raise Retryable("a task that the start of the epoch waited for was cancelled") from exc
 
     async def _start_epoch(self, generation: int) -> None:
         app, consumer = self.app, self.app.consumer
         if app.consumer_generation_id != generation:
-            return  # taking partitions over would fence whoever has them now
+            return  # a take-over would fence the current owner
         self._set_recovery_started()
         assigned = consumer.assignment()
         changelogs = {tp for tp in assigned if self._is_changelog_tp(tp)}

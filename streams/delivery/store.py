@@ -1,7 +1,7 @@
-"""Where a partition's safe rows rest on this machine: a copy of the changelog up to an offset, never ahead of it.
+"""The local store of a partition's committed rows: a copy of the changelog up to an offset, never ahead of it.
 
-A store is a cache: whatever is wrong with it, it may be emptied and read from the changelog again. Rows and the offset they
-reach are written together, so a process that is killed comes back with both or neither.
+A store is a cache: it may be emptied and read from the changelog again. Rows and their offset are written together, so a
+killed process comes back with both or neither.
 """
 
 import logging
@@ -23,19 +23,19 @@ log = logging.getLogger(__name__)
 
 Rows = dict[bytes, bytes | None]
 
-MARK_KEY = b"\x00mark"  # before every row: rows' keys are JSON
-WRITE_BUFFER_BYTES = 8 * 1024 * 1024  # a partition may keep two of them in memory
-BLOOM_BITS = 10  # a key; 1 % false positives (RocksDB wiki, "Bloom Filter")
+MARK_KEY = b"\x00mark"  # sorts before every row, as keys are JSON
+WRITE_BUFFER_BYTES = 8 * 1024 * 1024  # at most two per partition are in memory
+BLOOM_BITS = 10  # per key; 1 % false positives (RocksDB wiki, "Bloom Filter")
 SIZES = ("rocksdb.estimate-live-data-size", "rocksdb.size-all-mem-tables")
 BROKEN = "BROKEN"
 REMOVED = ".removed-"
 
 
 class Mark(Struct, frozen=True):
-    """What a store holds: the changelog `source` up to `offset` (exclusive).
+    """The content of a store: the changelog `source` up to `offset` (exclusive).
 
-    `current_at` is when it last stood at the changelog's end, or began to be read from its beginning (Unix seconds). What was
-    erased before `compacted_at` is not on the disk.
+    `current_at` is the time when it last was at the end of the changelog, or began to be read from its beginning (Unix
+    seconds). Rows erased before `compacted_at` are off the disk.
     """
 
     source: str = ""
@@ -45,7 +45,7 @@ class Mark(Struct, frozen=True):
 
 
 class Store(Protocol):
-    """The safe rows of one partition. Every method returns when it is done; nothing here is awaited."""
+    """The committed rows of one partition. Methods are synchronous."""
 
     mark: Mark
 
@@ -58,24 +58,24 @@ class Store(Protocol):
         """Bytes of the rows, about."""
 
     def write(self, rows: Rows, mark: Mark) -> None:
-        """Rows (None deletes) and mark, both or neither. Raises Misconfigured when the disk refuses."""
+        """Writes rows (None deletes) and mark atomically. Raises Misconfigured when the disk fails."""
 
-    def forget(self, first: bytes, last: bytes) -> None:
-        """Whatever was overwritten or deleted from `first` to `last` is not on the disk any more. To be called on a thread of its
-        own, as it may take seconds; of a store that was closed meanwhile nothing is forgotten."""
+    def purge(self, first: bytes, last: bytes) -> None:
+        """Removes overwritten and deleted rows with keys from `first` to `last` from the disk. Call it on a thread, as it
+        may take seconds; does nothing to a store that was closed meanwhile."""
 
     def clear(self) -> None:
-        """Back to no rows and an empty mark."""
+        """Empties the store and its mark."""
 
     def close(self) -> None:
-        """What was written stays."""
+        """Closes the store; written rows stay."""
 
 
 Stores = Callable[[int], Store]
 
 
 class MemoryStore:
-    """Rows that are gone with the process."""
+    """Rows in memory, lost with the process."""
 
     def __init__(self) -> None:
         self.mark = Mark()
@@ -98,7 +98,7 @@ class MemoryStore:
                 self._rows[key] = value
         self.mark = mark
 
-    def forget(self, first: bytes, last: bytes) -> None:
+    def purge(self, first: bytes, last: bytes) -> None:
         pass
 
     def clear(self) -> None:
@@ -109,15 +109,15 @@ class MemoryStore:
 
 
 class RocksStore:
-    """Rows in a RocksDB database at `directory`. One that is damaged is thrown away and begun anew.
+    """Rows in a RocksDB database at `directory`. A damaged database is deleted and recreated.
 
-    Raises Misconfigured when another process has it open or nothing can be written there. Everything happens on the calling
-    thread, and RocksDB keeps Python's lock meanwhile, but for `forget`: a write takes some 2 us a row.
+    Raises Misconfigured when another process has it open or the directory is not writable. Calls run on the calling thread
+    and hold the GIL, except `purge`: a write takes some 2 us a row.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._forgetting = threading.Lock()
+        self._purging = threading.Lock()
         if (directory / BROKEN).exists():
             self._remove()
         self._open()
@@ -126,12 +126,12 @@ class RocksStore:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             self._database = Rdict(str(self._directory), options())
-        except Exception as exc:  # rocksdict raises nothing more precise than its text
+        except Exception as exc:  # rocksdict has no error classes; the text tells the cause
             if not is_damage(exc):
                 raise Misconfigured(
-                    f"{self._directory} cannot be opened: {exc}; one process may use a data_dir, and must be able to write there"
+                    f"{self._directory} cannot be opened: {exc}; it must be writable, and only one process may use a data_dir"
                 ) from exc
-            log.warning("%s is damaged and is read from the changelog anew: %s", self._directory, exc)
+            log.warning("the store %s is damaged, reading it from the changelog again: %s", self._directory, exc)
             self._remove()
             self._directory.mkdir(mode=0o700)
             self._database = self._attempt(lambda: Rdict(str(self._directory), options()))
@@ -140,11 +140,11 @@ class RocksStore:
         self._closed = False
 
     def _attempt(self, operation: Callable[[], Any]) -> Any:
-        """After a failure nothing here is trusted again: the next one to open it begins anew."""
+        """Runs an operation. A failure makes the database untrusted: it is recreated the next time that it is opened."""
         try:
             return operation()
-        except Exception as exc:  # rocksdict raises nothing more precise
-            with suppress(OSError):  # on a full disk there is no room for it
+        except Exception as exc:  # rocksdict has no error classes
+            with suppress(OSError):  # fails on a full disk
                 (self._directory / BROKEN).touch()
             raise Misconfigured(f"the store in {self._directory} failed: {exc}; is the disk full or damaged?") from exc
 
@@ -153,11 +153,11 @@ class RocksStore:
         return value
 
     def size(self) -> int:
-        """As RocksDB estimates it, with what is not written out yet."""
+        """RocksDB's estimate, unflushed rows included."""
         return sum(self._attempt(lambda: [self._database.property_int_value(name) or 0 for name in SIZES]))
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """Copies what it finds first: an iterator that somebody left would keep the database open."""
+        """Copies the rows first: an abandoned iterator would keep the database open."""
         return iter(self._attempt(lambda: self._found(prefix)))
 
     def _found(self, prefix: bytes) -> list[tuple[bytes, bytes]]:
@@ -167,7 +167,7 @@ class RocksStore:
         while iterator.valid() and (key := iterator.key()).startswith(prefix):
             found.append((key, iterator.value()))
             iterator.next()
-        iterator.status()  # a damaged block ends an iterator like the end of the rows does, and says so only here
+        iterator.status()  # an iterator also ends at a damaged block; only its status tells
         return found
 
     def write(self, rows: Rows, mark: Mark) -> None:
@@ -181,10 +181,10 @@ class RocksStore:
         self._attempt(lambda: self._database.write(batch))
         self.mark = mark
 
-    def forget(self, first: bytes, last: bytes) -> None:
+    def purge(self, first: bytes, last: bytes) -> None:
         """Flushing ends the log that the rows were written to first; compaction takes out what newer rows stand for. RocksDB lets
         go of Python's lock meanwhile, and other calls go on."""
-        with self._forgetting:
+        with self._purging:
             if not self._closed:
                 self._attempt(self._database.flush)
                 self._attempt(lambda: self._database.compact_range(first, last))
@@ -195,24 +195,22 @@ class RocksStore:
         self._open()
 
     def close(self) -> None:
-        with self._forgetting:
+        with self._purging:
             self._closed = True
             self._database.close()
 
     def _remove(self) -> None:
-        """Renamed first: a removal that is broken off half way must not leave something that looks like a store."""
+        """Renames the directory before deleting it: an interrupted deletion must leave nothing that looks like a store."""
         gone = self._directory.with_name(f"{self._directory.name}{REMOVED}{time.time_ns()}")
         try:
             self._directory.rename(gone)
             shutil.rmtree(gone)
         except OSError as exc:
-            raise Misconfigured(
-                f"{self._directory} cannot be removed: {exc}; a worker must be able to write there"
-            ) from exc
+            raise Misconfigured(f"{self._directory} cannot be removed: {exc}; make it writable for the worker") from exc
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether RocksDB says that its files are wrong, and not that it may not or cannot use them now."""
+    """Whether RocksDB reports damaged files, and not that it cannot access them now."""
     text = str(error)
     return text.startswith("Corruption") or ("No such file" in text and "lock" not in text)
 
@@ -231,9 +229,9 @@ def options() -> Options:
 
 
 def remove_old(directory: Path, older_than_s: float, held: Collection[int] = ()) -> None:
-    """Takes away stores of partitions that have not been held for so long that they would not be trusted any more.
+    """Deletes stores of partitions that have not been held for `older_than_s` seconds: their content would not be trusted.
 
-    Nobody may have any of them open but those of the partitions that are `held`.
+    No store may be open except those of the `held` partitions.
     """
     open_ones = {str(partition) for partition in held}
     for store in directory.iterdir() if directory.exists() else ():
@@ -241,5 +239,5 @@ def remove_old(directory: Path, older_than_s: float, held: Collection[int] = ())
             continue
         newest = max((file.stat().st_mtime for file in store.glob("*")), default=0.0)
         if REMOVED in store.name or ((store / "CURRENT").exists() and time.time() - newest > older_than_s):
-            log.info("removing %s, which nobody has used for more than %.0f s", store, older_than_s)
+            log.info("removing the store %s, unused for more than %.0f s", store, older_than_s)
             shutil.rmtree(store)

@@ -1,4 +1,4 @@
-"""How the brokers are reached, and what a worker keeps where."""
+"""Connection options of the brokers, and the directories of a worker."""
 
 from pathlib import Path
 from typing import Any

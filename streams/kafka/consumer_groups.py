@@ -1,4 +1,4 @@
-"""Consumer groups as the brokers know them: who reads in them, and how far they have come."""
+"""Consumer groups as the brokers report them: members and committed offsets."""
 
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, TypeVar
@@ -10,9 +10,9 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_f
 
 from schemas.errors import Retryable
 
-# On a new cluster the first question makes the brokers create the topic that knows the answers.
+# On a new cluster the first request makes the brokers create `__consumer_offsets`.
 ANSWERED_WITHIN_S: Final = 15.0
-AGAIN_S: Final = 0.1
+RETRY_S: Final = 0.1
 
 T = TypeVar("T")
 
@@ -25,25 +25,25 @@ class ConsumerGroups:
         self._within_s = within_s
 
     async def committed(self, group: str) -> dict[TopicPartition, int]:
-        """What a group has committed, of partitions where it has."""
-        found = await self._asked(lambda admin: admin.list_consumer_group_offsets(group))
+        """The committed offsets of a group, by partition."""
+        found = await self._request(lambda admin: admin.list_consumer_group_offsets(group))
         return {tp: committed.offset for tp, committed in found.items() if committed.offset >= 0}
 
     async def with_members(self, groups: Collection[str]) -> list[str]:
-        """Those of the groups that somebody reads in."""
+        """Those of the groups that have members."""
         return sorted([group for group in groups if await self._has_members(group)])
 
     async def _has_members(self, group: str) -> bool:
-        # One at a time: aiokafka does not read an answer that describes several.
-        (described,) = await self._asked(lambda admin: admin.describe_consumer_groups([group]))
+        # One group per request: aiokafka cannot parse a response with several.
+        (described,) = await self._request(lambda admin: admin.describe_consumer_groups([group]))
         _, _, _, _, _, members, *_ = described.groups[0]
         return bool(members)
 
-    async def _asked(self, question: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:
+    async def _request(self, question: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:
         admin = AIOKafkaAdminClient(**self._client)
         patient = AsyncRetrying(
             stop=stop_after_delay(self._within_s),
-            wait=wait_fixed(AGAIN_S),
+            wait=wait_fixed(RETRY_S),
             retry=retry_if_exception(lambda exc: isinstance(exc, KafkaError) and bool(exc.retriable)),
             reraise=True,
         )

@@ -1,4 +1,4 @@
-"""How far each stage is behind its topics, as the brokers know it."""
+"""Lag of each stage on its topics, as the brokers report it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,7 +18,8 @@ Origins: TypeAlias = Callable[[str], Awaitable[Positions]]
 
 
 class TopicLag(Struct, frozen=True, kw_only=True):
-    """Records of a topic (logical name) that a stage has not finished, in all partitions and in the one with the most."""
+    """The number of records of a topic (logical name) that a stage has not finished: in all partitions, and in the partition
+    with the most."""
 
     topic: str
     records: int
@@ -26,7 +27,7 @@ class TopicLag(Struct, frozen=True, kw_only=True):
 
 
 class StageLag(Struct, frozen=True, kw_only=True):
-    """A stage, and whether some worker runs it."""
+    """The lag of a stage, and whether any worker runs it."""
 
     stage: str
     records: int
@@ -35,7 +36,8 @@ class StageLag(Struct, frozen=True, kw_only=True):
 
 
 class StageLags:
-    """`client` are aiokafka's connection settings; `origins` tells where a group began, by physical topic and partition."""
+    """`client` is aiokafka's connection settings; `origins` has the start offsets of a group, by physical topic and
+    partition."""
 
     def __init__(self, client: dict[str, Any], topics: TopicSettings, origins: Origins) -> None:
         self._origins = origins
@@ -44,7 +46,7 @@ class StageLags:
         self._groups = ConsumerGroups(client)
 
     async def read(self) -> tuple[StageLag, ...]:
-        """Of every stage. Raises Retryable, and Misconfigured for a missing topic."""
+        """The lag of every stage. Raises Retryable, and Misconfigured for a missing topic."""
         groups = {stage: self._topics.group(stage) for stage in STAGES}
         ends, running, *committed = await asyncio.gather(
             self._ends(), self._groups.with_members(groups.values()), *map(self._read_to, groups.values())
@@ -56,7 +58,7 @@ class StageLags:
         )
 
     async def _read_to(self, group: str) -> Positions:
-        """What it has committed, else where it began."""
+        """The committed offsets of a group, or its start offsets."""
         committed, began = await asyncio.gather(self._groups.committed(group), self._origins(group))
         return {**began, **{(tp.topic, tp.partition): offset for tp, offset in committed.items()}}
 
@@ -67,7 +69,7 @@ class StageLags:
         return TopicLag(topic=topic, records=sum(lags), most=max(lags, default=0))
 
     async def _ends(self) -> dict[TopicPartition, tuple[int, int]]:
-        """Where the stages' topics begin and end."""
+        """The first offsets and the ends of the stages' topics."""
         names = sorted({self._topics.physical(topic) for read in STAGES.values() for topic in read})
         found = await asyncio.gather(*(partitions_of(self._client, name) for name in names))
         tps = [tp for of_topic in found for tp in of_topic]
@@ -76,14 +78,14 @@ class StageLags:
             await consumer.start()
             begins, ends = await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
         except (KafkaError, OSError) as exc:
-            raise Retryable(f"cannot ask where topics end: {exc!r}") from exc
+            raise Retryable(f"cannot read the end offsets of topics: {exc!r}") from exc
         finally:
             await consumer.stop()
         return {tp: (begins[tp], ends[tp]) for tp in tps}
 
 
 def lag(position: int, first: int, end: int) -> int:
-    """What a group has before it that the topic still holds."""
+    """The records between a group's position and the end that the topic still has."""
     return max(0, end - max(position, first))
 
 

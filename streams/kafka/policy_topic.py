@@ -1,6 +1,6 @@
-"""Reading the compacted topic of policies: to its end before work starts, then on, without joining a group.
+"""Reads the compacted topic of policies: to its end before work starts, then new records, without a group.
 
-Not a Faust table: that would need an agent and a changelog in each app, for a topic of a few records.
+A Faust table would need an agent and a changelog in each app, for a topic of a few records.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class PolicyTopic:
         self._consumer = AIOKafkaConsumer(
             **self._client,
             enable_auto_commit=False,
-            auto_offset_reset="earliest",  # also of a topic that was deleted and made anew
+            auto_offset_reset="earliest",  # also after the topic was deleted and recreated
             isolation_level="read_committed",
         )
         try:

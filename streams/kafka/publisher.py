@@ -1,4 +1,4 @@
-"""Records to Kafka outside of checkpoints: one idempotent producer a process, confirmed by the broker."""
+"""Publishes records outside of checkpoints: one idempotent producer per process, confirmed by the broker."""
 
 import asyncio
 import logging
@@ -11,12 +11,12 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooL
 from schemas.errors import Rejected, Retryable
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
-from streams.kafka.producers import stopped_after
+from streams.kafka.producers import stop_within
 
 log = logging.getLogger(__name__)
 
 CLOSED_WITHIN_S = 5.0
-# Of one record, and for ever: too large, or for a partition that the topic has not (aiokafka asserts that).
+# Permanent errors of a record: too large, or for a partition that the topic does not have (aiokafka asserts that).
 UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError, ValueError)
 
 
@@ -42,14 +42,14 @@ class KafkaPublisher:
         try:
             await self._producer.start()
         except (KafkaError, OSError) as exc:
-            await stopped_after(self._producer, CLOSED_WITHIN_S)
+            await stop_within(self._producer, CLOSED_WITHIN_S)
             raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        """Waits for what is on its way, but for no broker that is away: whoever published heard of no confirmation."""
-        if (problem := await stopped_after(self._producer, CLOSED_WITHIN_S)) is not None:
-            log.warning("what was published last may not have arrived: %r", problem)
+        """Waits for records that are being sent, but not for a broker that is away: their publishers got no confirmation."""
+        if (problem := await stop_within(self._producer, CLOSED_WITHIN_S)) is not None:
+            log.warning("closing the producer failed, the last records may not have arrived: %r", problem)
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
         try:
@@ -71,9 +71,9 @@ class KafkaPublisher:
 
 
 class CausedPublisher:
-    """Implements schemas.kafka.records.Publisher: the trace of what goes on when records are published goes with them.
+    """Implements schemas.kafka.records.Publisher and adds the current trace to each record.
 
-    Not for the outbox, whose records come from decisions of others too.
+    Not for the outbox, whose records belong to the traces of their decisions.
     """
 
     def __init__(self, publisher: Publisher) -> None:

@@ -1,4 +1,4 @@
-"""A schema registry as Confluent's client reaches it: schemas by number, and memstream's own put there."""
+"""A client of a Confluent schema registry: reads schemas by number and registers memstream's own."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ REFUSED: Final = (409, 422)
 LOGIN_REFUSED: Final = (401, 403)
 TIMEOUT_S: Final = 10
 RETRIES: Final = 2
-DEEPEST: Final = 32  # references of references
+DEEPEST: Final = 32  # the deepest chain of references
 AWAY = (httpx2.HTTPError, OSError, AuthlibBaseError)
 
 
@@ -30,7 +30,7 @@ class RegistrySettings(Struct, frozen=True, kw_only=True):
     ca_file: Path | None = None
 
     def client(self) -> dict[str, Any]:
-        """The client's own words."""
+        """The settings in the terms of Confluent's client."""
         options: dict[str, Any] = {"url": self.url, "timeout": TIMEOUT_S, "max.retries": RETRIES}
         if self.username is not None:
             options["basic.auth.user.info"] = f"{self.username}:{self.password}"
@@ -59,7 +59,7 @@ class SchemaRegistry:
 
     async def schema(self, number: int) -> RegisteredSchema:
         try:
-            # Protobuf's as a descriptor; other kinds have one form.
+            # Protobuf schemas are requested as descriptors; other kinds have one form.
             found = await self._client.get_schema(number, fmt="serialized")
             references: dict[str, str] = {}
             await self._refer(found.references or [], references, 0)
@@ -73,10 +73,10 @@ class SchemaRegistry:
             raise self._failed(f"asked for schema {number}", exc) from exc
         return RegisteredSchema(kind=found.schema_type or "AVRO", text=found.schema_str or "", references=references)
 
-    async def _refer(self, asked: list[SchemaReference], into: dict[str, str], depth: int) -> None:
+    async def _refer(self, references: list[SchemaReference], into: dict[str, str], depth: int) -> None:
         if depth > DEEPEST:
             raise Rejected("unknown_schema", f"references of schemas are nested deeper than {DEEPEST}")
-        for reference in asked:
+        for reference in references:
             if reference.name in into:
                 continue
             found = await self._client.get_version(reference.subject, reference.version, fmt="serialized")
@@ -84,8 +84,8 @@ class SchemaRegistry:
             into[reference.name] = found.schema.schema_str
 
     async def register(self, schemas: Mapping[str, str]) -> dict[str, int]:
-        """JSON Schemas by subject; the number of each. What is there already keeps its number. Raises Misconfigured for one that
-        the registry does not take."""
+        """Registers JSON Schemas by subject and returns the number of each; a known schema keeps its number. Raises
+        Misconfigured for a schema that the registry refuses."""
         numbers = {}
         for subject, text in schemas.items():
             try:
@@ -101,8 +101,8 @@ class SchemaRegistry:
         return numbers
 
     async def lacks(self, schemas: Mapping[str, str]) -> list[str]:
-        """Subjects under which these JSON Schemas are not registered as they are here. Raises Misconfigured where the login is
-        refused, Retryable where the registry cannot be asked."""
+        """Subjects under which these JSON Schemas are not registered. Raises Misconfigured if the login is refused,
+        Retryable if the registry is away."""
         return [subject for subject, text in schemas.items() if not await self._has(subject, text)]
 
     async def _has(self, subject: str, text: str) -> bool:

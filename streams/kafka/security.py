@@ -1,4 +1,4 @@
-"""How Kafka clients prove who they are and whom they trust."""
+"""Authentication and TLS of Kafka clients."""
 
 import ssl
 from functools import cache
@@ -19,10 +19,11 @@ Extensions = tuple[tuple[str, str], ...]
 
 
 class Security(Struct, frozen=True, kw_only=True):
-    """Kafka's own names and values. Files are PEM; without a CA file, the system's authorities are trusted.
+    """Security settings with Kafka's own names and values. Files are PEM; without a CA file, the system's certificate
+    authorities are trusted.
 
-    The certificate and its key are for brokers that ask clients for one (mutual TLS). With OAUTHBEARER the name and the
-    password are those of a client at an OpenID provider; AWS_MSK_IAM asks for neither.
+    The certificate and its key are for mutual TLS. With OAUTHBEARER, name and password are those of a client at an OpenID
+    provider; AWS_MSK_IAM needs neither.
     """
 
     protocol: Protocol = "PLAINTEXT"
@@ -41,7 +42,7 @@ class Security(Struct, frozen=True, kw_only=True):
     aws_region: str | None = None
 
     def __repr__(self) -> str:
-        """Without what is secret: settings end up in tracebacks."""
+        """Leaves secrets out: settings appear in tracebacks."""
         return f"Security(protocol={self.protocol!r}, username={self.username!r})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -75,12 +76,12 @@ class Security(Struct, frozen=True, kw_only=True):
         return options
 
     def context(self) -> ssl.SSLContext:
-        """TLS 1.2 or newer; the broker's certificate must be for the name that it is reached by. Raises Misconfigured."""
+        """The TLS context: TLS 1.2 or newer, with host name checks. Raises Misconfigured."""
         context = trusting(self.ca_file)
         if self.certificate_file is None:
             return context
         try:
-            # Without a password OpenSSL would ask for it on the terminal.
+            # Without a password OpenSSL would prompt on the terminal.
             context.load_cert_chain(self.certificate_file, self.key_file, self.key_password or "")
         except (OSError, ValueError) as exc:
             raise Misconfigured(
@@ -90,7 +91,7 @@ class Security(Struct, frozen=True, kw_only=True):
         return context
 
     async def token_problem(self) -> str | None:
-        """Why the brokers cannot be shown a token; None if they can, or ask for none. aiokafka only logs it."""
+        """The reason why no token can be fetched; None if one can, or none is needed. aiokafka only logs such errors."""
         if not self.by_token:
             return None
         try:
@@ -100,7 +101,7 @@ class Security(Struct, frozen=True, kw_only=True):
         return None
 
     def tokens(self) -> AbstractTokenProvider:
-        """The same one for the whole process. Raises Misconfigured when the file of authorities or a package is missing."""
+        """The token provider, shared by the whole process. Raises Misconfigured when the CA file or a package is missing."""
         return shared_tokens(self)
 
 
@@ -112,7 +113,7 @@ def shared_tokens(security: Security) -> AbstractTokenProvider:
         signed.signer()
         return SharedToken(signed.fetch)
     assert security.token_url is not None
-    asked = ClientCredentials(
+    credentials = ClientCredentials(
         token_url=security.token_url,
         client_id=security.username or "",
         client_secret=security.password or "",
@@ -120,12 +121,12 @@ def shared_tokens(security: Security) -> AbstractTokenProvider:
         audience=security.audience,
         context=None if security.token_ca_file is None else trusting(security.token_ca_file),
     )
-    return SharedToken(asked.fetch, dict(security.extensions))
+    return SharedToken(credentials.fetch, dict(security.extensions))
 
 
 def trusting(ca_file: Path | None) -> ssl.SSLContext:
-    """The authorities of the file, else the system's. Raises Misconfigured."""
+    """A TLS context that trusts the authorities of the file, or the system's. Raises Misconfigured."""
     try:
         return ssl.create_default_context(cafile=ca_file)
-    except OSError as exc:  # ssl.SSLError is one
+    except OSError as exc:  # includes ssl.SSLError
         raise Misconfigured(f"the CA file {ca_file} cannot be used, it takes PEM certificates: {exc}") from exc

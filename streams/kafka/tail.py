@@ -1,4 +1,4 @@
-"""Hearing of what comes onto a topic from now on, in every process that wants to know: all partitions, without a group."""
+"""Follows a topic from now on, in every process that needs it: all partitions, without a group."""
 
 import asyncio
 import logging
@@ -10,42 +10,42 @@ from aiokafka.errors import KafkaError
 
 log = logging.getLogger(__name__)
 
-AGAIN_S = 1.0  # after brokers that went away
-ANSWERED_MS = 200  # within which brokers answer though nothing is there
+RECONNECT_S = 1.0  # pause before reconnecting
+POLL_TIMEOUT_MS = 200  # the brokers answer within this time even without records
 LOOK_MS = 100
 
 
 class Tail:
-    """`heard` is given the records as they come; `lapsed` is called when some may have been missed, and once at the start.
+    """Passes new records to `on_records`; calls `on_gap` when some may have been missed, and once at the start.
 
-    Committed records only. What was there before is not read: who needs it asks PostgreSQL, after `lapsed`. `heard_to` is the
-    moment (in s since 1970, by this machine's clock) up to which all that was there was heard: while brokers do not answer, it
-    stays where it is.
+    Committed records only. Earlier records are not read: after `on_gap`, read the state from PostgreSQL. `caught_up_to` is the
+    time (Unix seconds, this machine's clock) up to which all records were passed on; it stands still while brokers do not
+    answer.
     """
 
     def __init__(
         self,
         client: dict[str, Any],
         topic: str,
-        heard: Callable[[Sequence[Any]], object],
-        lapsed: Callable[[], object],
+        on_records: Callable[[Sequence[Any]], object],
+        on_gap: Callable[[], object],
         *,
-        again_s: float = AGAIN_S,
+        again_s: float = RECONNECT_S,
     ) -> None:
         self._client = client
         self._topic = topic
-        self._heard = heard
-        self._lapsed = lapsed
+        self._on_records = on_records
+        self._on_gap = on_gap
         self._again_s = again_s
-        self.heard_to = 0.0
+        self.caught_up_to = 0.0
 
     async def run(self) -> None:
-        """Listens until it is cancelled; brokers that go away are waited for."""
+        """Follows the topic until cancelled; waits for brokers that are away."""
         while True:
             try:
                 await self._listen()
             except (KafkaError, OSError) as exc:
-                log.warning("cannot follow %s, trying again: %r", self._topic, exc)
+                log.warning("reading %s failed, trying again: %r", self._topic, exc)
                 await asyncio.sleep(self._again_s)
 
     async def _listen(self) -> None:
@@ -54,27 +54,27 @@ class Tail:
             **self._client,
             enable_auto_commit=False,
             isolation_level="read_committed",
-            fetch_max_wait_ms=ANSWERED_MS,
+            fetch_max_wait_ms=POLL_TIMEOUT_MS,
         )
         try:
             await consumer.start()
             await consumer.seek_to_end()
-            self._lapsed()  # from here on nothing is missed
+            self._on_gap()  # no record is missed from here on
             while True:
                 for records in (await consumer.getmany(timeout_ms=LOOK_MS)).values():
-                    self._heard(records)
-                self.heard_to = await read_up_to(consumer) or self.heard_to
+                    self._on_records(records)
+                self.caught_up_to = await read_up_to(consumer) or self.caught_up_to
         finally:
-            self.heard_to = 0.0
+            self.caught_up_to = 0.0
             await consumer.stop()
 
 
 async def read_up_to(consumer: Any) -> float | None:
-    """When the partitions were asked last, the one that was first; None while something that they have is still to be read."""
+    """The earliest of the times at which the partitions were last asked; None while fetched records are unread."""
     moments_ms: list[int] = []
     for partition in consumer.assignment():
-        asked_ms, end = consumer.last_poll_timestamp(partition), consumer.last_stable_offset(partition)
-        if asked_ms is None or end is None or await consumer.position(partition) < end:
+        polled_ms, end = consumer.last_poll_timestamp(partition), consumer.last_stable_offset(partition)
+        if polled_ms is None or end is None or await consumer.position(partition) < end:
             return None
-        moments_ms.append(asked_ms)
+        moments_ms.append(polled_ms)
     return min(moments_ms, default=0) / 1_000

@@ -1,6 +1,6 @@
-"""Tokens that Kafka's clients show instead of a password: of an OpenID provider, or signed for Amazon MSK.
+"""Tokens of Kafka clients: from an OpenID provider, or signed for Amazon MSK.
 
-One token serves all connections of a process until most of its life is over. aiokafka asks at each new connection.
+One token serves all connections of a process for most of its lifetime. aiokafka asks for it at each new connection.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from schemas.errors import Misconfigured
 
-USED_SHARE = 0.8  # of a token's life; the rest is left for clocks that differ and for the login itself
+USED_SHARE = 0.8  # of a token's lifetime; the rest allows for clock differences and the login itself
 WITHIN_S = 10.0
 
 
@@ -32,7 +32,7 @@ class Token(NamedTuple):
 
 
 class ClientCredentials(Struct, frozen=True, kw_only=True):
-    """How an OpenID provider's token endpoint is asked: the grant `client_credentials`."""
+    """Fetches tokens from an OpenID provider's endpoint with the grant `client_credentials`."""
 
     token_url: str
     client_id: str
@@ -42,7 +42,7 @@ class ClientCredentials(Struct, frozen=True, kw_only=True):
     context: SSLContext | None = None
 
     def fetch(self) -> Token:
-        """Blocks. Raises SaslAuthenticationFailed, which says what the endpoint said; never the secret."""
+        """Fetches a token; blocks. Raises SaslAuthenticationFailed with the endpoint's error and without the secret."""
         about = {"audience": self.audience} if self.audience else {}
         try:
             with OAuth2Client(
@@ -61,12 +61,12 @@ class ClientCredentials(Struct, frozen=True, kw_only=True):
 
 
 class MskIam(Struct, frozen=True, kw_only=True):
-    """A request to Amazon MSK that is signed with the credentials of the surroundings: role, profile or variables."""
+    """Signs tokens for Amazon MSK with the AWS credentials of the environment: role, profile or variables."""
 
     region: str
 
     def fetch(self) -> Token:
-        """Asks AWS for credentials where there are none at hand, and blocks meanwhile. Raises SaslAuthenticationFailed."""
+        """Signs a token; blocks while AWS credentials are fetched. Raises SaslAuthenticationFailed."""
         try:
             value, until_ms = self.signer().generate_auth_token(self.region)
         except Exception as exc:
@@ -75,7 +75,7 @@ class MskIam(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def signer() -> Any:
-        """Raises Misconfigured without the extra."""
+        """The signer's module. Raises Misconfigured without the extra."""
         try:
             return import_module("aws_msk_iam_sasl_signer.MSKAuthTokenProvider")
         except ImportError as exc:
@@ -102,15 +102,15 @@ class SharedToken(AbstractTokenProvider):
         self._until = -math.inf
 
     async def token(self) -> str:
-        """Raises SaslAuthenticationFailed."""
+        """The current token, or a new one. Raises SaslAuthenticationFailed."""
         return await asyncio.to_thread(self._current)
 
     def _current(self) -> str:
-        with self._lock:  # those who come meanwhile wait for the same token
+        with self._lock:  # concurrent callers wait for the same token
             if self._clock() >= self._until:
-                asked = self._clock()
+                requested_at = self._clock()
                 self._token, lives_s = self._fetch()
-                self._until = asked + lives_s * USED_SHARE
+                self._until = requested_at + lives_s * USED_SHARE
             return self._token
 
     def extensions(self) -> dict[str, str]:

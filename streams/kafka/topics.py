@@ -1,4 +1,4 @@
-"""memstream's topics as they are created on a cluster: partitions, clean-up and sizes."""
+"""memstream's topics as they are created: partitions, cleanup policy and sizes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from schemas.kafka import topics as names
 
 DAY_MS = 86_400_000
 
-# What each stage reads. Each stage is a consumer group.
+# The input topics of each stage. Each stage is a consumer group.
 STAGES: dict[str, tuple[str, ...]] = {
     "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),
     "archive": (names.MESSAGES,),
@@ -23,17 +23,17 @@ STAGES: dict[str, tuple[str, ...]] = {
 }
 
 WINDOWS_TABLE = "state"
-IN_SYNC = 2  # of three copies: one broker may be away, and what is confirmed outlives another
+IN_SYNC = 2  # of three replicas: with one broker down, confirmed records still survive the loss of another
 ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})
-TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow its changelog within half of that
-OVERWRITTEN_KEPT_MS = DAY_MS  # at most, by compacted topics: what was erased is among it
+TOMBSTONES_KEPT_MS = DAY_MS  # of compacted topics; a worker's store must read its changelog within half of that
+OVERWRITTEN_KEPT_MS = DAY_MS  # the maximum for compacted topics: overwritten rows include erased data
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
-    """What a deployment chooses. Messages, ends and window control are co-partitioned; so are candidates and commands.
+    """Topic settings of a deployment. Messages, ends and window control are co-partitioned; so are candidates and commands.
 
-    `max_message_bytes` bounds what chat services publish; memstream's own topics get four times that. `kept_days` replaces what
-    schemas.kafka.topics.KEPT_DAYS says of topics, by logical name.
+    `max_message_bytes` bounds messages of chat services; memstream's own topics allow four times that. `kept_days` overrides
+    schemas.kafka.topics.KEPT_DAYS, by logical name.
     """
 
     prefix: str = ""
@@ -61,11 +61,11 @@ class TopicSettings(Struct, frozen=True, kw_only=True):
 
 
 class TopicSpec(Struct, frozen=True):
-    """One topic to create; `retention_days` None keeps the latest record of each key (compaction).
+    """A topic to create; `retention_days` None means compaction.
 
-    `in_sync` brokers must have a record before it is confirmed: with one, it would be lost with that broker's disk.
-    Where memstream only writes, the number of partitions is not `counted`: a cluster may have another. Partitions are never
-    added to `memory.state`, where the keys that move would leave their older states, and what was deleted, behind for good.
+    `in_sync` is min.insync.replicas: with one, a record is lost with that broker's disk. `counted` is False for topics that
+    memstream only writes: their number of partitions may differ. Never add partitions to `memory.state`: moved keys would
+    leave old states and deleted memories behind.
     """
 
     name: str
@@ -76,15 +76,15 @@ class TopicSpec(Struct, frozen=True):
     in_sync: int = 1
 
     def configs(self) -> dict[str, str]:
-        kept = {
+        retention = {
             "cleanup.policy": "compact",
             "delete.retention.ms": str(TOMBSTONES_KEPT_MS),
             "max.compaction.lag.ms": str(OVERWRITTEN_KEPT_MS),
         }
         if self.retention_days is not None:
-            kept = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
+            retention = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
         return {
-            **kept,
+            **retention,
             "max.message.bytes": str(self.max_message_bytes),
             "min.insync.replicas": str(self.in_sync),
         }
@@ -107,21 +107,21 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
         (names.ACTIVITY, by_namespace, ours),
         (names.DEAD_LETTERS, by_namespace, ours),
     )
-    kept, in_sync = names.KEPT_DAYS | settings.kept_days, min(IN_SYNC, settings.replication)
+    retention, in_sync = names.KEPT_DAYS | settings.kept_days, min(IN_SYNC, settings.replication)
     own = tuple(
-        TopicSpec(settings.physical(name), count, kept[name], size, name not in ONLY_WRITTEN, in_sync)
+        TopicSpec(settings.physical(name), count, retention[name], size, name not in ONLY_WRITTEN, in_sync)
         for name, count, size in listed
     )
     return (*own, TopicSpec(settings.changelog, by_conversation, None, ours, in_sync=in_sync))
 
 
-async def create(client: dict[str, Any], wanted: Iterable[TopicSpec], replication: int) -> list[str]:
-    """Creates what is missing and returns its names; existing topics are left as they are. Raises Retryable."""
+async def create(client: dict[str, Any], specs: Iterable[TopicSpec], replication: int) -> list[str]:
+    """Creates missing topics and returns their names; existing ones stay as they are. Raises Retryable."""
     admin = AIOKafkaAdminClient(**client)
     try:
         await admin.start()
         existing = set(await admin.list_topics())
-        missing = [spec for spec in wanted if spec.name not in existing]
+        missing = [spec for spec in specs if spec.name not in existing]
         response = await admin.create_topics(
             [NewTopic(spec.name, spec.partitions, replication, topic_configs=spec.configs()) for spec in missing]
         )
@@ -135,24 +135,24 @@ async def create(client: dict[str, Any], wanted: Iterable[TopicSpec], replicatio
     return [spec.name for spec in missing]
 
 
-async def partition_counts(client: dict[str, Any], wanted: Iterable[TopicSpec]) -> dict[str, int]:
-    """Partitions of each topic as the cluster has them; 0 for a topic that is missing. Raises Retryable."""
+async def partition_counts(client: dict[str, Any], specs: Iterable[TopicSpec]) -> dict[str, int]:
+    """The number of partitions of each topic; 0 for a missing one. Raises Retryable."""
     admin = AIOKafkaAdminClient(**client)
     try:
         await admin.start()
         existing = set(await admin.list_topics())
-        present = [spec.name for spec in wanted if spec.name in existing]
+        present = [spec.name for spec in specs if spec.name in existing]
         described = await admin.describe_topics(present) if present else []
         found = {topic["topic"]: len(topic["partitions"]) for topic in described}
     except (KafkaError, OSError) as exc:
         raise Retryable(f"cannot describe topics: {exc!r}") from exc
     finally:
         await admin.close()
-    return {spec.name: found.get(spec.name, 0) for spec in wanted}
+    return {spec.name: found.get(spec.name, 0) for spec in specs}
 
 
 async def changelog_problems(client: dict[str, Any], changelog: str) -> list[str]:
-    """What is wrong with how an existing changelog is kept, one sentence each with its remedy. Raises Retryable."""
+    """Problems of an existing changelog's settings, one sentence each with its remedy. Raises Retryable."""
     admin = AIOKafkaAdminClient(**client)
     try:
         await admin.start()
@@ -161,25 +161,27 @@ async def changelog_problems(client: dict[str, Any], changelog: str) -> list[str
         raise Retryable(f"cannot describe {changelog}: {exc!r}") from exc
     finally:
         await admin.close()
-    kept = {entry[0]: entry[1] for answer in answers for resource in answer.resources for entry in resource[4]}
-    said = []
-    if (policy := kept.get("cleanup.policy", "compact")) != "compact":
-        said.append(f"changelog {changelog} has cleanup.policy={policy}, which loses windows: set it to compact")
-    if int(kept.get("delete.retention.ms", TOMBSTONES_KEPT_MS)) < TOMBSTONES_KEPT_MS:
-        said.append(
-            f"changelog {changelog} has delete.retention.ms={kept['delete.retention.ms']}, in which a worker's store may miss "
+    configs = {entry[0]: entry[1] for answer in answers for resource in answer.resources for entry in resource[4]}
+    problems_found = []
+    if (policy := configs.get("cleanup.policy", "compact")) != "compact":
+        problems_found.append(
+            f"changelog {changelog} has cleanup.policy={policy}, which loses windows: set it to compact"
+        )
+    if int(configs.get("delete.retention.ms", TOMBSTONES_KEPT_MS)) < TOMBSTONES_KEPT_MS:
+        problems_found.append(
+            f"changelog {changelog} has delete.retention.ms={configs['delete.retention.ms']}, in which a worker's store may miss "
             f"deletions: set it to {TOMBSTONES_KEPT_MS} or more"
         )
-    return said
+    return problems_found
 
 
 async def settings_of(client: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The settings of topics as the cluster has them, by topic. Raises Retryable."""
+    """The settings of existing topics, by topic. Raises Retryable."""
     admin = AIOKafkaAdminClient(**client)
     try:
         await admin.start()
-        asked = [ConfigResource(ConfigResourceType.TOPIC, name) for name in topics]
-        answers = await admin.describe_configs(asked)
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in topics]
+        answers = await admin.describe_configs(resources)
     except (KafkaError, OSError) as exc:
         raise Retryable(f"cannot describe topics: {exc!r}") from exc
     finally:
@@ -191,16 +193,16 @@ async def settings_of(client: dict[str, Any], topics: Iterable[str]) -> dict[str
     }
 
 
-def problems(wanted: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:
-    """What is wrong with the topics of a cluster, one sentence each with its remedy."""
-    said = []
-    for spec in wanted:
+def problems(specs: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:
+    """Problems of a cluster's topics, one sentence each with its remedy."""
+    problems_found = []
+    for spec in specs:
         count = found.get(spec.name, 0)
         if count == 0:
-            said.append(f"topic {spec.name} is missing: run `memstream topics create`")
+            problems_found.append(f"topic {spec.name} is missing: run `memstream topics create`")
         elif spec.counted and count != spec.partitions:
-            said.append(
+            problems_found.append(
                 f"topic {spec.name} has {count} partitions, the settings say {spec.partitions}: "
                 "set the partition settings to what the cluster has"
             )
-    return said
+    return problems_found

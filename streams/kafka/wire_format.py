@@ -1,7 +1,7 @@
-"""Events in the wire format of Confluent's serializers, made into the JSON that memstream reads.
+"""Converts events in the wire format of Confluent's serializers to the JSON that memstream reads.
 
-A record's value begins with a zero byte and the number of its schema, which a registry knows. No JSON text begins with a zero
-byte: what begins otherwise is taken as it is.
+Such a value begins with a zero byte and the number of its schema in the registry. No JSON text begins with a zero byte:
+other values pass unchanged.
 """
 
 import base64
@@ -32,7 +32,7 @@ from schemas.errors import MemstreamError, Rejected
 
 MAGIC = b"\0"
 HEADER_BYTES = 5  # the zero byte, and the schema's number in four
-LONGEST_VARINT_BITS = 63
+MAX_VARINT_BITS = 63
 OWN_FILE = "memstream-schema.proto"
 
 WELL_KNOWN = [
@@ -44,8 +44,8 @@ Decode = Callable[[bytes], bytes]
 
 
 class RegisteredSchema(Struct, frozen=True, kw_only=True):
-    """`kind` is AVRO, JSON or PROTOBUF. `references` are the texts of what it builds on, by the name that it calls them, those
-    first that others build on; Protobuf's texts are file descriptors in base64."""
+    """`kind` is AVRO, JSON or PROTOBUF. `references` are the texts of referenced schemas by the name in the reference,
+    dependencies first; Protobuf's texts are file descriptors in base64."""
 
     kind: str
     text: str
@@ -54,18 +54,18 @@ class RegisteredSchema(Struct, frozen=True, kw_only=True):
 
 class Registry(Protocol):
     async def schema(self, number: int) -> RegisteredSchema:
-        """Raises Rejected `unknown_schema` for a number that it does not know, and Retryable while it is away."""
+        """The schema with this number. Raises Rejected `unknown_schema`, and Retryable while the registry is away."""
 
 
 class WireFormat:
-    """Decodes by the schemas of a registry; each is asked for once."""
+    """Decodes values by the schemas of a registry; fetches each schema once."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._decoders: dict[int, Decode] = {}
 
     async def read_records(self, records: Sequence[Any]) -> list[Any]:
-        """Records as aiokafka has them, with the values that `read` makes of theirs. Raises Retryable."""
+        """aiokafka's records with values converted by `read`. Raises Retryable."""
         values = await self.read([record.value for record in records])
         return [
             record if value is record.value else replace(record, value=value)
@@ -73,7 +73,8 @@ class WireFormat:
         ]
 
     async def read(self, values: list[bytes | None]) -> list[bytes | None]:
-        """The values as JSON. One that cannot be decoded stays as it is and says why when it is read. Raises Retryable."""
+        """The values as JSON. A value that cannot be decoded stays unchanged and raises its error when it is read. Raises
+        Retryable."""
         refused: dict[int, Rejected] = {}
         return [await self._read(value, refused) for value in values]
 
@@ -83,7 +84,7 @@ class WireFormat:
         try:
             if len(value) < HEADER_BYTES:
                 raise Rejected(
-                    "undecodable", "the value begins as the wire format does, and ends before a schema's number"
+                    "undecodable", "the value begins like the wire format, but ends before the number of the schema"
                 )
             number = int.from_bytes(value[1:HEADER_BYTES], "big")
             if number in refused:
@@ -107,12 +108,12 @@ def decoded(decode: Decode, number: int, payload: bytes) -> bytes:
         return decode(payload)
     except MemstreamError:
         raise
-    except Exception as exc:  # of three libraries, each with errors of its own
-        raise Rejected("undecodable", f"not as schema {number} says: {type(exc).__name__}: {exc}") from exc
+    except Exception as exc:  # each of the three libraries has its own errors
+        raise Rejected("undecodable", f"does not match schema {number}: {type(exc).__name__}: {exc}") from exc
 
 
 def decoder(number: int, schema: RegisteredSchema) -> Decode:
-    """Raises Rejected for a schema that cannot be used."""
+    """The decoder of a schema. Raises Rejected for an unusable schema."""
     kinds: dict[str, Callable[[RegisteredSchema], Decode]] = {"AVRO": avro, "JSON": as_it_is, "PROTOBUF": protobuf}
     if schema.kind not in kinds:
         raise Rejected(
@@ -120,12 +121,12 @@ def decoder(number: int, schema: RegisteredSchema) -> Decode:
         )
     try:
         return kinds[schema.kind](schema)
-    except Exception as exc:  # of three libraries, each with errors of its own
+    except Exception as exc:  # each of the three libraries has its own errors
         raise Rejected("unknown_schema", f"schema {number} cannot be used: {type(exc).__name__}: {exc}") from exc
 
 
 def as_it_is(schema: RegisteredSchema) -> Decode:
-    """What the JSON must look like says memstream itself."""
+    """Passes JSON through: memstream validates it itself."""
     return lambda payload: payload
 
 
@@ -173,9 +174,9 @@ def serialized(text: str, name: str) -> descriptor_pb2.FileDescriptorProto:
 
 
 def message_path(payload: bytes) -> tuple[list[int], int]:
-    """Which message of its file the payload is, by the places on the way to it, and where the message begins.
+    """The path of the payload's message type in its file, and the offset of the message.
 
-    As Confluent's serializers write it: how many, then each, as zigzag varints; a single zero is the first message.
+    As Confluent's serializers write it: a count, then indexes, as zigzag varints; a single zero means the first message.
     """
     count, at = varint(payload, 0)
     path = []
@@ -183,12 +184,12 @@ def message_path(payload: bytes) -> tuple[list[int], int]:
         index, at = varint(payload, at)
         path.append(index)
     if min(path, default=0) < 0:
-        raise ValueError("the place of a message is negative")
+        raise ValueError("an index of a message is negative")
     return path or [0], at
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """A zigzag number and where it ends. Raises IndexError where the data ends before."""
+    """A zigzag varint and the offset behind it. Raises IndexError if the data ends before."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -196,12 +197,12 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return (value >> 1) ^ -(value & 1), at
-        if shift > LONGEST_VARINT_BITS:
-            raise ValueError("a number does not end")
+        if shift > MAX_VARINT_BITS:
+            raise ValueError("a number has no end")
 
 
 def without_nulls(found: Any) -> Any:
-    """Avro has no fields that are left out: they are null."""
+    """Drops null fields, which stand for missing ones in Avro."""
     if isinstance(found, dict):
         return {name: without_nulls(value) for name, value in found.items() if value is not None}
     if isinstance(found, list):

@@ -1,1 +1,1 @@
-"""Token windows as values: what a conversation's window holds, when it asks for extraction, what it forgets. No I/O."""
+"""Token windows as values: messages of a conversation, triggers of extraction, pruning. No I/O."""

@@ -1,4 +1,4 @@
-"""A message on its arrival: what its window learns of the conversation from it, and how it holds the message."""
+"""The arrival of a message: updates the head of its window, and builds the window's entry."""
 
 from sys import intern
 
@@ -7,12 +7,28 @@ from schemas.extraction.requests import SliceMessage
 from streams.windows import segments
 from streams.windows.detectors.detect import Detected
 from streams.windows.entry import Entry
+from streams.windows.rows.head import Head
 from streams.windows.segments import Segmentation
 from streams.windows.traits import MessageTraits
 
 
+def update_head(head: Head, message: Message) -> bool:
+    """Updates the window's head with the fields of a message. Returns whether the terms may have changed."""
+    scope, model = merged_scope(head.scope, message), message.model or head.model
+    changed = scope is not head.scope or model != head.model
+    head.scope, head.model = scope, model
+    user_id = message.user_id
+    if (
+        user_id is not None
+        and user_id != scope.user_id
+        and user_id not in (*head.other_speakers, *head.unattributed_speakers)
+    ):
+        head.other_speakers.append(user_id)
+    return changed
+
+
 def merged_scope(known: Scope, message: Message) -> Scope:
-    """The conversation's scope after a message; nearly always what it was."""
+    """The conversation's scope after a message; usually unchanged."""
     if (
         (known.user_id or not message.user_id)
         and (known.app_id or not message.app_id)
@@ -24,13 +40,13 @@ def merged_scope(known: Scope, message: Message) -> Scope:
     return merged(known, Scope.of(message))
 
 
-def merged(known: Scope, told: Scope) -> Scope:
-    """What was known first stays: a conversation does not change its owner half way."""
-    values = {name: getattr(known, name) or getattr(told, name) for name in Scope.__struct_fields__}
+def merged(known: Scope, further: Scope) -> Scope:
+    """Fills in missing fields; known ones stay: a conversation does not change its owner."""
+    values = {name: getattr(known, name) or getattr(further, name) for name in Scope.__struct_fields__}
     return Scope(**values)
 
 
-def arrived(
+def make_entry(
     message: Message,
     found: Detected,
     position: int,
@@ -40,22 +56,22 @@ def arrived(
     trace: str | None = None,
     owner: str | None = None,
 ) -> tuple[Entry, MessageTraits, Segmentation]:
-    """A message as its window holds it and as its rules see it, and where the conversation stands after it.
+    """The entry of a message, its traits for the rules, and the segmentation after it.
 
-    `before` is where it stood until then, `owner` the user of the conversation.
+    `before` is the segmentation before it, `owner` the user of the conversation.
     """
-    said_at = message.timestamp.timestamp()
-    after = segments.following(before, message.role, found.traits, said_at, message.content, task_gap_s)
+    sent_at = message.timestamp.timestamp()
+    after = segments.segmentation_after(before, message.role, found.traits, sent_at, message.content, task_gap_s)
     entry = Entry(
         slice_message(message, position, tokens, trace, owner), found.traits, found.fingerprint, after.segment
     )
-    return entry, entry.message_traits(said_at), after
+    return entry, entry.message_traits(sent_at), after
 
 
 def slice_message(
     message: Message, position: int, tokens: int, trace: str | None = None, owner: str | None = None
 ) -> SliceMessage:
-    """Without the user_id where it is the owner's, as it nearly always is."""
+    """The message of a slice; user_id is left out where it is the owner's."""
     user_id, name = message.user_id, message.name
     return SliceMessage(
         message_id=message.message_id,

@@ -9,7 +9,7 @@ from schemas.extraction.requests import ExtractionRequest
 
 
 class ContextWarning(Struct, frozen=True):
-    """The context came to a level that calls for pruning; `statistics` are those of that moment."""
+    """The context reached a level that calls for pruning; `statistics` are from that moment."""
 
     scope: Scope
     position: int
@@ -17,7 +17,7 @@ class ContextWarning(Struct, frozen=True):
 
 
 class ContextPruned(Struct, frozen=True):
-    """Messages left the context; `reasons` say why, by message id, of the latest 200, `statistics` what is left."""
+    """Messages left the context; `reasons` by message id, of the latest 200; `statistics` of the rest."""
 
     scope: Scope
     position: int
@@ -27,16 +27,18 @@ class ContextPruned(Struct, frozen=True):
 
 
 class ContextRestored(Struct, frozen=True):
-    """A clear was undone: `restored` messages are back in context."""
+    """A prune or clear by hand was undone: `restored` messages are back in context. Of a clear of an earlier version the
+    `undone` pruning is not known."""
 
     scope: Scope
     position: int
     restored: int
     statistics: Statistics
+    undone: Pruning | None = None
 
 
 class MessageMarked(Struct, frozen=True):
-    """Somebody marked a message; `outcome` says whether it holds. `position` is that of the control event."""
+    """A message was marked; `outcome` says whether the mark holds. `position` is that of the control event."""
 
     scope: Scope
     position: int
@@ -46,7 +48,7 @@ class MessageMarked(Struct, frozen=True):
 
 
 class PruningFailed(Struct, frozen=True):
-    """A decision about what leaves the context failed: nothing left, and the message at `position` stays in."""
+    """A pruning decision failed: nothing left the context, and the message at `position` stays."""
 
     scope: Scope
     position: int

@@ -1,4 +1,4 @@
-"""Marks on messages that were sent already: kept with the window, honoured by pruning."""
+"""Marks on messages, kept with the window and respected by pruning."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ KEEPING = ("pinned", "important")
 
 
 def weighed(turn: MessageTraits, adjustments: Adjustments) -> MessageTraits:
-    """The message as its mark and its rating, if it has them, make it."""
+    """The message with its mark and rating applied."""
     mark, rating = adjustments.marks.get(turn.message_id), adjustments.ratings.get(turn.message_id)
     if (mark is None and rating is None) or turn.role == "system":
         return turn
@@ -21,15 +21,16 @@ def weighed(turn: MessageTraits, adjustments: Adjustments) -> MessageTraits:
 
 
 def marked(adjustments: Adjustments, message_id: str, mark: Mark, held: Mapping[str, Entry], left: bool) -> Marked:
-    """Keeps a mark: of a message in the window (`held`), or of one that is still on its way. `left`: it was there, and is gone.
+    """Stores the mark of a message in the window (`held`), or of one that has not arrived. `left`: the message has left the
+    window.
 
-    `normal` forgets the mark of a message that was sent without `important`. Where there is no room, the oldest marks of
-    messages that never came give way.
+    `normal` removes the mark of a message that was sent without `important`. Above the limit, the oldest marks of messages
+    that never arrived are dropped.
     """
     marks = adjustments.marks
     if left:
         return "left"
-    if mark == "normal" and message_id in held and not held[message_id].said.important:
+    if mark == "normal" and message_id in held and not held[message_id].message.important:
         marks.pop(message_id, None)
         return "applied"
     if len(marks) >= MOST_MARKS and message_id not in marks:

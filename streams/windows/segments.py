@@ -1,6 +1,6 @@
-"""Segments: the tasks a conversation consists of, told apart on arrival by what is said and by pauses.
+"""Segments: the tasks of a conversation, separated on arrival by the text and by pauses.
 
-Only what users say begins a task, so the calls and results an assistant works through never fall apart.
+Only a user's message begins a task, so an assistant's tool calls and their results stay in one segment.
 """
 
 from msgspec import Struct
@@ -18,18 +18,20 @@ from streams.windows.detectors.traits import (
     references,
 )
 
-OPENING_CHARS = 80  # of a message, in which it opens a task or does not
+OPENING_CHARS = 80  # characters at the start of a message that are checked for the opening of a task
 
 
 class Segmentation(Struct, frozen=True, array_like=True):
-    """Where a conversation stands: the current task's number, when its last message came (Unix s), whether it is complete."""
+    """The current task of a conversation: its number, the time of its last message (Unix seconds), and whether it is complete."""
 
     segment: int = 0
     last_at: float | None = None
     complete: bool = False
 
 
-def following(state: Segmentation, role: Role, traits: int, timestamp: float, text: str, gap_s: float) -> Segmentation:
+def segmentation_after(
+    state: Segmentation, role: Role, traits: int, timestamp: float, text: str, gap_s: float
+) -> Segmentation:
     """The state after a message; its `segment` is the message's own.
 
     A task begins with a user's message that says so, that comes `gap_s` after the message before, or that asks for
@@ -39,7 +41,7 @@ def following(state: Segmentation, role: Role, traits: int, timestamp: float, te
         return state
     if state.last_at is None:
         return Segmentation(state.segment, timestamp, bool(traits & TASK_COMPLETE))
-    # A clock that goes back a little makes no pause, and one that was far ahead for a message does not end all pauses.
+    # Timestamps are the senders': one that goes back is no pause, and one far ahead must not hide all later pauses.
     last_at = timestamp if timestamp >= state.last_at else min(state.last_at, timestamp + gap_s)
     if role == "user" and _begins(state, traits, timestamp - state.last_at >= gap_s, text):
         return Segmentation(state.segment + 1, last_at, bool(traits & TASK_COMPLETE))
@@ -55,7 +57,7 @@ def _begins(state: Segmentation, traits: int, paused: bool, text: str) -> bool:
 
 
 def _complete(state: Segmentation, role: Role, traits: int) -> bool:
-    """A complete task stays complete until a user takes it up again."""
+    """Whether the task is complete after the message: a complete task stays so until a user continues it."""
     if traits & TASK_COMPLETE:
         return True
     taken_up = role == "user" and not traits & CASUAL
@@ -63,10 +65,10 @@ def _complete(state: Segmentation, role: Role, traits: int) -> bool:
 
 
 def finished(segments: dict[int, int], current: int) -> frozenset[int]:
-    """The segments that are finished tasks; `segments` holds, by number, the traits of all their messages, or-ed.
+    """The numbers of finished tasks. `segments` has, by number, the bitwise or of all messages' traits.
 
-    A task is finished when it was marked complete, or when its user said that they turn to another. A pause finishes
-    nothing, nor does a next step: people come back to what they left.
+    A task is finished once it was marked complete, or the user announced another task. Neither a pause nor a next step
+    finishes a task: people return to it.
     """
     return frozenset(
         number

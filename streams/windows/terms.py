@@ -1,4 +1,4 @@
-"""On which terms a window is kept: its policy, and the budget of its conversation's model."""
+"""The terms that apply to a window: its policy, and the token budget of the conversation's model."""
 
 from msgspec import Struct
 
@@ -7,21 +7,26 @@ from streams.windows.tokens.accounting import Budget
 
 
 class Terms(Struct, frozen=True):
-    """What every message is held against is at hand: whether one may ask for extraction by coming in (`asks`), and up to
-    where nothing calls for pruning. `version` counts what was learned of models, and changes of policies."""
+    """A policy and a budget, with the values that each message is compared with computed in advance.
+
+    `extracts_on_arrival`: a message may trigger extraction when it arrives. Up to `surely_ok_tokens` counted tokens and
+    `max_messages` messages a context needs no pruning. `version` changes with calibrations and policies.
+    """
 
     policy: Policy
     budget: Budget
-    asks: bool
-    calm_tokens: int
+    extracts_on_arrival: bool
+    surely_ok_tokens: int
     max_messages: int
     version: int
 
     @classmethod
     def of(cls, policy: Policy, budget: Budget, version: int = 0) -> "Terms":
-        asks = not policy.extract or policy.triggers.on_exchange or policy.triggers.after_tokens is not None
-        return cls(policy, budget, asks, budget.calm_tokens, policy.window.max_messages, version)
+        extracts_on_arrival = (
+            not policy.extract or policy.triggers.on_exchange or policy.triggers.after_tokens is not None
+        )
+        return cls(policy, budget, extracts_on_arrival, budget.surely_ok_tokens, policy.window.max_messages, version)
 
-    def calm(self, messages: int, tokens: int) -> bool:
-        """Whether nothing about a context of so many messages and counted tokens calls for pruning or a warning."""
-        return tokens <= self.calm_tokens and messages <= self.max_messages
+    def surely_ok(self, messages: int, tokens: int) -> bool:
+        """Whether a context of this size surely needs neither pruning nor a warning; `tokens` are counted."""
+        return tokens <= self.surely_ok_tokens and messages <= self.max_messages

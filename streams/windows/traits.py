@@ -1,4 +1,4 @@
-"""What the rules of a window need to know of a message: everything but its text."""
+"""A message as the rules of a window see it: all fields but its text."""
 
 from msgspec import Struct
 
@@ -7,11 +7,11 @@ from schemas.conversations.messages import Role
 
 
 class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A message without its content. They stand in the order of their positions.
+    """A message without its content, as the rules of a window use it.
 
-    `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the
-    number of the task it belongs to; `calls` are the ids of the tool calls it makes, `answers` that of the call it answers.
-    `mark` is what somebody said of it after it was sent, `rating` how important a model says that it is, from 0 to 10.
+    `timestamp` is in Unix seconds. `traits` and `fingerprint` are the detectors' results on arrival. `segment` is the number of
+    its task. `calls` are the ids of its tool calls, `answers` is the id of the call that it answers. `mark` was set after the
+    message was sent; `rating` is its importance by a model, from 0 to 10.
     """
 
     position: int

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from agents.policies.changes import StoredPolicies, records
-from deploy.cli.policies import chosen
-from deploy.cli.policy_store import changes
+from deploy.cli.policies import policies_to_put
+from deploy.cli.policy_store import plan_changes
 from deploy.embedded.stack import EmbeddedStack
 from deploy.policies.files import presets
 from tests.deployment import Deployment, Event, deployed
@@ -23,8 +23,8 @@ def engine(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFacto
         made = AsyncExitStack()
         try:
             deployment = runner.run(made.enter_async_context(deployed(embedded_stack, "presets", directory, **few)))
-            wanted = [each for name in presets() for each in chosen([], name, None, [f"app_id={name}*"])]
-            published = records(changes(wanted, StoredPolicies({}, {}, {})))
+            wanted = [each for name in presets() for each in policies_to_put([], name, None, [f"app_id={name}*"])]
+            published = records(plan_changes(wanted, StoredPolicies({}, {}, {})))
             events = [Event(each.topic, each.key.decode(), each.value) for each in published if each.key]
             runner.run(deployment.publish(*events))
             runner.run(deployment.worker())

@@ -97,12 +97,13 @@ class ChatService:
         return [memory["text"] for memory in await self.memories(namespace)]
 
     async def window(self, conversation: str, messages: int) -> dict[str, Any]:
-        """What is told of a conversation's context, once all its messages are in it or left it."""
+        """What is told of a conversation's context, once all its messages are in it or left it, and in the archive."""
 
         async def told() -> dict[str, Any] | None:
             rows = await self.deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", conversation)
             return rows[0] if rows and rows[0]["statistics"]["total_messages"] >= messages else None
 
+        await self.archived(conversation, messages)
         found = await eventually(told, f"{messages} messages in the window of {conversation}", WITHIN_S)
         assert found is not None
         return found

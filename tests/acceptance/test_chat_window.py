@@ -111,8 +111,12 @@ async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_s
 
     less = (await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 3_000})).json()
     assert less["billed_tokens"] <= 3_000 and less["left_out"], "what leaves for one request stays in the window"
-    refused = await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 300})
-    assert (refused.status_code, "protected messages" in refused.json()["detail"]) == (422, True)
+    least = (await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 300})).json()
+    assert least["billed_tokens"] <= 300 and least["messages"][0]["content"] == SYSTEM[1]
+    assert "characters left out] ..." in least["messages"][-1]["content"]
+    assert {each["reason"] for each in least["left_out"][-3:]} == {"last_resort"}, "of the last ten the oldest leave"
+    refused = await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 20})
+    assert (refused.status_code, "current message" in refused.json()["detail"]) == (422, True)
 
     known = (await api.get(f"/v1/conversations/{talk}")).json()
     assert known["headline"].startswith(f"{told['messages_in_context']} messages (")
@@ -124,6 +128,30 @@ async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_s
     assert all(run["why"] for each in prunings for run in each["removed"])
     page = (await api.get(f"/v1/conversations/{talk}/messages", params={"limit": 500})).json()["messages"]
     assert [each["in_context"] for each in page].count(False) == told["pruned_messages"]
+
+
+async def test_a_call_with_arguments_larger_than_the_models_context_is_shown_shortened(
+    chat: ChatService, api: httpx.AsyncClient
+):
+    talk = chat.conversation()
+    text = "".join(f"line {number}\n" for number in range(6_000))
+    call = {"id": "w1", "name": "write_file", "arguments": {"path": "notes.txt", "content": text}}
+    await chat.say(talk, ("user", "Write my notes into a file."))
+    await chat.say(talk, ("assistant", ""), tool_calls=[call])
+    await chat.say(talk, ("tool", "written"), tool_call_id="w1")
+    await chat.say(talk, ("user", "thanks"))
+    await chat.archived(talk, 4)
+    shown = await api.get(f"/v1/conversations/{talk}/context", params={"model": "gpt-3.5-turbo-16k"})
+    assert shown.status_code == 200, shown.text
+    told = shown.json()
+    assert told["billed_tokens"] <= told["limit_tokens"] < 16_385
+    (called,) = told["messages"][1]["tool_calls"]
+    assert called["arguments"]["path"] == "notes.txt"
+    assert "characters left out] ..." in called["arguments"]["content"]
+    assert [each.get("shortened", False) for each in told["messages"]] == [False, True, False, False]
+    assert "left_out" not in told and told["messages"][2]["tool_call_id"] == "w1"
+    page = (await api.get(f"/v1/conversations/{talk}/messages")).json()["messages"]
+    assert page[1]["tool_calls"][0]["arguments"]["content"] == text, "the archive has it whole"
 
 
 async def test_a_conversation_is_cleared_over_http_once_that_is_confirmed_and_restored(
@@ -157,3 +185,28 @@ async def test_a_conversation_is_cleared_over_http_once_that_is_confirmed_and_re
     await chat.archived(talk, 8)
     shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
     assert [each["content"] for each in shown["messages"]][-1] == "Something new."
+
+
+async def test_a_user_chooses_how_much_stays_in_all_of_their_conversations(engine: Deployment, api: httpx.AsyncClient):
+    chat, of_app = ChatService(engine, "chat-window", user_id="frugal"), {"app_id": "chat-window"}
+    talk, later = chat.conversation(), chat.conversation()
+    await chat.say(talk, SYSTEM, *exchanges(20), model="gpt-4")
+    assert (await chat.window(talk, 41))["statistics"]["messages_in_context"] == 41
+
+    chosen = {"max_messages": 20, "min_recent": 4}
+    answer = await api.put("/v1/users/frugal/settings", params=of_app, json=chosen)
+    assert (answer.status_code, answer.json()["windows"]) == (200, 1)
+
+    async def pruned() -> bool:
+        return (await chat.window(talk, 41))["statistics"]["messages_in_context"] <= 21
+
+    await eventually(pruned, "the open conversation follows", WITHIN_S)
+    await chat.say(later, SYSTEM, *exchanges(20), model="gpt-4")
+    assert (await chat.window(later, 41))["statistics"]["messages_in_context"] <= 21
+
+    shown = (await api.get(f"/v1/conversations/{later}/context")).json()
+    assert shown["settings"]["max_messages"] == 20
+    assert {name for name, by in shown["chosen_by"].items() if by == "user"} == set(chosen)
+    purged = await api.post("/v1/users/purge", json={"user_id": "frugal", **of_app})
+    assert purged.is_success
+    assert (await api.get("/v1/users/frugal/settings", params=of_app)).json()["chosen"] == {}

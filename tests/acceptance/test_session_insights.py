@@ -124,9 +124,9 @@ async def test_what_was_said_a_moment_ago_is_told_until_it_is_remembered_and_nev
         text = answer.json()["text"]
         return "user: The project deadline is March 15." in text, f"[FACT] {DEADLINE}" in text
 
-    assert await told() == (True, False)
+    seen = [await told()]
+    assert seen == [(True, False)]
     await chat.say(session, ("assistant", "I will keep to it."))
-    seen = []
 
     async def remembered() -> bool:
         seen.append(await told())

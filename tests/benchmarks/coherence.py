@@ -15,7 +15,7 @@ from typing import Any
 
 import tiktoken
 
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.messages import Message
 from streams.windows.tokens.counting import TokenCounter

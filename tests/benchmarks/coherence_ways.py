@@ -40,7 +40,7 @@ def at_once(strategy: Strategy) -> Way:
         )
         budget = Budget.of(settings, used_tokens(turns))  # a conversation that just fills its model's context
         decision = prune(turns, (), budget, turns[-1].timestamp)
-        return Kept(frozenset(decision.kept), decision.tokens)
+        return Kept(frozenset(decision.retained), decision.tokens)
 
     return keep
 
@@ -60,7 +60,7 @@ def on_arrival(strategy: Strategy, ended: bool) -> Way:
         for before, turn in zip([None, *turns], turns, strict=False):
             kept.append(turn)
             decision = prune(kept, gaps, budget, turn.timestamp, cause(before, turn, settings, ended))
-            staying = set(decision.kept)
+            staying = set(decision.retained)
             kept, gaps = [each for each in kept if each.position in staying], decision.gaps
         return Kept(frozenset(each.position for each in kept), used_tokens(kept, gaps))
 

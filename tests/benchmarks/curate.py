@@ -34,7 +34,7 @@ from sinks.postgres.migrate import migrate
 from tests.benchmarks.curate_steps import Cpu, Discarding, Spent, TimedEmbedder, TimedProjector, TimedVectors
 from tests.benchmarks.curate_store import Arrivals, seed
 from tests.benchmarks.machine import machine
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.preparation import administer
 
 SIZES = (1_000, 10_000)
@@ -51,7 +51,7 @@ STEPS = (*APART, "project_to_qdrant", "transaction")  # of `project`, `project_t
 
 async def run(sizes: Sequence[int]) -> dict[str, Any]:
     stores = []
-    with tempfile.TemporaryDirectory(prefix="bench-curate-") as directory, closing(shipped()) as embedder:
+    with tempfile.TemporaryDirectory(prefix="bench-curate-") as directory, closing(packaged_embedder()) as embedder:
         postgres, vectors = EmbeddedPostgres(Path(directory) / "pg"), EmbeddedVectors(Path(directory) / "vectors")
         await asyncio.gather(postgres.start(), vectors.start())
         try:

@@ -24,7 +24,7 @@ from sinks.embeddings.onnx import OnnxEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
 from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, Word, as_curated, cases, decision, is_folded, measured
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.labelled_pairs import held_out, pairs
 
 FROM, TO = 0.50, 1.00
@@ -148,7 +148,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--model", choices=MODELS, default=MEMORY_DEFAULT.name, help="the embedding model")
     options = parser.parse_args(argv)
     sys.stderr.write("embedding\n")
-    judged = asyncio.run(judged_by(shipped(options.model)))
+    judged = asyncio.run(judged_by(packaged_embedder(options.model)))
     told = run(options.model, judged, thresholds(options.model, DEFAULT_POLICY))
     if options.plot is not None:
         options.plot.write_text(plot(told), encoding="utf-8")

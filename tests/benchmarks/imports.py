@@ -17,21 +17,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agents.passages.building import embedded_text
+from agents.passages.chunking import embedded_text
 from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring import connections
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
+from sinks.embeddings.batching import embed_in_batches
+from sinks.embeddings.models import PASSAGE_DEFAULT
 from sinks.embeddings.onnx import OnnxEmbedder
-from sinks.embeddings.turns import embedded
 from sinks.postgres.connection import Pool, connect
 from tests.benchmarks.curate_store import sentences
 from tests.benchmarks.machine import machine
 from tests.benchmarks.serve_load import client
 from tests.benchmarks.serve_store import Served, prepared, served
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 
 SHORT_CHARS = 80
 LONG_CHARS = 2_000
@@ -43,7 +44,7 @@ WITHIN_S = 3_600.0
 
 
 async def run(sizes: dict[int, int], messages: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="bench-import-") as made, closing(shipped()) as embedder:
+    with tempfile.TemporaryDirectory(prefix="bench-import-") as made, closing(packaged_embedder()) as embedder:
         cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
         async with EmbeddedStack(Path(made), cache) as stack:
             settings = await prepared(stack, Path(made), "bench-import")
@@ -51,8 +52,9 @@ async def run(sizes: dict[int, int], messages: int) -> dict[str, Any]:
             async with served(stack, settings) as server:
                 await imported(server, pool, "bench/warm", list(texts(SHORT_CHARS, 200, 1)))
                 runs = [await of_length(server, pool, embedder, chars, number) for chars, number in sizes.items()]
-                async with connections.kafka(settings) as publisher:
-                    said = await said_in(server, pool, embedder, publisher, messages)
+                with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as reader:
+                    async with connections.kafka(settings) as publisher:
+                        said = await said_in(server, pool, reader, publisher, messages)
             await pool.close()
     return {"machine": machine(), "load": os.getloadavg(), "runs": runs, "said": said}
 
@@ -60,7 +62,7 @@ async def run(sizes: dict[int, int], messages: int) -> dict[str, Any]:
 async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: int, number: int) -> dict[str, Any]:
     said = list(texts(chars, number, chars))
     began = time.perf_counter()
-    await embedded(embedder, said)
+    await embed_in_batches(embedder, said)
     alone = number / (time.perf_counter() - began)
     server.cpu.begin()
     took_s = await imported(server, pool, f"bench/{chars}", said)
@@ -85,7 +87,7 @@ async def said_in(
     """From the first message on its topic until each has its passage; conversations of fifty messages, one after the other."""
     said = list(texts(MESSAGE_CHARS, number, MESSAGE_CHARS))
     began = time.perf_counter()
-    await embedded(embedder, [embedded_text("ada", text) for text in said])
+    await embed_in_batches(embedder, [embedded_text("ada", text) for text in said])
     alone = number / (time.perf_counter() - began)
     server.cpu.begin()
     began = time.perf_counter()

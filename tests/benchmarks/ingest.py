@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import structs
 
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from tests.benchmarks.bench import bench
 from tests.benchmarks.latency import Latency, latency
 from tests.benchmarks.machine import machine, use_cpus

@@ -15,14 +15,15 @@ from typing import Any
 import tiktoken
 from msgspec import structs
 
-from agents.models.port import Context
-from agents.models.prompts.questions import extraction_question
-from deploy.embedded.vocabulary import ensure_vocabulary
+from agents.models.port import Context, merge_contexts
+from agents.models.prompts.questions import extraction_question, shared_question
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
-from schemas.policies.policies import DEFAULT_POLICY, Policy, Triggers
+from schemas.policies.policies import DEFAULT_POLICY, Policy
+from schemas.policies.triggers import Triggers
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
 from streams.windows.tokens.counting import TokenCounter
@@ -59,6 +60,10 @@ def run(history: Path) -> dict[str, Any]:
             f"conversations_of_{most}_tokens": measured(list(short(people, most, counter)), DEFAULT_POLICY, counter)
             for most in SHORT_TOKENS
         },
+        **{
+            f"conversations_of_{most}_tokens_sharing_calls": measured_together(people, most, DEFAULT_POLICY, counter)
+            for most in SHORT_TOKENS
+        },
         "every_exchange": measured(people, EXCHANGES, counter),
     }
 
@@ -80,6 +85,46 @@ def short(people: Conversations, most: int, counter: TokenCounter) -> Iterator[t
             part.append(message)
 
 
+def measured_together(people: Conversations, most: int, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
+    """What short conversations come to where those of a person are there at the same time: each call is shared by as many as
+    have enough tokens together."""
+    raw = asked = calls = messages = 0
+    fixed: set[str] = set()
+    fixed_tokens = 0
+    for person in people:
+        talks = [*short([person], most, counter)]
+        raw += sum(counter(message.content) for said in talks for message in said)
+        messages += sum(map(len, talks))
+        for together in enough(talks, policy, counter):
+            slices = [request for said in together for request in requests(said, policy, counter)]
+            context = merge_contexts(Context(policy=policy, related=known(said, policy)) for said in together)
+            question = shared_question(slices, context) if len(slices) > 1 else extraction_question(slices[0], context)
+            parts = (question.stable, question.policy, json.dumps(question.schema))
+            fixed.add("\n".join(parts))
+            fixed_tokens += sum(map(counter, parts))
+            asked += counter(question.user_prompt)
+            calls += 1
+    return figures(calls, messages, raw, asked, sum(map(counter, fixed)), fixed_tokens)
+
+
+def enough(talks: Conversations, policy: Policy, counter: TokenCounter) -> Iterator[list[tuple[Message, ...]]]:
+    """Those that go out together: a long one alone, short ones as soon as they have enough tokens."""
+    waiting: list[tuple[Message, ...]] = []
+    tokens = 0
+    for said in talks:
+        size = sum(counter(message.content) for message in said)
+        if size >= policy.share_tokens:
+            yield [said]
+            continue
+        waiting.append(said)
+        tokens += size
+        if tokens >= policy.share_tokens:
+            yield waiting
+            waiting, tokens = [], 0
+    if waiting:
+        yield waiting
+
+
 def measured(conversations: Conversations, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
     """What the calls of one way come to."""
     raw = asked = calls = messages = 0
@@ -94,9 +139,13 @@ def measured(conversations: Conversations, policy: Policy, counter: TokenCounter
             parts = (question.stable, question.policy, json.dumps(question.schema))
             fixed.add("\n".join(parts))
             fixed_tokens += sum(map(counter, parts))
-            asked += counter(question.asked)
+            asked += counter(question.user_prompt)
             calls += 1
-    written = sum(map(counter, fixed))
+    return figures(calls, messages, raw, asked, sum(map(counter, fixed)), fixed_tokens)
+
+
+def figures(calls: int, messages: int, raw: int, asked: int, written: int, fixed_tokens: int) -> dict[str, Any]:
+    """`written` are the tokens of rules and schemas, each once, `fixed_tokens` those of every call."""
     return {
         "calls": calls,
         "calls_per_100_messages": round(100 * calls / messages, 2),

@@ -4,14 +4,16 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from schemas.retrieval.searches import Hit, Query
 from tests.benchmarks.recall_sets import Question
 
 LIMIT = 10
 
 
-async def measured(retrieval: Retrieval, questions: Sequence[Question], floor: float | None = None) -> dict[str, Any]:
+async def measured(
+    retrieval: MemorySearch, questions: Sequence[Question], floor: float | None = None
+) -> dict[str, Any]:
     """Of the answered questions: whether the answer is first, among 5, among 10; the mean reciprocal rank; the share of what was
     found that is right, and how many memories that is. Of those without an answer: how often nothing is found."""
     answered: list[tuple[Question, Sequence[Hit]]] = []

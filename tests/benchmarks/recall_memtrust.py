@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from schemas.codec import decode
 from schemas.errors import Rejected
 from schemas.retrieval.searches import Query
@@ -16,7 +16,7 @@ from tests.benchmarks.recall_stack import NOW, Store
 from tests.memories import a_memory
 
 
-async def ranking(shared: Path, store: Store, retrieval: Retrieval) -> dict[str, Any]:
+async def ranking(shared: Path, store: Store, retrieval: MemorySearch) -> dict[str, Any]:
     """Where the field that is to rank by varies: whether the answer is in its order, without a text and with one.
 
     With one, nothing is left out (`floor` 0) but what `beside_best` leaves out, and the order of what is shown counts.
@@ -45,7 +45,7 @@ def remembered(namespace: str, record: dict[str, Any], field: str) -> Any:
     return a_memory(record["content"], at, memory_id=memory_id, namespace=namespace, importance=importance)
 
 
-async def consistency(shared: Path, store: Store, retrieval: Retrieval) -> dict[str, Any]:
+async def consistency(shared: Path, store: Store, retrieval: MemorySearch) -> dict[str, Any]:
     """Whether the same question gets the same answer, in the same order, each time."""
     told = {}
     for case in cases(shared, "result_consistency_cases.json"):

@@ -7,35 +7,41 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, closing
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from qdrant_client import AsyncQdrantClient
 
-from agents.passages.building import embedded_text, pieces
+from agents.passages.chunking import embedded_text, pieces
 from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
+from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, SCALES, Weights
+from agents.retrieval.passage_search import PassageSearch
+from agents.retrieval.passage_wording import WordingWeights
 from agents.retrieval.question_times import spans
-from agents.retrieval.said import SaidSearch
-from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, SCALES, Weights
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Policies, Policy
+from schemas.retrieval.searches import SaidHit
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
-from sinks.embeddings.cache import Remembering
+from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.models import PASSAGE_DEFAULT
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from tests.benchmarks import recall_said_ways as ways
+from tests.benchmarks.recall_both import in_both, remember_by_rules
+from tests.benchmarks.recall_said_hits import joined_like_ours, messages, tokens_of
 from tests.benchmarks.recall_stack import Store
 from tests.benchmarks.recall_talks import SETS, Said, Talk
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 
 APP: Final = "recall"
 LIMIT: Final = 20
 PAGE: Final = 200
+ALONE: Final = "memstream, each hit alone"
+Answer: TypeAlias = tuple[frozenset[str], Sequence[ways.Messages]]  # the evidence, and the messages of each hit
 MOST_REMEMBERED: Final = 200_000  # vectors: the ways beside ours get the same ones
 
 
@@ -76,14 +82,26 @@ PARTS: Final[dict[str, Weights]] = {
     "without preferring more than a word or two": replace(DEFAULT_WEIGHTS, length=0.0),
     "without times": replace(DEFAULT_WEIGHTS, time=0.0),
     "without the exchange around": replace(DEFAULT_WEIGHTS, exchange=0.0),
+    "whatever the wording": replace(
+        DEFAULT_WEIGHTS, wording=WordingWeights(speaker=0.0, addressed=0.0, when=0.0, names=0.0)
+    ),
     "without a second look at who is named": replace(DEFAULT_WEIGHTS, named=0.0),
 }
+
+
+class WithoutNeighbours(Passages):
+    """Each hit alone."""
+
+    async def neighbours(self, *asked: Any, **filters: Any) -> list[str]:
+        return []
 
 
 class Bench:
     """One conversation in one set-up, indexed in tables and a collection that are emptied for the next."""
 
-    def __init__(self, store: Store, vectors: PassageVectors, embedder: Remembering, talk: Talk, setup: Setup) -> None:
+    def __init__(
+        self, store: Store, vectors: PassageVectors, embedder: CachedEmbedder, talk: Talk, setup: Setup
+    ) -> None:
         self.talk, self.setup, self._store, self._vectors, self._embedder = talk, setup, store, vectors, embedder
         self._policies = Policies((setup.policy,))
 
@@ -112,23 +130,45 @@ class Bench:
         )
         return ArchivedMessage(message=message, partition=0, position=number)
 
-    async def found(self, weights: Weights) -> list[list[str]]:
+    async def found(self, weights: Weights) -> list[list[SaidHit]]:
         return [(await self.ask(each.text, each.asked_at, weights))[0] for each in self.talk.questions]
 
-    async def ask(self, text: str, asked_at: Any, weights: Weights = DEFAULT_WEIGHTS) -> tuple[list[str], float]:
-        """The messages that were found, and how long it took, in ms."""
-        search = SaidSearch(
-            self._embedder,
-            self._vectors,
-            Passages(self._store.pool),
-            self._policies,
-            scale=SCALES[self._embedder.model],
-            within_s=60.0,
-            weights=weights,
-        )
+    async def found_alone(self) -> list[list[SaidHit]]:
+        """Without their neighbours."""
+        search = self._search(DEFAULT_WEIGHTS, WithoutNeighbours(self._store.pool))
+        return [(await self.ask(each.text, each.asked_at, search=search))[0] for each in self.talk.questions]
+
+    async def remember(self) -> None:
+        """Stores what the rules keep of the conversation."""
+        archived = (self._archived(number, said) for number, said in enumerate(self.talk.messages))
+        await remember_by_rules(self._store, self.setup.policy, [each.message for each in archived])
+
+    async def found_in_both(self) -> list[list[ways.Messages]]:
+        namespaces = self.setup.namespaces(self.talk)
+        return [
+            await in_both(self._store, self._search(), namespaces, each.text, each.asked_at, limit=LIMIT)
+            for each in self.talk.questions
+        ]
+
+    async def ask(
+        self, text: str, asked_at: Any, weights: Weights = DEFAULT_WEIGHTS, search: PassageSearch | None = None
+    ) -> tuple[list[SaidHit], float]:
+        """The hits, and how long it took, in ms."""
+        search = search or self._search(weights)
         began = time.perf_counter()
         found = await search.search(text, self.setup.namespaces(self.talk), spans=spans(text, asked_at), limit=LIMIT)
-        return [hit.passage.message_id for hit in found.hits], 1_000 * (time.perf_counter() - began)
+        return list(found.hits), 1_000 * (time.perf_counter() - began)
+
+    def _search(self, weights: Weights = DEFAULT_WEIGHTS, passages: Passages | None = None) -> PassageSearch:
+        return PassageSearch(
+            self._embedder,
+            self._vectors,
+            passages or Passages(self._store.pool),
+            self._policies,
+            scale=SCALES[self._embedder.model],
+            timeout_s=60.0,
+            weights=weights,
+        )
 
 
 async def said(store: Store) -> dict[str, Any]:
@@ -136,8 +176,8 @@ async def said(store: Store) -> dict[str, Any]:
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
     told = {}
-    with closing(shipped(PASSAGE_DEFAULT.name)) as model:
-        embedder = Remembering(model, most=MOST_REMEMBERED)
+    with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model:
+        embedder = CachedEmbedder(model, most=MOST_REMEMBERED)
         known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
         async with aclosing(PassageVectors(client, collection="talks-said", **known)) as vectors:
             await vectors.ensure_collection()
@@ -149,11 +189,11 @@ async def said(store: Store) -> dict[str, Any]:
 
 
 async def measured(
-    store: Store, vectors: PassageVectors, embedder: Remembering, talks: Sequence[Talk]
+    store: Store, vectors: PassageVectors, embedder: CachedEmbedder, talks: Sequence[Talk]
 ) -> dict[str, Any]:
-    found = defaultdict[str, list[tuple[frozenset[str], Sequence[str]]]](list)
-    kinds = defaultdict[str, list[tuple[frozenset[str], Sequence[str]]]](list)
-    took_ms, unrelated = list[float](), list[bool]()
+    found = defaultdict[str, list[Answer]](list)
+    kinds = defaultdict[str, list[Answer]](list)
+    took_ms, unrelated, tokens = list[float](), list[bool](), defaultdict[str, list[int]](list)
     for number, talk in enumerate(talks):
         sys.stderr.write(f"{talk.name}: {len(talk.messages)} messages, {len(talk.questions)} questions\n")
         evidence = [each.evidence for each in talk.questions]
@@ -162,25 +202,38 @@ async def measured(
             await bench.fill()
             if name == "one namespace":
                 for part, weights in PARTS.items():
-                    found[part] += zip(evidence, await bench.found(weights), strict=True)
-                for each in talk.questions:
-                    ids, ms = await bench.ask(each.text, each.asked_at)
-                    kinds[each.kind].append((each.evidence, ids))
-                    took_ms.append(ms)
+                    hits = await bench.found(weights)
+                    found[part] += zip(evidence, map(messages, hits), strict=True)
+                    if part == "memstream":
+                        tokens[part] += map(tokens_of, hits)
+                        kinds_of(talk, hits, kinds)
+                hits = await bench.found_alone()
+                found[ALONE] += zip(evidence, map(messages, hits), strict=True)
+                tokens[ALONE] += map(tokens_of, hits)
+                await bench.remember()
+                found["memstream, memories too"] += zip(evidence, await bench.found_in_both(), strict=True)
+                took_ms += [(await bench.ask(each.text, each.asked_at))[1] for each in talk.questions]
                 others = talks[(number + 1) % len(talks)].questions
                 unrelated += [not (await bench.ask(each.text, each.asked_at))[0] for each in others]
                 for way, ranked in (await beside(store, embedder, talk)).items():
-                    found[way] += zip(evidence, ranked, strict=True)
+                    found[way] += zip(evidence, [[(each,) for each in ids] for ids in ranked], strict=True)
+                    found[f"{way}, with neighbours"] += zip(evidence, joined_like_ours(talk, ranked), strict=True)
             else:
-                found[name] += zip(evidence, await bench.found(DEFAULT_WEIGHTS), strict=True)
+                found[name] += zip(evidence, map(messages, await bench.found(DEFAULT_WEIGHTS)), strict=True)
             await empty(store, vectors)
     return {
         "questions": len(found["memstream"]),
         "ways": {name: ways.measures(rows) for name, rows in found.items()},
         "kinds": {name: {"questions": len(rows)} | ways.measures(rows) for name, rows in kinds.items()},
+        "tokens_of_ten_hits": {name: ways.mean(each) for name, each in tokens.items()},
         "search_ms": {str(each): round(float(np.percentile(took_ms, each)), 1) for each in (50, 95)},
         "of_another_conversation_left_empty": ways.mean(unrelated),
     }
+
+
+def kinds_of(talk: Talk, hits: Sequence[Sequence[SaidHit]], kinds: dict[str, list[Answer]]) -> None:
+    for question, found in zip(talk.questions, hits, strict=True):
+        kinds[question.kind].append((question.evidence, messages(found)))
 
 
 async def empty(store: Store, vectors: PassageVectors) -> None:
@@ -190,7 +243,7 @@ async def empty(store: Store, vectors: PassageVectors) -> None:
     await vectors.ensure_collection()
 
 
-async def beside(store: Store, embedder: Remembering, talk: Talk) -> dict[str, list[list[str]]]:
+async def beside(store: Store, embedder: CachedEmbedder, talk: Talk) -> dict[str, list[list[str]]]:
     """What simple ways find in the passages that are indexed, with the vectors that were made for them."""
     rows = await store.pool.fetch(
         "SELECT passage_id::text, message_id, speaker FROM passages ORDER BY ordinal, piece, passage_id"

@@ -3,15 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from agents.passages.words import question_words, stems
+from agents.passages.terms import question_words, stems
 
 Scores: TypeAlias = NDArray[np.float64]
+Messages: TypeAlias = tuple[str, ...]  # of a hit: that of its passage, and its neighbours
 K1: Final = 1.2
 B: Final = 0.75
 
@@ -71,14 +73,16 @@ WAYS: Final[dict[str, Callable[[Passages, str, Scores], Scores]]] = {
 }
 
 
-def measures(found: Sequence[tuple[frozenset[str], Sequence[str]]]) -> dict[str, float]:
-    """Of evidence and what was found, the best first: the share of the evidence among 5, 10 and 20; the mean reciprocal rank of
-    the first message that is right."""
+def measures(found: Sequence[tuple[frozenset[str], Sequence[Messages]]]) -> dict[str, float]:
+    """Of evidence and the messages of each hit, the best first: the share of the evidence that the first 5, 10 and 20 hits hold;
+    the mean reciprocal rank of the first hit that is right."""
     figures = {
-        f"recall_{most}": mean(len(evidence & set(ids[:most])) / len(evidence) for evidence, ids in found)
+        f"recall_{most}": mean(len(evidence & set(chain(*hits[:most]))) / len(evidence) for evidence, hits in found)
         for most in (5, 10, 20)
     }
-    places = (next((at for at, each in enumerate(ids, 1) if each in evidence), math.inf) for evidence, ids in found)
+    places = (
+        next((at for at, each in enumerate(hits, 1) if evidence & set(each)), math.inf) for evidence, hits in found
+    )
     return figures | {"first": mean(1 / at for at in places)}
 
 

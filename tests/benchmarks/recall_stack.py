@@ -11,7 +11,7 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.retrieval.ranking import DEFAULT_RANKING, Ranking
 from agents.retrieval.scales import Scale, scale_of
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from schemas.memories.memories import Memory
@@ -21,7 +21,7 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
 from sinks.vectors.qdrant import Vectors
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.storing import remember
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)  # after everything in the sets was said
@@ -38,8 +38,8 @@ class Store(Struct, frozen=True):
     async def put(self, memories: Sequence[Memory]) -> None:
         await remember(self.pool, memories, self.embedder, self.vectors)
 
-    def retrieval(self, ranking: Ranking = DEFAULT_RANKING, scale: Scale | None = None) -> Retrieval:
-        return Retrieval(
+    def retrieval(self, ranking: Ranking = DEFAULT_RANKING, scale: Scale | None = None) -> MemorySearch:
+        return MemorySearch(
             self.embedder,
             self.vectors,
             FullText(self.pool),
@@ -47,13 +47,13 @@ class Store(Struct, frozen=True):
             clock=lambda: NOW,
             ranking=ranking,
             scale=scale or scale_of(self.embedder.model),
-            within_s=60.0,
+            timeout_s=60.0,
         )
 
 
 @asynccontextmanager
 async def store() -> AsyncIterator[Store]:
-    with tempfile.TemporaryDirectory() as directory, closing(shipped()) as embedder:
+    with tempfile.TemporaryDirectory() as directory, closing(packaged_embedder()) as embedder:
         postgres, index = EmbeddedPostgres(Path(directory) / "postgres"), EmbeddedVectors(Path(directory) / "vectors")
         await postgres.start()
         await index.start()

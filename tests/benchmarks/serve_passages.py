@@ -13,9 +13,9 @@ import numpy as np
 import orjson
 from msgspec import Struct
 
-from agents.passages.building import pieces, privacy_mark
-from agents.passages.indexer import Source, made
-from agents.passages.words import STOP, stems
+from agents.passages.chunking import pieces, privacy_mark
+from agents.passages.indexer import Source, build_piece
+from agents.passages.terms import STOP, stems
 from schemas import codec, ids
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Privacy
@@ -31,6 +31,7 @@ WORDS: Final = 5_000
 STOP_SHARE: Final = 0.45  # of the words of English text
 USER_WORDS, ASSISTANT_WORDS, SIGMA = 30, 170, 0.8  # medians of log-normal lengths: some 170 and 1,000 characters
 MOST_WORDS: Final = 2_000
+ASSISTANT: Final = "mira"  # who speaks beside the user in each namespace
 SENTENCE_WORDS: Final = 15
 MESSAGES_OF_A_CONVERSATION: Final = 50
 PAGE: Final = 2_000
@@ -105,6 +106,7 @@ def said(namespace: str, at: int, chosen: random.Random) -> ArchivedMessage:
         content=text(chosen, ASSISTANT_WORDS if ordinal % 2 else USER_WORDS),
         app_id=app_id,
         user_id=user_id,
+        agent_id=ASSISTANT,
     )
     return ArchivedMessage(message=message, partition=0, position=at)
 
@@ -123,7 +125,7 @@ def passages(namespace: str, number: int, seed: int) -> Iterator[tuple[ArchivedM
     while count < number:
         archived = said(namespace, at, chosen)
         source = Source(archived, "", CLEAN)
-        built = [made(source, namespace, *each)[1] for each in enumerate(pieces(archived.message.content))]
+        built = [build_piece(source, namespace, *each)[1] for each in enumerate(pieces(archived.message.content))]
         yield archived, built
         count, at = count + len(built), at + 1
 

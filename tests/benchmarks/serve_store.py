@@ -123,6 +123,6 @@ async def served(stack: EmbeddedStack, settings: Settings) -> AsyncIterator[Serv
         yield Served(ready_path("api", settings).read_text(), tuple(tokens), Cpu(parts), api.pid)
 
 
-async def key(pool: Pool, number: int) -> str:
-    token, _ = await Keys(pool).create(f"bench-{number}", (Grant("write", "bench/*"),), datetime.now(UTC), "benchmark")
+async def key(pool: Pool, number: int, namespaces: str = "bench/*") -> str:
+    token, _ = await Keys(pool).create(f"bench-{number}", (Grant("write", namespaces),), datetime.now(UTC), "benchmark")
     return token

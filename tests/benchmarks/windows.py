@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from tests.benchmarks.machine import machine
 from tests.benchmarks.targets import WINDOWS, checked
 from tests.benchmarks.windows_changelog import changelog

@@ -11,7 +11,8 @@ from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
-from schemas.policies.policies import Policies, Policy, Schedule, Triggers
+from schemas.policies.policies import Policies, Policy
+from schemas.policies.triggers import Schedule, Triggers
 from streams.windows.rows import rows
 from streams.windows.tokens.counting import TokenCounter, message_tokens
 from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, decoded

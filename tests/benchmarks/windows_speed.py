@@ -140,7 +140,7 @@ def filled(window: Sequence[MessageTraits], share: float, strategy: Strategy = "
 def pruned(window: Sequence[MessageTraits], now: float) -> tuple[list[MessageTraits], tuple[Gap, ...]]:
     """What the strategy that leaves most markers keeps at 90 %."""
     decision = prune(window, (), filled(window, 0.92, "importance"), now)
-    kept = set(decision.kept)
+    kept = set(decision.retained)
     return [turn for turn in window if turn.position in kept], decision.gaps
 
 

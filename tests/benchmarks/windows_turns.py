@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
 from streams.windows.detectors.detect import Detected, detect
-from streams.windows.segments import Segmentation, following
+from streams.windows.segments import Segmentation, segmentation_after
 from streams.windows.traits import MessageTraits
 
 GAP_S = WindowSettings().task_gap_s
@@ -16,7 +16,7 @@ def arrived(message: Message, state: Segmentation) -> tuple[Detected, Segmentati
     """What is done with every message's text when it comes in, besides counting it."""
     found = detect(message.role, message.content, bool(message.tool_calls))
     moment = message.timestamp.timestamp()
-    return found, following(state, message.role, found.traits, moment, message.content, GAP_S)
+    return found, segmentation_after(state, message.role, found.traits, moment, message.content, GAP_S)
 
 
 def turns(messages: Iterable[Message], count: Callable[[Message], int]) -> Iterator[MessageTraits]:

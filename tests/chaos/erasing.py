@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from agents.erasure.begin import ErasureService
-from agents.retrieval.said import SaidSearch
+from agents.retrieval.passage_search import PassageSearch
 from deploy.settings import Settings
 from deploy.wiring import connections, vector_index
 from deploy.wiring.message_ends import message_ends
@@ -47,6 +47,6 @@ async def found_of(users: Iterable[str], settings: Settings) -> list[str]:
         connections.postgres(settings, max_size=2) as pool,
         vector_index.passage_index(settings, embedder) as vectors,
     ):
-        search = SaidSearch(embedder, vectors, Passages(pool), settings.policies())
+        search = PassageSearch(embedder, vectors, Passages(pool), settings.policies())
         found = {user: (await search.search(f"I live in {marker(user)}", (f"{APP}/{user}",))).hits for user in users}
     return [f"{len(hits)} passages of {user}, who was erased, are found" for user, hits in found.items() if hits]

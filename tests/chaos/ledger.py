@@ -7,7 +7,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
-from agents.passages.building import pieces
+from agents.passages.chunking import pieces
 from deploy.cli.follow import follow
 from deploy.settings import Settings
 from deploy.wiring import vector_index
@@ -206,7 +206,9 @@ async def _windows(ledger: Ledger, settings: Settings, erased: Collection[str]) 
         if is_head(key):
             head = codec.decode(value, Head)
             known |= {key, *keys_of(head)}
-            if head.waiting_since or head.asked or head.held:
+            # The end of an erased conversation waits for messages that never come, until its deadline.
+            held = head.held_end and head.scope.conversation_id not in erased
+            if head.waiting_since or head.pending or held:
                 ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
             counted = head.tally.account.total_messages + head.tally.pruned
             if counted != (0 if head.scope.conversation_id in erased else head.received):
@@ -221,7 +223,7 @@ async def _windows(ledger: Ledger, settings: Settings, erased: Collection[str]) 
 def keys_of(head: Head) -> list[bytes]:
     """The rows that a head may refer to."""
     conversation_id = head.scope.conversation_id
-    numbers = [*head.sealed, *range(head.first_row, head.next_row)]
+    numbers = [*head.listed_chunks, *range(head.first_chunk, head.next_chunk)]
     return [removals_key(conversation_id), *(chunk_key(conversation_id, number) for number in numbers)]
 
 

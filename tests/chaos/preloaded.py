@@ -9,9 +9,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from deploy.cli import terminal
 from deploy.cli.main import main
 from deploy.embedded.postgres.unprivileged import die_with_parent
 
@@ -20,10 +23,22 @@ FORKING.set_forkserver_preload([__name__, "tests.chaos.warm"])
 
 
 class ForkedCommand:
-    """`memstream` with these arguments, started. To whoever holds it it is what a `subprocess.Popen` is."""
+    """`memstream` with these arguments, started; has the methods of `subprocess.Popen` that tests call. Complaints go to
+    `errors`, or to the log too. `paces` are constants (`module.NAME`) that this process has another value of: what is done
+    every half minute need not be waited for."""
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-        self._process = FORKING.Process(target=run, args=(list(arguments), dict(environment), log), daemon=True)
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path,
+        *,
+        errors: Path | None = None,
+        directory: Path | None = None,
+        paces: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        given = (list(arguments), dict(environment), log, errors or log, directory, dict(paces))
+        self._process = FORKING.Process(target=run, args=given, daemon=True)
         self._process.start()
 
     @property
@@ -52,13 +67,43 @@ class ForkedCommand:
         self.send_signal(signal.SIGKILL)
 
 
-def run(arguments: list[str], environment: dict[str, str], log: Path) -> None:
+def completed(
+    arguments: Sequence[str], environment: Mapping[str, str], directory: Path, within_s: float
+) -> subprocess.CompletedProcess[str]:
+    """What `subprocess.run` gives of the command in a working directory. Raises subprocess.TimeoutExpired, and kills it then."""
+    with tempfile.TemporaryDirectory() as kept:
+        out, err = Path(kept, "out"), Path(kept, "err")
+        command = ForkedCommand(arguments, environment, out, errors=err, directory=directory)
+        try:
+            code = command.wait(within_s)
+        except subprocess.TimeoutExpired:
+            command.kill()
+            raise
+        return subprocess.CompletedProcess(arguments, code, out.read_text(), err.read_text())
+
+
+def run(
+    arguments: list[str],
+    environment: dict[str, str],
+    log: Path,
+    errors: Path,
+    directory: Path | None,
+    paces: dict[str, float],
+) -> None:
     """What the forked process does: the command, as if Python had been started with it."""
     die_with_parent()
-    with log.open("ab") as kept:
-        for descriptor in (1, 2):
+    for descriptor, path in ((1, log), (2, errors)):
+        with path.open("ab") as kept:
             os.dup2(kept.fileno(), descriptor)
+    if directory is not None:
+        os.chdir(directory)
     os.environ.clear()
     os.environ.update(environment)
+    for constant, seconds in paces.items():
+        module, _, name = constant.rpartition(".")
+        assert isinstance(getattr(sys.modules[module], name), float), constant
+        setattr(sys.modules[module], name, seconds)
+    # The console was made before the command's variables were set.
+    terminal.console.width = int(environment.get("COLUMNS", terminal.LOG_WIDTH))
     sys.argv = ["memstream", *arguments]
     main()

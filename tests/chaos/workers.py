@@ -4,8 +4,9 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from deploy.runtime.dev import environment
@@ -30,8 +31,16 @@ class Process(Protocol):
 class WorkerProcess:
     """One worker under a name; `start` after `kill` is a new life on the same data directory."""
 
-    def __init__(self, name: str, settings: Settings, directory: Path, stages: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        directory: Path,
+        stages: Iterable[str] = (),
+        paces: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
         self.name = name
+        self._paces = paces
         self._stages = [word for stage in stages for word in ("--stage", stage)]
         self.ready_file = directory / f"{name}.ready"
         self._log = directory / f"{name}.log"
@@ -46,7 +55,7 @@ class WorkerProcess:
 
     def launched(self) -> Process:
         """What runs; it reads its settings from the environment and touches the ready file once it has joined."""
-        return ForkedCommand(self.arguments(), self._environment, self._log)
+        return ForkedCommand(self.arguments(), self._environment, self._log, paces=self._paces)
 
     def arguments(self) -> list[str]:
         return ["worker", "--ready-file", str(self.ready_file), *self._stages]
@@ -103,10 +112,14 @@ class WorkerProcess:
 
 
 class ApiProcess(WorkerProcess):
-    """The HTTP API on a port that is free, without keys; `said_when_ready` is its address."""
+    """The HTTP API on a port that is free, without keys unless options say otherwise; `said_when_ready` is its address."""
+
+    def __init__(self, name: str, settings: Settings, directory: Path, options: Iterable[str] = ("--no-keys",)) -> None:
+        super().__init__(name, settings, directory)
+        self._options = list(options)
 
     def arguments(self) -> list[str]:
-        return ["serve", "--no-keys", "--port", "0", "--ready-file", str(self.ready_file)]
+        return ["serve", *self._options, "--port", "0", "--ready-file", str(self.ready_file)]
 
     @property
     def ready(self) -> bool:

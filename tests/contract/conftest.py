@@ -1,4 +1,4 @@
-"""A migrated database for each file of contract tests, and names of each test's own."""
+"""A migrated database for each file of contract tests, and unique names for each test."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.preparation import drop_database, make_database
 
 @pytest.fixture(scope="module")
 def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
-    """PostgreSQL's address of the file's database."""
+    """The dsn of the file's database."""
     name = f"contract_{uuid4().hex[:12]}"
     yield asyncio.run(make_database(embedded_stack.dsn, name))
     asyncio.run(drop_database(embedded_stack.dsn, name))
@@ -20,5 +20,5 @@ def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
 
 @pytest.fixture
 def name() -> str:
-    """A conversation, or a model, of the test's own."""
+    """A unique name for a conversation or a model."""
     return uuid4().hex

@@ -1,13 +1,14 @@
-"""Counts of reads in a dictionary, kept as sinks.memories.access_counts keeps them."""
+"""Access counts in memory, like sinks.memories.access_counts."""
 
 from collections.abc import Collection, Mapping
 
 from schemas.errors import Retryable
 from sinks.memories.access_counts import Access
+from sinks.memories.retrieval_counts import Counted, Counts
 
 
 class FakeAccesses:
-    """`down`: every call raises Retryable. `there`: the memories that exist; None for all."""
+    """`down`: every call raises Retryable. `there`: the existing memories; None for all."""
 
     def __init__(self, there: Collection[str] | None = None) -> None:
         self.rows: dict[str, Access] = {}
@@ -29,4 +30,19 @@ class FakeAccesses:
 
     def _check(self) -> None:
         if self.down:
-            raise Retryable("Postgres failed while counting what was read: it is down")
+            raise Retryable("Postgres failed while storing access counts: it is down")
+
+
+class FakeRetrievalCounts:
+    """`down`: a call raises Retryable."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Counted, Counts] = {}
+        self.down = False
+
+    async def add(self, counted: Mapping[Counted, Counts]) -> None:
+        if self.down:
+            raise Retryable("Postgres failed while counting questions: it is down")
+        for key, (asked, found) in counted.items():
+            before = self.rows.get(key, (0, 0))
+            self.rows[key] = (before[0] + asked, before[1] + found)

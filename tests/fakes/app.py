@@ -1,4 +1,4 @@
-"""The parts of a stage's app that agents touch, without Faust behind them."""
+"""The parts of a stage's app that agents use, without Faust."""
 
 import asyncio
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from tests.fakes.changelog import Broker, FakeChangelog
 
 
 class StubConsumer:
-    """Answers from real Positions; `log_ends` is what the broker would say."""
+    """Answers from real Positions; `log_ends` are the broker's log ends."""
 
     def __init__(self) -> None:
         self.positions = Positions()
@@ -32,13 +32,13 @@ class StubConsumer:
         return self.positions.read_to(tp, applied) if tp in self.positions else None
 
     def handed(self, topic: str, partition: int, end: int, *, records: bool = True) -> None:
-        """The fetcher was drained to `end`."""
+        """Marks the partition as fetched up to `end`."""
         tp = (topic, partition)
         self.positions.take(tp, Read(self.positions.expected(tp), end, ["a record"] if records else []))
 
 
 class StubApp:
-    """A windows stage with a checkpointer on a fake changelog; other stages ignore it."""
+    """A windows stage with a checkpointer on a fake changelog, which other stages ignore."""
 
     def __init__(self, broker: Broker | None = None, **checkpointing: float) -> None:
         self.fence = Fence()

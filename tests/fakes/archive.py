@@ -1,4 +1,4 @@
-"""The archive in memory: messages as they came, and which of them are extracted."""
+"""The archive in memory: messages, and which of them are extracted."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -13,8 +13,8 @@ from streams.windows.context import gaps as gaps_
 
 
 class FakeArchive:
-    """`extracted` holds places that wait no longer, `completed` when slices with a place were. `down`: every call raises
-    Retryable."""
+    """`extracted` has the places of extracted messages, `completed` the times of their extractions. `down`: every call
+    raises Retryable."""
 
     def __init__(self) -> None:
         self.messages: dict[tuple[str, str], ArchivedMessage] = {}
@@ -30,7 +30,7 @@ class FakeArchive:
         return len(self.messages) - before
 
     def say(self, conversation_id: str, *turns: tuple[str, str], partition: int = 3, **fields: object) -> None:
-        """Turns of (role, content), one a second, behind those that are there. Message n is `CONVERSATION-n`."""
+        """Appends messages of (role, content), one second apart. Message n is `CONVERSATION-n`."""
         first = len(self._of(conversation_id)) + 1
         for number, (role, content) in enumerate(turns, start=first):
             message = Message(
@@ -54,6 +54,10 @@ class FakeArchive:
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]:
         return tuple(dict.fromkeys(Scope.of(each.message) for each in self._of(conversation_id)))
+
+    async def scopes_of(self, conversations: Collection[str]) -> dict[str, tuple[Scope, ...]]:
+        known = {each: await self.scopes(each) for each in conversations}
+        return {each: scopes for each, scopes in known.items() if scopes}
 
     async def message(self, conversation_id: str, message_id: str) -> ArchivedMessage | None:
         there = (each for each in self._of(conversation_id) if each.message.message_id == message_id)

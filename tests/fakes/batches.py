@@ -34,7 +34,7 @@ def record(
 
 
 def batch_of(fence: Fence, topic: str, first: int, values: Sequence[bytes | None], **options: Any) -> Batch:
-    """A batch of consecutive records from `first` on; its `acked` says whether it was acked."""
+    """A batch of consecutive records from `first` on; `acked` tells whether it was acknowledged."""
     partition = options.get("partition", 0)
     records = [record(topic, first + index, value, **options) for index, value in enumerate(values)]
     return batch(fence, topic, records, first=first, partition=partition)

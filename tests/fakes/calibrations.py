@@ -9,7 +9,7 @@ from sinks.postgres.connection import storable
 
 
 class FakeCalibrations:
-    """Each lesson takes `takes_s`; `failures` are raised by the next calls, one each, before anything is learned."""
+    """Each update takes `takes_s`; `failures` are raised by the next calls, one each, before anything is stored."""
 
     def __init__(self, takes_s: float = 0.0, failures: deque[Exception] | None = None) -> None:
         self.known: dict[str, Calibration] = {}

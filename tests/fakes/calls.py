@@ -1,4 +1,4 @@
-"""Calls to a model that answer, fail or take their time as they are told."""
+"""Model calls with scripted answers, failures and durations."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ USAGE = Usage(input_tokens=900, output_tokens=100)
 
 
 class FakeCalls:
-    """Each call takes `takes_s`. `failures` are raised by the next ones, one each; `allowances` are told by those that answer."""
+    """Each call takes `takes_s`. `failures` are raised by the next calls, one each; `allowances` are reported with answers."""
 
     name = "fake"
     leaves_machine = False
@@ -26,7 +26,7 @@ class FakeCalls:
         self.asked_at: list[float] = []
         self.running = self.most = 0
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         return self.wrong
 
     def model(self, question: Question) -> str:

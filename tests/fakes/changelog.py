@@ -1,4 +1,4 @@
-"""A changelog in memory: transactions that arrive whole or not at all, fencing by owner, and failures at every await."""
+"""A changelog in memory: atomic transactions, fencing by owner, and failures at every await."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -12,9 +12,9 @@ Happening = BaseException | asyncio.Event | None
 
 
 class Broker:
-    """What every worker's changelog shares: the log of each partition, the offsets and effects committed with it.
+    """The state that all workers share: the log of each partition, with the offsets and effects committed with it.
 
-    A record's place in its log is its offset; None stands where compaction took one away.
+    The index of a record in its log is its offset; None marks a compacted record.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class Broker:
         return len(self.log[partition])
 
     def rows(self, partition: int) -> dict[bytes, bytes]:
-        """The partition's state as anybody would restore it."""
+        """The partition's state as a worker restores it."""
         latest = dict(record for record in self.log[partition] if record is not None)
         return {key: value for key, value in latest.items() if value is not None}
 
     def compact(self, partition: int, *, tombstones: bool = False) -> None:
-        """Takes away every record that has a later one, and deletions too once `delete.retention.ms` is over."""
+        """Removes records with a later one for their key, and tombstones after `delete.retention.ms`."""
         latest = {record[0]: offset for offset, record in enumerate(self.log[partition]) if record is not None}
         for offset, record in enumerate(self.log[partition]):
             if record is not None and (latest[record[0]] > offset or (tombstones and record[1] is None)):
@@ -48,13 +48,13 @@ class Broker:
 
 
 class Gates:
-    """Awaits that a schedule lets pass, one at a time, or fails."""
+    """Awaits that a schedule releases one at a time, or fails."""
 
     def __init__(self) -> None:
         self.open = False
         self._waiting: list[tuple[str, asyncio.Future[BaseException | None]]] = []
 
-    async def reach(self, point: str) -> None:
+    async def policy_preview(self, point: str) -> None:
         if self.open:
             await asyncio.sleep(0)
             return
@@ -74,7 +74,7 @@ class Gates:
             self._waiting.pop(which % len(self._waiting))[1].set_result(failure)
 
     def fail(self, failures: Mapping[str, Callable[[], BaseException]]) -> None:
-        """Fails the first one that has a failure."""
+        """Fails the first waiting await with its failure."""
         for index, point in enumerate(self.waiting):
             if point in failures:
                 self.let_pass(index, failures[point]())
@@ -82,10 +82,10 @@ class Gates:
 
 
 class FakeChangelog:
-    """One worker's way to the broker. `on("commit", ...)` says what happens at the next awaits of a kind:
+    """One worker's connection to the broker. `on("commit", ...)` sets what happens at the next awaits of a kind:
 
-    `open`, `read`, `close`: as named; `commit`: on the way there, nothing arrived; `committed`: it arrived, the answer is on
-    its way. An exception is raised there, an Event is waited for, None lets it pass.
+    `open`, `read`, `close`: at the operation; `commit`: before the transaction arrives; `committed`: after it has arrived,
+    before the response. An exception is raised, an Event is awaited, None continues.
     """
 
     def __init__(self, broker: Broker) -> None:
@@ -98,7 +98,7 @@ class FakeChangelog:
     def on(self, point: str, *happenings: Happening, partition: int | None = None) -> None:
         self._script[point, partition].extend(happenings)
 
-    async def reach(self, point: str, partition: int) -> None:
+    async def policy_preview(self, point: str, partition: int) -> None:
         self.calls.append((point, partition))
         await asyncio.sleep(0)
         planned = self._script[point, partition] or self._script[point, None]
@@ -111,16 +111,16 @@ class FakeChangelog:
     async def open(self, partitions: Iterable[int]) -> None:
         await self.close()
         for partition in partitions:
-            await self.reach("open", partition)
+            await self.policy_preview("open", partition)
             self._tokens[partition] = self.broker.owners[partition] = object()
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
         token = self._tokens.get(partition)
-        await self.reach("commit", partition)
+        await self.policy_preview("commit", partition)
         if token is None or self.broker.owners.get(partition) is not token:
             raise Fenced(f"partition {partition} has a new owner")
         end = self.broker.append(partition, checkpoint)
-        await self.reach("committed", partition)
+        await self.policy_preview("committed", partition)
         return end
 
     async def source(self) -> str:
@@ -133,11 +133,11 @@ class FakeChangelog:
             start = follow(partition, self.broker.beginning, end)
             self.read_from.append((partition, start))
             for offset in range(start, end):
-                await self.reach("read", partition)
+                await self.policy_preview("read", partition)
                 record = log[offset]
                 restore(partition, {} if record is None else {record[0]: record[1]}, offset + 1)
             if start == end:
-                await self.reach("read", partition)
+                await self.policy_preview("read", partition)
 
     async def close(self) -> None:
         self._tokens = {}
@@ -145,11 +145,11 @@ class FakeChangelog:
 
 
 class GatedChangelog(FakeChangelog):
-    """Every await waits for the schedule to let it pass or fail."""
+    """Every await waits until the schedule releases or fails it."""
 
     def __init__(self, broker: Broker, gates: Gates) -> None:
         super().__init__(broker)
         self.gates = gates
 
-    async def reach(self, point: str, partition: int) -> None:
-        await self.gates.reach(point)
+    async def policy_preview(self, point: str, partition: int) -> None:
+        await self.gates.policy_preview(point)

@@ -1,4 +1,4 @@
-"""Messages, ends and controls of one conversation, with little to say."""
+"""Messages, ends and control events of one conversation, with minimal content."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -42,7 +42,7 @@ def terms(policy: Policy, model_tokens: int = 200_000) -> Terms:
 
 
 def always(known: Terms) -> TermsOf:
-    """The same terms for every window, whatever is known of it."""
+    """The same terms for every window."""
     return lambda window: known
 
 

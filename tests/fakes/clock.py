@@ -1,4 +1,4 @@
-"""Time under the test's control: an event loop whose clock jumps to the next timer, and a clock that is set by hand."""
+"""Virtual time: an event loop that jumps to the next timer, and a clock that tests set."""
 
 import asyncio
 import selectors
@@ -8,7 +8,7 @@ START_S = 1_800_000_000.0  # Unix seconds of the virtual loop's beginning
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Never waits: when nothing is ready, the time that was to be waited has passed."""
+    """Never waits: if nothing is ready, time advances to the next timer."""
 
     now_s = 0.0
 
@@ -23,7 +23,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop in which an hour's sleep takes no time and happens in the right order."""
+    """An event loop in which sleeping takes no real time, in the right order."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
@@ -43,7 +43,7 @@ def utc() -> datetime:
 
 
 class Clock:
-    """Stands still until it is told otherwise."""
+    """A clock that only advances when told."""
 
     def __init__(self, now_s: float = START_S) -> None:
         self.now_s = now_s
@@ -57,11 +57,11 @@ class Clock:
 
 
 async def settled(turns: int = 50) -> None:
-    """Lets everything run that can run without time passing."""
+    """Runs everything that is ready without advancing time."""
     for _ in range(turns):
         await asyncio.sleep(0)
 
 
 def pytest_asyncio_loop_factories(config, item):
-    """A hook: a `conftest.py` that imports it lets the tests of its folder run in virtual time."""
+    """A hook: the tests in the folder of a `conftest.py` that imports it run in virtual time."""
     return {"virtual-time": VirtualLoop}

@@ -1,17 +1,18 @@
-"""Commands that are carried out at once, into memories that can be found."""
+"""A command sender that applies commands at once to fake memories."""
 
 from agents.curation.rules.change import created_by_command
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from schemas.memories.commands import Command
-from tests.fakes.remembered import FakeRemembered
+from tests.fakes.memory_index import FakeMemoryIndex
 
 
 class FakeCommands:
-    """Creations are remembered, and what is deleted is not found any more.
+    """Created memories are found, deleted ones are not.
 
-    `outcome` is answered instead, if a test sets it; None with `late`; `failure` is raised."""
+    If set, `outcome` is returned instead; None with `late`; `failure` is raised.
+    """
 
-    def __init__(self, remembered: FakeRemembered) -> None:
+    def __init__(self, remembered: FakeMemoryIndex) -> None:
         self.seen: list[Command] = []
         self.outcome: Outcome | None = None
         self.late = False

@@ -1,4 +1,4 @@
-"""A curator in memory: commands are carried out by the real rules, at once, and their outcomes kept."""
+"""A curator in memory: applies commands at once by the real rules, and keeps their outcomes."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from sinks.memories.reader import MemoryVersion
@@ -15,8 +15,8 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeCuration:
-    """A Commanding. `late`: nothing is carried out in time; `down`: Kafka does not answer. `before` is called before each is
-    carried out, as another writer would come between."""
+    """A CommandSender. `late`: no outcome in time; `down`: Kafka does not answer. `before` is called before each command, as
+    a concurrent writer."""
 
     def __init__(self, memories: FakeMemories, clock: Callable[[], datetime]) -> None:
         self.seen: list[Command] = []

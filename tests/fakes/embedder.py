@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sinks.embeddings.fake import FakeEmbedder
 
 
-class ListeningEmbedder(FakeEmbedder):
-    """`heard` are the texts of all calls, in their order."""
+class RecordingEmbedder(FakeEmbedder):
+    """`heard` has the texts of all calls, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,8 +20,8 @@ class ListeningEmbedder(FakeEmbedder):
         return await super().embed(texts)
 
 
-class ApartEmbedder(FakeEmbedder):
-    """Says which of its texts were `stored` and which were `questions`."""
+class SeparatingEmbedder(FakeEmbedder):
+    """Records which texts were `stored` and which were `questions`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Erasures in memory: what was begun, and what the receipts say of it."""
+"""Erasures in memory, and their receipts."""
 
 from datetime import datetime
 from typing import Any
@@ -9,10 +9,11 @@ from sinks.erasure.erasures import ErasedNamespace, RemovedCount, StoredErasure,
 
 
 class FakeErasures:
-    """`complete` has each complete as soon as it has begun. `audit` is told, as PostgreSQL's is in the same transaction."""
+    """With `complete`, each erasure completes at once. It writes to `audit`, as PostgreSQL does in the same transaction."""
 
     def __init__(self, audit: Any, complete: bool = True) -> None:
         self.begun: dict[str, Erasure] = {}
+        self.remains: list[dict[str, Any]] = []
         self.erased: dict[str, tuple[ErasedNamespace, ...]] = {}
         self.complete = complete
         self._audit = audit
@@ -30,12 +31,12 @@ class FakeErasures:
         if erasure is None:
             return None
         done: datetime | None = erasure.at if self.complete else None
-        return StoredErasure(erasure=erasure, completed_at=done, remains=[])
+        return StoredErasure(erasure=erasure, completed_at=done, remains=self.remains)
 
     async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]:
         return self.erased.get(erasure_id, ())
 
-    async def mixed(self, erasure: Erasure) -> dict[str, int]:
+    async def count_mixed(self, erasure: Erasure) -> dict[str, int]:
         return {}
 
     async def windows(self, erasure_id: str) -> WindowsErased:

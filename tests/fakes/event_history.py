@@ -1,21 +1,24 @@
-"""So many happenings in each namespace, without PostgreSQL."""
+"""Generated memory events of each namespace, without PostgreSQL."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
 
 from schemas.errors import Retryable
+from schemas.memories.events import MemoryEvent
 from sinks.memories.event_history import RecordedEvent, erased
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class FakeEventHistory:
-    """`heads` says how many; `away` times it cannot be reached; `asked` counts the looks."""
+    """`heads` is the number of events by namespace; the next `away` calls fail; `asked` counts calls. All events except
+    those of `told` are erasures."""
 
     def __init__(self, **heads: int) -> None:
         self.at = heads
         self.away = 0
         self.asked = 0
+        self.told: dict[tuple[str, int], MemoryEvent] = {}
 
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         return {namespace: self.at.get(namespace, 0) for namespace in namespaces}
@@ -26,4 +29,8 @@ class FakeEventHistory:
             self.away -= 1
             raise Retryable("Postgres is away")
         last = min(self.at.get(namespace, 0), sequence + limit)
-        return tuple(erased(namespace, number, NOON) for number in range(sequence + 1, last + 1))
+        return tuple(self._event(namespace, number) for number in range(sequence + 1, last + 1))
+
+    def _event(self, namespace: str, number: int) -> RecordedEvent:
+        told = self.told.get((namespace, number))
+        return RecordedEvent(number, told) if told else erased(namespace, number, NOON)

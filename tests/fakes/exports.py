@@ -1,4 +1,4 @@
-"""What a namespace holds, page by page and in numbers, of fake memories."""
+"""Exports, statistics and listings over fake memories."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -18,8 +18,8 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeExports:
-    """Pages of `size` memories at most; raises Retryable from the `fails_at`-th page on.
-    `most_at_once` is of how many versions were asked for."""
+    """Pages of at most `size` memories; raises Retryable from the `fails_at`-th page on. `most_at_once` is the greatest
+    number of memories whose versions were requested at once."""
 
     def __init__(self, memories: FakeMemories, size: int = 2) -> None:
         self._memories = memories
@@ -46,21 +46,21 @@ class FakeExports:
 
 
 class FakeStatistics:
-    """The numbers of memories, and zero of everything else."""
+    """The counts of memories by status and kind; everything else is zero."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
 
     async def of(self, namespace: str) -> Statistics:
         if self._memories.down:
-            raise Retryable("Postgres failed while counting what a namespace holds: it is down")
+            raise Retryable("Postgres failed while reading statistics of a namespace: it is down")
         own = [memory for memory in self._memories.rows.values() if memory.namespace == namespace]
         live = sum(memory.status == "active" for memory in own)
         return Statistics(
             namespace=namespace,
             live=live,
-            statuses={"active": live} if live else {},
-            kinds={},
+            statuses=dict(Counter(memory.status for memory in own)),
+            kinds=dict(Counter(memory.kind for memory in own if memory.status == "active")),
             tags={},
             pinned=0,
             reinforcements=0,
@@ -74,7 +74,7 @@ class FakeStatistics:
 
 
 class FakeKinds:
-    """The kinds of fake memories, and those that `described` holds by namespace."""
+    """The kinds of fake memories, and described ones by namespace."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
@@ -93,7 +93,7 @@ class FakeKinds:
 
 
 class FakeInsights:
-    """`told` are the days; each live memory costs a cent for each letter of its id."""
+    """`told` are the days; each live memory costs one cent per letter of its id."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
@@ -102,7 +102,7 @@ class FakeInsights:
 
     async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while counting what happened day by day: it is down")
+            raise Retryable("Postgres failed while counting daily activity: it is down")
         self.asked.append((namespace, since, until))
         return tuple(day for day in self.told if since.date() <= day.day <= until.date())
 

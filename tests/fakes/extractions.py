@@ -1,4 +1,4 @@
-"""Extractions in memory: leases that run out by the given clock, and the first answer counts."""
+"""Extractions in memory: leases by the given clock, and the first answer of each request."""
 
 import asyncio
 from collections import deque
@@ -24,7 +24,7 @@ class Row(Struct):
 
 
 class FakeExtractions:
-    """`failures` by method name are raised by its next calls, one each. One instance may serve several workers."""
+    """`failures` by method name are raised by its next calls, one each. Several workers may share an instance."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self.rows: dict[str, Row] = {}
@@ -84,7 +84,7 @@ class FakeExtractions:
         if row.answer is None and (row.until is None or row.until <= self._clock()):
             row.failed, row.told, row.owner, row.until = rejected, False, None, None
 
-    async def failure_told(self, request_id: str) -> None:
+    async def mark_failure_reported(self, request_id: str) -> None:
         await self._reach("failure_told")
         if request_id in self.rows:
             self.rows[request_id].told = True

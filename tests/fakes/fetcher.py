@@ -1,6 +1,6 @@
-"""aiokafka's consumer under a schedule: its own states, results and drains, with a scripted broker instead of the network.
+"""aiokafka's consumer under a schedule, with a scripted broker in place of the network.
 
-What is drained, sought and thrown away is decided by the real code; what arrives, and when, by the schedule.
+aiokafka's own code decides about fetched, sought and discarded records; the schedule decides what arrives, and when.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ VISIBLE = {RECORD, UNPARSABLE}
 
 
 class Topic(str):
-    """Hashed alike in every process: what is done in the order of a set of partitions is then repeatable."""
+    """Has the same hash in every process, so that iteration over sets of partitions is reproducible."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class Topic(str):
 
 
 class SourceLog:
-    """One partition of a source topic: what lies at each offset. `beginning` moves when retention takes records away."""
+    """One partition of a source topic: the content of each offset. `beginning` moves when retention deletes records."""
 
     def __init__(self, *kinds: str, beginning: int = 0) -> None:
         self.kinds = list(kinds)
@@ -51,7 +51,7 @@ class SourceLog:
 
 
 class ScriptedRecords:
-    """Stands for aiokafka's PartitionRecords: an answer to one fetch, parsed as it is taken. Legible ones parse everything."""
+    """Replaces aiokafka's PartitionRecords: the response to one fetch, parsed as it is read. Legible ones parse completely."""
 
     def __init__(self, tp: TP, start: int, kinds: list[str], *, legible: bool = False) -> None:
         self.next_fetch_offset = start
@@ -74,7 +74,7 @@ class ScriptedRecords:
 
 
 class Waiters(list[Any]):
-    """A set for aiokafka, in the order of waiting."""
+    """A set in insertion order, for aiokafka."""
 
     add = list.append
 
@@ -86,7 +86,8 @@ class InFlight(NamedTuple):
 
 
 class ScriptedFetcher(Fetcher):
-    """aiokafka's fetcher without its background task: the schedule asks and answers. `served` are the runs that were answered."""
+    """aiokafka's fetcher without its background task: the schedule sends requests and responses. `served` are the answered
+    offset ranges."""
 
     def __init__(self, subscriptions: SubscriptionState, logs: dict[TP, SourceLog]) -> None:
         self._subscriptions = subscriptions
@@ -101,7 +102,8 @@ class ScriptedFetcher(Fetcher):
         self.served: list[tuple[TP, int, int]] = []
 
     def request(self) -> None:
-        """Asks for whatever aiokafka would ask for now: partitions with a position, not paused, with nothing left to drain."""
+        """Sends the request that aiokafka would send now: for partitions with a position that are not paused and have no
+        fetched records."""
         assignment = self._subscriptions.subscription.assignment
         if assignment is not self._known:
             self._known = assignment
@@ -117,7 +119,7 @@ class ScriptedFetcher(Fetcher):
                 self.in_flight.append(InFlight(assignment, tp, state.position))
 
     def answer(self, which: int = 0, count: int = 500) -> None:
-        """The broker's answer to one of the requests arrives, with at most `count` offsets, or none after its longest wait."""
+        """Delivers the broker's response to one of the requests: at most `count` offsets, or none after its longest wait."""
         if not self.in_flight:
             return
         asked = self.in_flight.pop(which % len(self.in_flight))
@@ -138,7 +140,7 @@ class ScriptedFetcher(Fetcher):
             self._notify(waiter)
 
     def find_positions(self, committed: Callable[[TP], int | None]) -> None:
-        """aiokafka's own idea of where partitions that nobody has sought begin: committed, else the beginning."""
+        """aiokafka's start position of partitions without a seek: the committed offset, or the beginning."""
         assignment = self._subscriptions.subscription.assignment
         for tp in assignment.tps if assignment is not None else ():
             state = assignment.state_value(tp)
@@ -149,7 +151,7 @@ class ScriptedFetcher(Fetcher):
 
 
 class ScriptedKafka:
-    """AIOKafkaConsumer, as far as the consumer's thread uses it. `offsets` are the group's committed ones."""
+    """The parts of AIOKafkaConsumer that the consumer's thread uses. `offsets` are the group's committed ones."""
 
     _closed = False
 
@@ -182,15 +184,15 @@ class ScriptedKafka:
 
 
 async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRecords:
-    """Instead of streams.delivery.lenient_parser.fetch: what aiokafka could not parse, fetched again from the scripted broker."""
-    await kafka.gates.reach("legible")
+    """Replaces streams.delivery.lenient_parser.fetch: refetches what aiokafka could not parse from the scripted broker."""
+    await kafka.gates.policy_preview("legible")
     kinds = kafka._fetcher._logs[tp].kinds[offset : offset + 4]
     return ScriptedRecords(tp, offset, kinds, legible=True)
 
 
 @contextmanager
 def scripted() -> Iterator[None]:
-    """Until the end of the `with`, the fetcher's time is the loop's, and what is read again comes from the scripted broker."""
+    """Within the block, the fetcher uses the loop's time, and refetches come from the scripted broker."""
     clock = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time())
     with patch.object(fetcher, "time", clock), patch.object(lenient_parser, "fetch", fetch_legibly):
         yield

@@ -1,4 +1,4 @@
-"""The consumer's thread over aiokafka's own fetcher and subscription, with a broker that answers from record batches."""
+"""The consumer's thread with aiokafka's own fetcher and subscription, and a broker that answers from record batches."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,7 +23,7 @@ LONG_POLL_S = 0.5
 class StubLeader:
     """aiokafka's client and the only broker. `logs` are record batches by their ends, `aborted` (producer, first offset).
 
-    `leader`, `code` (of an error) and `refusal` (raised) stand for a broker in trouble; `version` is that of its answers.
+    `leader`, `code` (an error code) and `refusal` (an exception) simulate failures; `version` is that of its responses.
     """
 
     _metadata_max_age_ms = 300_000
@@ -41,10 +41,10 @@ class StubLeader:
         self.cluster = SimpleNamespace(leader_for_partition=lambda _: self.leader)
 
     async def _maybe_wait_metadata(self) -> None:
-        """It is there."""
+        """Metadata is always available."""
 
     def add_topic(self, topic: str) -> None:
-        """All are known."""
+        """All topics are known."""
 
     def force_metadata_update(self) -> asyncio.Future[None]:
         self.updates += 1
@@ -86,7 +86,7 @@ class StubLeader:
 
 
 class StubConsumer:
-    """AIOKafkaConsumer, as far as the thread uses it."""
+    """The parts of AIOKafkaConsumer that the thread uses."""
 
     _closed = False
 
@@ -114,7 +114,7 @@ class StubConsumer:
 
 
 class BareThread(FencedConsumerThread):
-    """On the test's own loop. `reads` are what was drained, by partition."""
+    """The thread's code on the test's own loop. `reads` are the fetched records by partition."""
 
     def __init__(self, logs: Logs, max_poll_records: int = 500) -> None:
         self.broker = StubLeader(logs)
@@ -139,7 +139,7 @@ class BareThread(FencedConsumerThread):
                 await self.drain()
 
     def drained(self, tp: TP, start: int = 0) -> list[Any]:
-        """The records, of reads that follow one another without a gap."""
+        """The records of consecutive reads; fails if there is a gap."""
         for read in self.reads[tp]:
             assert read.start == start < read.end, f"{read} follows {start}"
             assert all(read.start <= record.offset < read.end for record in read.records)

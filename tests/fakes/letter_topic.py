@@ -1,4 +1,4 @@
-"""The topic of dead letters in memory: a log that is read, and a publisher that adds to it."""
+"""The topic of dead letters in memory: a log, and a publisher that appends to it."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from tests.slices import MONDAY
 
 
 class LetterRecord(Struct, frozen=True, kw_only=True):
-    """What is looked at of an aiokafka ConsumerRecord."""
+    """The used fields of an aiokafka ConsumerRecord."""
 
     topic: str
     partition: int
@@ -26,7 +26,7 @@ class LetterRecord(Struct, frozen=True, kw_only=True):
 
 
 class FakeLetterTopic:
-    """One partition, and `others` by their topics. `published` went elsewhere; `read` counts those handed out."""
+    """One partition, and `others` by topic. `published` are records for other topics; `read` counts the records read."""
 
     def __init__(self) -> None:
         self.records: list[LetterRecord] = []
@@ -36,7 +36,7 @@ class FakeLetterTopic:
         self.read = 0
         self.down = False
 
-    def put_aside(
+    def add_letter(
         self,
         value: bytes = b"{}",
         *,
@@ -45,7 +45,7 @@ class FakeLetterTopic:
         detail: str = "not so",
         topic: str = topics.MESSAGES,
     ) -> str:
-        """The place of a new letter."""
+        """Appends a dead letter and returns its place."""
         source = LetterRecord(topic=topic, partition=0, offset=len(self.records), key=b"c", value=value)
         self._add(dead_letter(source, stage, Rejected(reason, detail), MONDAY))
         return f"0:{len(self.records) - 1}"

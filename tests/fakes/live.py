@@ -1,4 +1,4 @@
-"""Live memories out of a dictionary, read as sinks.memories.live reads them."""
+"""Live memories in a dictionary, like sinks.memories.live."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeLive:
-    """`reads` are the namespaces whose memories were read, in order."""
+    """`reads` are the namespaces that were read, in order."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories

@@ -1,4 +1,4 @@
-"""What was published, as a log that a rebuild reads: partitioned by key, in pieces, compacted where asked."""
+"""Published records as a log for rebuilds: partitioned by key, in chunks, compacted on request."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from zlib import crc32
@@ -13,7 +13,7 @@ PARTITIONS = 3
 
 
 class Record(Struct, frozen=True):
-    """As aiokafka hands it out, as far as a rebuild looks."""
+    """The fields of an aiokafka record that a rebuild uses."""
 
     offset: int
     key: bytes | None
@@ -22,7 +22,7 @@ class Record(Struct, frozen=True):
 
 
 class FakeLog:
-    """Implements agents.rebuild.rebuilder.Log. `breaks_after` so many pieces it fails, once."""
+    """Implements agents.rebuild.rebuilder.Log. Fails once after `breaks_after` chunks."""
 
     def __init__(self, published: Iterable[Outgoing], *, size: int = 3, breaks_after: int | None = None) -> None:
         self._size = size
@@ -52,7 +52,7 @@ class FakeLog:
 
 
 def compacted(published: Iterable[Outgoing], *, tombstones: bool) -> list[Outgoing]:
-    """As compaction leaves `memory.state`: the latest record of each key, with or without tombstones."""
+    """`memory.state` after compaction: the latest record of each key, with or without tombstones."""
     last: dict[bytes | None, Outgoing] = {}
     others = []
     for record in published:
@@ -65,7 +65,7 @@ def compacted(published: Iterable[Outgoing], *, tombstones: bool) -> list[Outgoi
 
 
 def without_events(published: Iterable[Outgoing], before: int = 0) -> list[Outgoing]:
-    """As if retention had taken the first `before` memory events, or all of them with 0."""
+    """Simulates retention: removes the first `before` memory events, or all of them with 0."""
     events = [record for record in published if record.topic == topics.EVENTS]
     gone = {id(record) for record in (events[:before] if before else events)}
     return [record for record in published if id(record) not in gone]

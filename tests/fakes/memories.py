@@ -1,11 +1,11 @@
-"""Memories in a dictionary, read as sinks.memories.reader reads them."""
+"""Memories in a dictionary, like sinks.memories.reader."""
 
 from collections.abc import Collection
 
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory
 from sinks.memories.listing import Listing, Place
-from sinks.memories.reader import MemoryVersion
+from sinks.memories.reader import MemoryVersion, with_contents
 from sinks.vectors.port import Point, Vector
 
 
@@ -33,7 +33,13 @@ class FakeMemories:
         wanted = [memory for memory in self.rows.values() if selects(asked, memory)]
         wanted.sort(key=lambda memory: memory.memory_id)
         wanted.sort(key=lambda memory: asked.place(memory).value, reverse=True)
-        return tuple(memory for memory in wanted if is_behind(asked.place(memory), asked.after))[: asked.limit]
+        page = [memory for memory in wanted if is_behind(asked.place(memory), asked.after)][: asked.limit]
+        return tuple(with_contents(memory, self._before_deletion(memory)) for memory in page)
+
+    def _before_deletion(self, memory: Memory) -> Memory | None:
+        befores = [each.before for each in self.version_rows if each.memory_id == memory.memory_id]
+        said = [before for before in befores if before is not None and before.status != "deleted"]
+        return said[-1] if memory.status == "deleted" and said else None
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
         self._check()

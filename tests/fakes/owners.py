@@ -1,17 +1,17 @@
-"""What is kept of users, as a test says."""
+"""Stored data of users, set by the test."""
 
 from collections import Counter
 from collections.abc import Collection
 
 from schemas.conversations.messages import Scope
+from schemas.conversations.user_settings import User
 from schemas.errors import Retryable
-from sinks.erasure.owners import MOST, User
+from sinks.erasure.owners import MAX_FOUND
 from tests.fakes.memories import FakeMemories
 
 
 class FakeOwners:
-    """`conversations` are scopes of what was said; namespaces are those of the fake memories, `feeds` those that conversations
-    brought something to."""
+    """`conversations` are scopes; namespaces are those of the fake memories, and `feeds` those fed by conversations."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
@@ -20,9 +20,9 @@ class FakeOwners:
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while looking for a user's conversations: it is down")
+            raise Retryable("Postgres failed while finding conversations of a user: it is down")
         theirs = {scope.conversation_id for scope in self.conversations if scope.user_id == user.user_id}
-        return tuple(scope for scope in self.conversations if scope.conversation_id in theirs)[: MOST + 1]
+        return tuple(scope for scope in self.conversations if scope.conversation_id in theirs)[: MAX_FOUND + 1]
 
     async def namespaces_fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
         return tuple(name for conversation_id in conversation_ids for name in self.feeds.get(conversation_id, ()))

@@ -13,7 +13,7 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest, Lane
-from sinks.extraction.parked import SHORTEST_PAUSE_S, Fed, Parked
+from sinks.extraction.parked import SHORTEST_PAUSE_S, Fed, Parked, ShareGroup
 
 FencesOf: TypeAlias = Callable[[Scope, Collection[str]], Awaitable[tuple[Fence, ...]]]
 
@@ -32,8 +32,8 @@ async def no_fences(scope: Scope, namespaces: Collection[str]) -> tuple[Fence, .
 
 
 class FakeParking:
-    """`failures` by method name are raised by its next calls, one each. `fences_of` is that of the extractions. One instance may
-    serve several workers."""
+    """`failures` by method name are raised by its next calls, one each. `fences_of` is that of the extractions. Several
+    workers may share an instance."""
 
     def __init__(self, clock: Callable[[], datetime], fences_of: FencesOf = no_fences) -> None:
         self.fences_of = fences_of
@@ -57,6 +57,7 @@ class FakeParking:
         value: bytes | None = None,
         fed: Fed | None = None,
         known: Collection[Fence] = (),
+        sharing: ShareGroup | None = None,
     ) -> bool:
         await self._reach("park")
         for scope, namespaces in (fed or {request.scope: ()}).items():
@@ -73,13 +74,43 @@ class FakeParking:
             key=record.key,
             value=value or record.value,
             headers=tuple(record.headers),
+            shares=sharing.key if sharing else None,
+            tokens=sharing.tokens if sharing else 0,
         )
         self.rows.setdefault(request.request_id, Row(parked, deferred.until, self._in(deadline_s), batched))
+        if sharing is not None:
+            together = [row for row in self._waiting(sharing.key, deferred.reason) if row.until is None]
+            if sum(row.parked.tokens for row in together) >= sharing.enough:
+                for row in together:
+                    row.not_before = min(row.not_before, self._clock())
         return True
+
+    def _waiting(self, key: str | None, reason: str) -> list[Row]:
+        own = (row for row in self.rows.values() if row.parked.shares == key and row.parked.reason == reason)
+        return [row for row in own if row.parked.tries == 0]
+
+    async def claim_companions(
+        self, first: Parked, reason: str, most_tokens: int, limit: int, owner: str, lease_s: float
+    ) -> list[Parked]:
+        await self._reach("claim_companions")
+        claimed: list[Parked] = []
+        for row in self._waiting(first.shares, reason):
+            free = row.until is None or row.until <= self._clock()
+            most_tokens -= row.parked.tokens if free else 0
+            if len(claimed) < limit and free and most_tokens >= 0 and row.parked.lane == first.lane:
+                row.owner, row.until = owner, self._in(lease_s)
+                claimed.append(row.parked)
+        return claimed
 
     async def holds(self, request_id: str) -> bool:
         await self._reach("holds")
         return request_id in self.rows
+
+    async def hasten(self, request_id: str, reason: str) -> None:
+        await self._reach("hasten")
+        row = self.rows.get(request_id)
+        if row is not None and row.parked.reason == reason and row.parked.tries == 0:
+            row.not_before = min(row.not_before, self._clock())
 
     async def claim(self, lane: Lane, limit: int, owner: str, lease_s: float) -> list[Parked]:
         await self._reach("claim")

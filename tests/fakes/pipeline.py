@@ -1,4 +1,4 @@
-"""How the pipeline stands, as a test says."""
+"""The state of the pipeline, set by the test."""
 
 from schemas.errors import Retryable
 from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
@@ -6,7 +6,7 @@ from streams.kafka.lag import StageLag
 
 
 class FakePipeline:
-    """The brokers and PostgreSQL; each may be down, and raises Retryable. `asked` counts looks at the brokers."""
+    """The brokers and PostgreSQL; if one is down, calls raise Retryable. `asked` counts calls to the brokers."""
 
     def __init__(self) -> None:
         self.stages: tuple[StageLag, ...] = ()
@@ -36,4 +36,4 @@ class FakePipeline:
 
     def _answer(self) -> None:
         if self.postgres_down:
-            raise Retryable("Postgres failed while looking at the pipeline: it is down")
+            raise Retryable("Postgres failed while reading the pipeline state: it is down")

@@ -1,4 +1,4 @@
-"""The topic of policies in a list: what is published is read back."""
+"""The topic of policies in a list, with published records."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +18,7 @@ class PolicyRecord(NamedTuple):
 
 
 class FakePolicyRecords:
-    """`down`: neither reading nor writing is possible."""
+    """`down`: reading and writing fail."""
 
     def __init__(self) -> None:
         self.records: list[PolicyRecord] = []

@@ -1,4 +1,4 @@
-"""The topic of policies as a list of records, some of which were read."""
+"""The topic of policies as a list of records, and how many were read."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from schemas.policies.policies import Policy
 
 
 class Record(NamedTuple):
-    """What is read of an aiokafka ConsumerRecord."""
+    """The used fields of an aiokafka ConsumerRecord."""
 
     key: bytes | None
     value: bytes | None
@@ -20,7 +20,7 @@ class Record(NamedTuple):
 
 
 class FakePolicyTopic:
-    """`put`, `remove` and `write` are what others publish; while `down`, nothing can be read."""
+    """`put`, `remove` and `write` publish as another process; while `down`, reading fails."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []

@@ -1,4 +1,4 @@
-"""A provider that answers as it is told, and counts what it was asked."""
+"""A provider with scripted answers that counts its calls."""
 
 import asyncio
 from collections import Counter, deque
@@ -24,11 +24,12 @@ from schemas.policies.policies import Policy
 
 
 class FakeProvider:
-    """One proposal a slice, or a summary. Each call takes `takes_s`; `failures` are raised by the next calls, one each, at their
-    end. Answers say that they took `calls`."""
+    """One proposal or summary per slice. Each call takes `takes_s`; `failures` are raised by the next calls, one each, at
+    their end. Answers report `calls` model calls."""
 
     name = "fake"
     leaves_machine = False
+    shares_calls = True
 
     def __init__(self, takes_s: float = 1.0) -> None:
         self.takes_s = takes_s
@@ -37,6 +38,8 @@ class FakeProvider:
         self.summarised: list[tuple[ExtractionRequest, Policy]] = []
         self.failures: deque[Exception] = deque()
         self.slow: dict[str, float] = {}
+        self.together: list[list[str]] = []
+        self.together_failures: deque[Exception] = deque()
         self.calls: tuple[Call, ...] = ()
         self.rejected: dict[str, int] = {}
         self.ratings: dict[str, int] = {}
@@ -56,6 +59,29 @@ class FakeProvider:
             rejected=self.rejected,
             calls=self.calls,
             ratings=self.ratings,
+        )
+
+    async def extract_together(self, asked: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+        """One call, counted in `together`; raises from `together_failures`."""
+        self.together.append([request.request_id for request, _ in asked])
+        self.contexts += [context for _, context in asked]
+        await asyncio.sleep(self.takes_s)
+        if self.together_failures:
+            raise self.together_failures.popleft()
+        return tuple(
+            Answer(
+                provider=self.name,
+                model="fake-1",
+                proposals=(
+                    Proposal(
+                        kind="fact",
+                        text=f"together {request.request_id}",
+                        message_ids=(request.messages[0].message_id,),
+                        confidence=0.9,
+                    ),
+                ),
+            )
+            for request, _ in asked
         )
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
@@ -96,7 +122,7 @@ class FakeProvider:
             raise self.failures.popleft()
         return text
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         return self.wrong
 
     async def close(self) -> None:

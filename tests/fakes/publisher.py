@@ -1,4 +1,4 @@
-"""A publisher that keeps what it was given."""
+"""A publisher that keeps its records."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Record batches as they lie in a partition's log, written byte by byte: no client in Python writes some of them."""
+"""Record batches in Kafka's binary format, written byte by byte, as no Python client can write some of them."""
 
 import gzip
 import struct
@@ -23,7 +23,7 @@ COMPRESSIONS: Mapping[str, tuple[int, bool, Callable[[bytes], bytes]]] = {
 
 
 class Raw(NamedTuple):
-    """A record as it lies in the log; `late_ms` is its timestamp after the batch's first."""
+    """A record in a batch; `late_ms` is its timestamp relative to the first of the batch."""
 
     value: bytes | None = b"{}"
     key: bytes | None = b"key"
@@ -41,7 +41,7 @@ def record_batch(
     producer_id: int = -1,
     last_ms: int = FIRST_MS,
 ) -> bytes:
-    """A batch of format 2 that begins at offset `base`, with its records by offset; `end` is where compaction left it."""
+    """A batch of format 2 that begins at offset `base`, with its records by offset; `end` is the end that compaction left."""
     number, _, compress = COMPRESSIONS[compression]
     body = compress(b"".join(_sized(_record(offset - base, record)) for offset, record in records.items()))
     last = max(end - 1, base, *records)
@@ -78,17 +78,17 @@ def _number(value: int) -> bytes:
 
 
 def numbered(offset: int, *, bad: bool = False) -> Raw:
-    """Its offset stands in every field; a bad one has a header whose name is not UTF-8."""
+    """A record with its offset in every field; a bad one has a header name that is not UTF-8."""
     return Raw(b"value %d" % offset, b"key %d" % offset, NAMELESS if bad else ((b"trace", b"18"),), offset)
 
 
 def numbered_batch(base: int, end: int, bad: Iterable[int] = (), **options: Any) -> bytes:
-    """Of numbered records from `base` to before `end`."""
+    """A batch of numbered records from `base` until before `end`."""
     return record_batch(base, {offset: numbered(offset, bad=offset in bad) for offset in range(base, end)}, **options)
 
 
 def assert_numbered(records: list[Any], offsets: Iterable[int], bad: Iterable[int]) -> None:
-    """These numbered records and no others, in order, each with its own fields."""
+    """Checks for exactly these numbered records, in order, each with its own fields."""
     expected = [
         (offset, b"key %d" % offset, b"value %d" % offset, FIRST_MS + offset, REPLACED if offset in bad else USUAL)
         for offset in offsets

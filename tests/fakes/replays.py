@@ -1,24 +1,24 @@
-"""Generations in memory: what they would change is put there, and switching changes nothing but their status."""
+"""Generations in memory, with differences set by the test. Cutovers change only their status."""
 
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from agents.replay.comparison import Difference
-from agents.replay.cutover import CutoverResult, require, unknown
-from agents.replay.namespace_comparison import require_few
-from agents.replay.replays import AT_MOST
+from agents.replay.cutover import CutoverResult, require_status, unknown_generation
+from agents.replay.namespace_comparison import require_within_limit
+from agents.replay.replays import MAX_COMPARED
 from schemas.replay.generations import Generation, GenerationStatus, Progress
 
 
 class FakeReplays:
     def __init__(self) -> None:
-        self.at_most = AT_MOST
+        self.at_most = MAX_COMPARED
         self.by_id: dict[str, Generation] = {}
         self.found: dict[tuple[str, str], list[Difference]] = {}
 
     def put(self, generation: Generation, **differences: list[Difference]) -> None:
-        """With what it would change, by namespaces (`_` for their slash)."""
+        """Adds a generation with its differences by namespace (`_` stands for `/`)."""
         self.by_id[generation.generation_id] = generation
         for name, found in differences.items():
             self.found[(generation.generation_id, name.replace("_", "/"))] = found
@@ -34,7 +34,7 @@ class FakeReplays:
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
         found = self.found.get((generation.generation_id, namespace), [])
-        require_few(len(found), generation, namespace, self.at_most)
+        require_within_limit(len(found), generation, namespace, self.at_most)
         return found
 
     async def cut_over(self, generation_id: str) -> CutoverResult:
@@ -47,8 +47,8 @@ class FakeReplays:
         self, generation_id: str, status: GenerationStatus, statuses: Sequence[GenerationStatus]
     ) -> CutoverResult:
         generation = self.by_id.get(generation_id)
-        require(generation, generation_id, statuses)
+        require_status(generation, generation_id, statuses)
         if generation is None:
-            raise unknown(generation_id)
+            raise unknown_generation(generation_id)
         self.by_id[generation_id] = replace(generation, status=status)
         return CutoverResult(namespaces=1, changes=2)

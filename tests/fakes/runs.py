@@ -1,5 +1,7 @@
 """Consolidation runs and sweeps of the archive, in memory."""
 
+from collections.abc import Collection
+
 from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
 from sinks.access.audit import Audited
@@ -8,7 +10,7 @@ from sinks.consolidation.runs import RunFilter
 
 
 class FakeRuns:
-    """Runs by their ids, and what dry runs found."""
+    """Runs by id, and the findings of dry runs."""
 
     def __init__(self) -> None:
         self.by_id: dict[str, ConsolidationRun] = {}
@@ -17,7 +19,7 @@ class FakeRuns:
         self.audited: list[Audited] = []
 
     def put(self, run: ConsolidationRun) -> None:
-        """In the place of one of its id."""
+        """Stores a run, replacing one with its id."""
         self.by_id[run.run_id] = run
 
     async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
@@ -40,6 +42,10 @@ class FakeRuns:
     async def schedules(self) -> tuple[Scheduled, ...]:
         return tuple(sorted(self.scheduled, key=lambda each: (each.next_due, each.policy)))
 
+    async def last_scheduled(self, policies: Collection[str]) -> dict[str, ConsolidationRun]:
+        begun = [run for run in self.by_id.values() if run.trigger == "schedule" and run.policy in policies]
+        return {str(run.policy): run for run in sorted(begun, key=lambda run: run.due_at)}
+
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
     ) -> tuple[Finding, ...]:
@@ -60,7 +66,7 @@ def is_asked_for(run: ConsolidationRun, asked: RunFilter) -> bool:
 
 
 class FakeSweeps:
-    """Sweeps by their ids."""
+    """Sweeps by id."""
 
     def __init__(self) -> None:
         self.by_id: dict[str, Sweep] = {}

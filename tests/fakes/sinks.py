@@ -1,4 +1,4 @@
-"""In-memory stand-ins for the vector index and the broker, for tests: the same promises, and failures on demand."""
+"""A vector index and a broker in memory, with the real contracts and failures on demand."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 
@@ -11,7 +11,7 @@ from sinks.vectors.port import Neighbour, Point, Vector
 
 
 class Fuse:
-    """Blows at the `at`-th step it is asked about, from 1; 0 never does. `after` lets that step take effect first."""
+    """Raises at the `at`-th step, counted from 1; never with 0. With `after`, that step takes effect first."""
 
     def __init__(self, at: int = 0, *, after: bool = False) -> None:
         self.at = at
@@ -41,16 +41,16 @@ class FakeVectors:
         return self._embedding_model
 
     async def ensure_collection(self) -> None:
-        """Always there."""
+        """The collection always exists."""
 
     async def exists(self) -> bool:
         return True
 
-    async def begin_anew(self) -> None:
+    async def recreate(self) -> None:
         self.points.clear()
 
     async def complete(self) -> None:
-        """Whatever is in it."""
+        """The collection always counts as complete."""
 
     async def drop_collection(self) -> None:
         self.points.clear()
@@ -98,7 +98,7 @@ class FakeVectors:
 
 
 class FakePublisher:
-    """A Publisher that keeps what it was given, in order. A fuse that blows lets part of a batch through first."""
+    """A Publisher that keeps its records in order. A fuse lets a part of a batch through before it raises."""
 
     def __init__(self, fuse: Fuse | None = None) -> None:
         self.records: list[Outgoing] = []

@@ -1,4 +1,4 @@
-"""Spans kept in memory instead of being sent."""
+"""Spans kept in memory instead of exported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +11,11 @@ from schemas.observability import traces
 
 CAUSE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 OTHER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-UNRECORDED = "00-7bf92f3577b34da6a3ce929d0e0e4736-70f067aa0ba902b7-00"  # whoever began it chose not to record it
+UNRECORDED = "00-7bf92f3577b34da6a3ce929d0e0e4736-70f067aa0ba902b7-00"  # the caller decided not to sample the trace
 
 
 class Spans:
-    """What has ended so far, in the order of the ends."""
+    """The ended spans, in the order of their ends."""
 
     def __init__(self) -> None:
         self.exporter = InMemorySpanExporter()

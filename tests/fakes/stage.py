@@ -1,4 +1,4 @@
-"""A stage's app as metrics see it."""
+"""The parts of a stage's app that metrics use."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The rows of one window, as a ledger keeps them."""
+"""The rows of one window in memory, like a ledger."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from tests.fakes.chats import CONVERSATION
 
 
 class Table:
-    """Rows as a ledger keeps them; `written` counts bytes."""
+    """Rows like those of a ledger; `written` counts bytes."""
 
     def __init__(self) -> None:
         self.rows: dict[bytes, bytes] = {}
@@ -37,6 +37,6 @@ class Table:
 
 
 def view(window: Window) -> tuple[object, ...]:
-    """All that matters of a window but how its messages are spread over chunks."""
-    head = replace(window.head, sealed=[], first_row=0, next_row=0)
-    return head, window.entries, window.history.removals, window.history.out
+    """The state of a window without the distribution of messages over chunks."""
+    head = replace(window.head, listed_chunks=[], first_chunk=0, next_chunk=0)
+    return head, window.entries, window.history.removals, window.history.removed

@@ -1,4 +1,4 @@
-"""A conversation that a test plays, message by message, and what its window tells."""
+"""A conversation that a test plays message by message, and the effects of its window."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SIZE = 1_000  # tokens of the model
 
 
 class Talk:
-    """A conversation under a policy; `told` is all that its window told so far."""
+    """A conversation under a policy; `told` has all effects of its window so far."""
 
     def __init__(self, extract: bool = True, model_tokens: int = SIZE, **settings: Any) -> None:
         self.policy = Policy(name="p", extract=extract, window=WindowSettings(**settings))
@@ -38,7 +38,7 @@ class Talk:
             self.say("assistant", tokens)
 
     def answer(self, request: ExtractionRequest, summary: str, tokens: int = 5) -> None:
-        """As the LLM stage answers a request for a summary."""
+        """Answers a request for a summary, as the extraction stage does."""
         known = summary_id(request.summary) if request.summary else None
         self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL tells of messages, as a test says."""
+"""Traces of messages in PostgreSQL, set by the test."""
 
 from sinks.trails.trails import MessageTraces
 

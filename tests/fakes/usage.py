@@ -1,4 +1,4 @@
-"""What was consumed, and what is gone of budgets, as a test says."""
+"""Usage and budget levels, set by the test."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ from schemas.errors import Retryable
 
 
 class FakeUsage:
-    """Totals by namespace, None for all together, and levels by scope; `asked` are the times asked for."""
+    """Totals by namespace (None: all) and levels by scope; `asked` are the requested times."""
 
     def __init__(self) -> None:
         self.by_namespace: dict[str | None, list[Total]] = {}

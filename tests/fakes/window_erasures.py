@@ -1,4 +1,4 @@
-"""Erasures as the owners of windows ask for them, in memory."""
+"""Erasures in memory, as owners of windows read them."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -7,7 +7,7 @@ from schemas.erasure.erasures import ConversationFence, Erasure, Fence, Fences, 
 
 
 class FakeWindowErasures:
-    """`begun` are pending ones; `answers` holds (erasure_id, partition, conversations, messages)."""
+    """`begun` are pending erasures; `answers` has (erasure_id, partition, conversations, messages)."""
 
     def __init__(self) -> None:
         self.begun: list[Erasure] = []

@@ -1,4 +1,4 @@
-"""Windows in memory, under the same guards, and states to fill them with."""
+"""Projected windows in memory with the guards of the table, and builders of states."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -6,27 +6,38 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from schemas.codec import decode, encode
 from schemas.conversations.messages import Scope
-from schemas.conversations.windows import Pruning, Run, Statistics, WindowState
+from schemas.conversations.user_settings import User
+from schemas.conversations.windows import (
+    Pruning,
+    Run,
+    Statistics,
+    WindowAddress,
+    WindowPlace,
+    WindowState,
+    WindowSummary,
+)
+from schemas.erasure.erasures import belongs_to
 from sinks.postgres.connection import storable, storable_json
 from sinks.windows.projection import LATEST_PRUNINGS, PruningPlace, is_outdated, latest
 
-Key: TypeAlias = tuple[str, int]  # a conversation and a partition
+Key: TypeAlias = tuple[str, int]  # conversation_id, partition
 
-AT_S = 1_772_366_400.25  # noon on 1 March 2026, and a quarter of a second
+AT_S = 1_772_366_400.25  # 2026-03-01 12:00:00.25 UTC
 
 
 def a_pruning(number: int = 1, at: float | None = None) -> Pruning:
-    """Each a minute after the one before."""
+    """A pruning; each is a minute after the previous one."""
     at = AT_S + 60 * number if at is None else at
     return Pruning(number, at, "usage", "warning", 900, 600, (Run("oldest", 1, 8, 8), Run("completed_task", 9, 12, 4)))
 
 
 def a_state(conversation_id: str = "c", revision: int = 1, source: str = "changelog", **fields: Any) -> WindowState:
-    """An open window's; its total of tokens is its revision."""
+    """The state of an open window; its total of tokens is its revision."""
     statistics = Statistics(
         total_messages=20,
         messages_in_context=8,
@@ -54,11 +65,12 @@ def a_state(conversation_id: str = "c", revision: int = 1, source: str = "change
 
 
 class FakeWindows:
-    """`failures` are raised by the next calls, one each, before anything is kept."""
+    """`failures` are raised by the next calls, one each, before anything is stored."""
 
     def __init__(self) -> None:
         self.states: dict[Key, WindowState] = {}
         self.failures: deque[Exception] = deque()
+        self.said: dict[str, set[str]] = {}  # users by conversation, as in the archive
         self._updated_at: dict[Key, datetime] = {}
         self._prunings: defaultdict[Key, dict[tuple[float, int], Pruning]] = defaultdict(dict)
 
@@ -75,6 +87,40 @@ class FakeWindows:
         await self._reach()
         return tuple(state.scope for state in self.states.values() if state.phase != "forgotten")[:limit]
 
+    async def latest(self, limit: int, after: WindowPlace | None = None) -> tuple[WindowSummary, ...]:
+        await self._reach()
+        return self._listed({key[0] for key in self.states}, limit, after)
+
+    async def latest_among(
+        self, users: Collection[str], conversations: Collection[str], limit: int, after: WindowPlace | None = None
+    ) -> tuple[WindowSummary, ...]:
+        """`said` has further speakers, besides the windows' own users."""
+        await self._reach()
+        of_users = {state.scope.conversation_id for state in self.states.values() if state.scope.user_id in users}
+        of_others = {conversation for conversation, said in self.said.items() if said & set(users)}
+        return self._listed(of_users | of_others | set(conversations), limit, after)
+
+    def _listed(
+        self, conversations: Collection[str], limit: int, after: WindowPlace | None
+    ) -> tuple[WindowSummary, ...]:
+        counting = filter(None, map(self._counting, conversations))
+        every = sorted(map(self._summary, counting), key=lambda each: each.place, reverse=True)
+        return tuple(each for each in every if after is None or each.place < after)[:limit]
+
+    def _summary(self, state: WindowState) -> WindowSummary:
+        told_at = self._updated_at[key_of(state)].timestamp()
+        at = told_at if state.last_message_at is None else state.last_message_at
+        return WindowSummary(scope=state.scope, phase=state.phase, statistics=state.statistics, active_at=at)
+
+    async def places_of(self, user: User, limit: int) -> tuple[WindowAddress, ...]:
+        await self._reach()
+        of = (state for state in self.states.values() if belongs_to(state.scope, *structs.astuple(user)))
+        kept = sorted((state for state in of if state.phase != "forgotten"), key=self._told, reverse=True)
+        return tuple(WindowAddress(state.scope.conversation_id, state.partition) for state in kept)[:limit]
+
+    def _told(self, state: WindowState) -> datetime:
+        return self._updated_at[key_of(state)]
+
     async def project(self, states: Sequence[WindowState]) -> None:
         await self._reach()
         stored = [decode(storable_json(encode(state)), WindowState) for state in states]
@@ -84,7 +130,12 @@ class FakeWindows:
                 self._keep(state, datetime.now(UTC))
         for state in stored:
             for pruning in state.prunings:
-                self._prunings[key_of(state)].setdefault((pruning.at, pruning.number), pruning)
+                known_to_be = self._prunings[key_of(state)].get((pruning.at, pruning.number))
+                if known_to_be is None or known_to_be.undone_at is None:
+                    undone_at = pruning.undone_at
+                    self._prunings[key_of(state)][pruning.at, pruning.number] = (
+                        replace(known_to_be, undone_at=undone_at) if known_to_be else pruning
+                    )
 
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
@@ -116,7 +167,7 @@ class FakeWindows:
         return tuple(each for each in every if before is None or (each.at, each.number) < before)[:limit]
 
     def _counting(self, conversation_id: str) -> WindowState | None:
-        """The window that counts of several of the conversation."""
+        """The window that counts among several of the conversation."""
         known = [state for key, state in self.states.items() if key[0] == storable(conversation_id)]
         return max(known, key=self._rank, default=None)
 

@@ -1,4 +1,4 @@
-"""Databases and deployments on the session's stack, and the sample conversations, played once for all who read them."""
+"""Databases and deployments on the session's stack, and the sample conversations, processed once for all tests."""
 
 import asyncio
 import json
@@ -26,7 +26,8 @@ Deploy = Callable[..., Awaitable[Deployment]]
 
 
 class Played(Struct):
-    """The samples' deployment, what was published, and what stood there after the samples went through once and twice."""
+    """The samples' deployment, the published events, and the stored data after the first and the second time that they were
+    published."""
 
     deployment: Deployment
     published: list[Event]
@@ -60,7 +61,7 @@ async def pool(dsn: str) -> AsyncIterator[Pool]:
 
 @pytest.fixture
 async def slow(pool: Pool) -> AsyncIterator[Connection]:
-    """A transaction of another worker's, which the test ends."""
+    """A transaction of another worker, which the test ends."""
     async with pool.acquire() as connection:
         await connection.execute("BEGIN")
         yield connection
@@ -74,7 +75,7 @@ def bench(pool: Pool) -> Bench:
 
 @pytest.fixture
 def make_bench(pool: Pool) -> Callable[..., Bench]:
-    """Further benches on the same database, as other workers would be."""
+    """Further benches on the same database, like other workers."""
 
     def make(fuse: Fuse | None = None) -> Bench:
         return Bench(pool, fuse)
@@ -84,7 +85,7 @@ def make_bench(pool: Pool) -> Callable[..., Bench]:
 
 @pytest.fixture
 async def deploy(embedded_stack: EmbeddedStack, tmp_path: Path) -> AsyncIterator[Deploy]:
-    """`await deploy(name, **settings)`: a deployment of the test's own."""
+    """`await deploy(name, **settings)`: a deployment for this test."""
     async with AsyncExitStack() as made:
 
         async def make(name: str, **settings: Any) -> Deployment:
@@ -96,7 +97,7 @@ async def deploy(embedded_stack: EmbeddedStack, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture(scope="session")
 def samples(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    """The sample conversations, gone through one worker twice. The worker is stopped: what stands there stays."""
+    """The sample conversations, published twice to one worker. The worker is stopped, so the data does not change."""
     directory = tmp_path_factory.mktemp("samples")
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()

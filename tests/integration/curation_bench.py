@@ -8,7 +8,7 @@ from uuid import uuid4
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
-from agents.curation.wishes import BeginErasures
+from agents.curation.wishes import BeginErasures, FindRepetitions
 from schemas.codec import decode
 from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
@@ -44,6 +44,7 @@ class Bench:
         policies: Policies,
         erasures: BeginErasures | None = None,
         clock: Callable[[], datetime] = lambda: NOON,
+        said_again: FindRepetitions | None = None,
     ) -> Curator:
         embedder = FakeEmbedder()
         compactor = Compactor(self.provider, embedder)
@@ -57,6 +58,7 @@ class Bench:
             compactor,
             Editor(self.provider),
             erasures=erasures,
+            said_again=said_again,
         )
 
     def now(self) -> datetime:

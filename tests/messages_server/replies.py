@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from tests.messages_server.checks import blocks_of
-from tests.rule_answers import answered, tokens
+from tests.rule_answers import answer_for, tokens
 
 EPHEMERAL = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}
 
@@ -43,9 +43,11 @@ def replied(body: dict[str, Any], step: str) -> Reply:
         return Reply([], "model_context_window_exceeded")
     tool = chosen_tool(body)
     if tool is not None:
-        return used(tool, answered(prompt_of(body), tool["input_schema"]), f"toolu_{len(body['messages']):04d}")
+        return used(tool, answer_for(prompt_of(body), tool["input_schema"]), f"toolu_{len(body['messages']):04d}")
     text = (
-        json.dumps(answered(prompt_of(body), schema_of(body)), ensure_ascii=False) if schema_of(body) else "Understood."
+        json.dumps(answer_for(prompt_of(body), schema_of(body)), ensure_ascii=False)
+        if schema_of(body)
+        else "Understood."
     )
     return Reply(said(text[: len(text) // 2]).content, "max_tokens") if step == "truncated" else said(text)
 

@@ -1,1 +1,1 @@
-"""Who may do what: keys, rights, rate limits."""
+"""Access control of the API: keys, rights, rate limits."""

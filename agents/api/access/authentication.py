@@ -1,4 +1,4 @@
-"""Authenticates requests by bearer keys, compared in constant time, and limits the rate of each key."""
+"""Authenticates requests by bearer key and applies the rate limit of each key."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,15 +13,16 @@ from agents.api.http.problems import Problem
 from agents.api.ports import PortsOf
 from schemas.access.keys import Key
 
-BEARER = HTTPBearer(auto_error=False, scheme_name="key", description="A key made by `memstream keys create`.")
+BEARER = HTTPBearer(auto_error=False, scheme_name="key", description="An API key created by `memstream keys create`.")
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="memstream"'}
 
 
 async def authenticate(
-    request: Request, ports: PortsOf, sent: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)]
+    request: Request, ports: PortsOf, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)]
 ) -> Caller:
-    """The caller of a request. Raises Problem 401 without a valid key, 429 above the rate limit, and Retryable."""
-    caller = await ports.authentication.authenticate(sent.credentials if sent else None)
+    """Returns the caller of a request. Raises Problem 401 without a valid key, Problem 429 above the rate limit, and
+    Retryable."""
+    caller = await ports.authentication.authenticate(credentials.credentials if credentials else None)
     if caller is None:
         raise Problem(401, "unauthorized", "send a valid key: `Authorization: Bearer KEY`", CHALLENGE)
     request.state.caller = caller
@@ -35,28 +36,31 @@ CallerOf = Annotated[Caller, Depends(authenticate)]
 
 def too_many_requests(wait_s: float) -> Problem:
     return Problem(
-        429, "too-many-requests", f"this key may ask again in {wait_s:.1f} s", {"Retry-After": str(int(wait_s) + 1)}
+        429, "too-many-requests", f"rate limit exceeded: retry in {wait_s:.1f} s", {"Retry-After": str(int(wait_s) + 1)}
     )
 
 
 class NoAuthentication:
-    """Grants everything to everybody: for a server on loopback."""
+    """Grants every right to every caller. Only for servers that listen on loopback."""
 
     async def authenticate(self, token: str | None) -> Caller:
         return LOCAL
 
 
 class KeyStore(Protocol):
-    """Stores keys."""
+    """The store of API keys (sinks.access.keys.Keys)."""
 
     async def find(self, token: str) -> Key | None:
-        """The key of a token, also a revoked or expired one. Raises Retryable."""
+        """Returns the key of a token, including revoked and expired keys; None for an unknown token. Raises Retryable."""
 
 
 class KeyAuthentication:
-    """Admits bearers of stored keys. A key is looked up again once it has been known for `known_s`: so long a revoked one may
-    still be let in by a process that knew it. What is no key is looked up again after `unknown_s`: so long one may be refused
-    that was made just after: by `seconds`, as nobody sets them back. Of each kind `most_known` are remembered."""
+    """Authenticates stored keys and caches the lookups.
+
+    A valid key is looked up again after `key_ttl_s` seconds, so a process may accept a revoked key for that long. An unknown
+    token is looked up again after `unknown_ttl_s` seconds, so a process may reject a new key for that long. `seconds` is a
+    monotonic clock. Each of the two caches holds at most `max_entries` entries.
+    """
 
     def __init__(
         self,
@@ -64,55 +68,55 @@ class KeyAuthentication:
         clock: Callable[[], datetime],
         seconds: Callable[[], float],
         *,
-        known_s: float = 5.0,
-        unknown_s: float = 1.0,
-        most_known: int = 10_000,
+        key_ttl_s: float = 5.0,
+        unknown_ttl_s: float = 1.0,
+        max_entries: int = 10_000,
     ) -> None:
         self._keys = keys
         self._clock = clock
         self._seconds = seconds
-        self._known_s = known_s
-        self._unknown_s = unknown_s
-        self._most_known = most_known
-        self._known: dict[bytes, tuple[Key, float]] = {}
-        self._unknown: dict[bytes, float] = {}  # apart, as whoever makes tokens up must not drive known keys out
-        self._used: dict[str, datetime] = {}
+        self._key_ttl_s = key_ttl_s
+        self._unknown_ttl_s = unknown_ttl_s
+        self._max_entries = max_entries
+        self._keys_by_hash: dict[bytes, tuple[Key, float]] = {}
+        self._unknown_hashes: dict[bytes, float] = {}  # separate, so that invented tokens cannot evict valid keys
+        self._last_used: dict[str, datetime] = {}
 
     async def authenticate(self, token: str | None) -> Caller | None:
-        """None without a valid key. Raises Retryable."""
+        """Returns the caller of a token; None if there is no valid key. Raises Retryable."""
         if token is None:
             return None
         now = self._clock()
         key = await self._key(token, self._seconds())
         if key is None or not key.is_valid(now):
             return None
-        self._used[key.key_id] = now
+        self._last_used[key.key_id] = now
         return Caller(key.key_id, key.name, key.grants)
 
     async def _key(self, token: str, now_s: float) -> Key | None:
-        fingerprint = sha256(token.encode()).digest()  # the token itself is not kept
-        known = self._known.get(fingerprint)
-        if known is not None and now_s - known[1] < self._known_s:
-            return known[0]
-        missed = self._unknown.get(fingerprint)
-        if missed is not None and now_s - missed < self._unknown_s:
+        token_hash = sha256(token.encode()).digest()  # the token itself is not stored
+        cached = self._keys_by_hash.get(token_hash)
+        if cached is not None and now_s - cached[1] < self._key_ttl_s:
+            return cached[0]
+        missed_at_s = self._unknown_hashes.get(token_hash)
+        if missed_at_s is not None and now_s - missed_at_s < self._unknown_ttl_s:
             return None
         key = await self._keys.find(token)
         if key is None:
-            self._known.pop(fingerprint, None)
-            self._make_room(self._unknown)
-            self._unknown[fingerprint] = now_s
+            self._keys_by_hash.pop(token_hash, None)
+            self._make_room(self._unknown_hashes)
+            self._unknown_hashes[token_hash] = now_s
         else:
-            self._unknown.pop(fingerprint, None)
-            self._make_room(self._known)
-            self._known[fingerprint] = (key, now_s)
+            self._unknown_hashes.pop(token_hash, None)
+            self._make_room(self._keys_by_hash)
+            self._keys_by_hash[token_hash] = (key, now_s)
         return key
 
-    def _make_room(self, remembered: dict[bytes, Any]) -> None:
-        if len(remembered) >= self._most_known:
-            remembered.clear()
+    def _make_room(self, cache: dict[bytes, Any]) -> None:
+        if len(cache) >= self._max_entries:
+            cache.clear()
 
     def take_last_used(self) -> dict[str, datetime]:
-        """When each key was last used since the previous call."""
-        used, self._used = self._used, {}
-        return used
+        """Returns the time of last use per key id, and clears it: each call covers the time since the previous call."""
+        last_used, self._last_used = self._last_used, {}
+        return last_used

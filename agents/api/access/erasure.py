@@ -1,4 +1,4 @@
-"""What erasing a user would affect: to check the caller's rights, or to preview it."""
+"""Determines what an erasure would affect, to check the caller's rights and for previews."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -9,14 +9,15 @@ from msgspec import Struct
 from agents.conversations.lookup import Conversation
 from agents.erasure.affected_namespaces import plan_erasure
 from schemas.conversations.messages import Scope
+from schemas.conversations.user_settings import User
 from schemas.erasure.erasures import Erasure
 from schemas.policies.namespaces import quote_part
 from schemas.policies.policies import PolicySelector
-from sinks.erasure.owners import MOST, User
+from sinks.erasure.owners import MAX_FOUND
 
 
 class OwnerStore(Protocol):
-    """Stored data of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
+    """Reads the stored data of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
 
     async def scopes(self, user: User) -> tuple[Scope, ...]: ...
 
@@ -32,8 +33,8 @@ class OwnerStore(Protocol):
 
 
 class ErasureScope(Struct, frozen=True):
-    """The namespaces of a user and of their conversations: their `own`, and those `shared`, or of others who spoke there; and the
-    conversations. `whole`: there are no more than were looked at."""
+    """What erasing a user affects: the user's `own` namespaces, the `shared` namespaces that the user's conversations feed,
+    and the conversations. `whole` is false if a lookup reached its limit, so more may exist."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...]
@@ -42,22 +43,24 @@ class ErasureScope(Struct, frozen=True):
 
 
 class OwnNamespace(Struct, frozen=True, kw_only=True):
-    """A namespace that would be erased, and its contents."""
+    """A namespace that the erasure deletes, with the row counts of its data (`held`)."""
 
     namespace: str
     held: dict[str, int]
 
 
 class SharedNamespace(Struct, frozen=True, kw_only=True):
-    """A shared namespace: of these memories, which have sources in the user's conversations, those without other sources would
-    be erased."""
+    """A namespace that keeps other data. `memories` counts its memories with sources in the erased conversations; the
+    erasure deletes those of them without other sources."""
 
     namespace: str
     memories: int
 
 
 class ErasurePreview(Struct, frozen=True, kw_only=True):
-    """What an erasure of a user would remove; nothing is erased. If not `whole`, more data exists than was looked at."""
+    """What erasing a user would delete. Nothing is erased. If `whole` is false, a lookup reached its limit and more data may
+    exist. `said` counts the user's archived messages,
+    windows and settings."""
 
     user: User
     whole: bool
@@ -68,53 +71,53 @@ class ErasurePreview(Struct, frozen=True, kw_only=True):
 
 
 class ConversationErasurePreview(Struct, frozen=True, kw_only=True):
-    """What an erasure of a conversation would remove; nothing is erased. Of the memories of each namespace that it feeds, those
-    without other sources would go. `messages`: all that were counted in its window; 0 if that is not known."""
+    """What erasing a conversation would delete. Nothing is erased. `messages` is the number of messages counted in the
+    window, or 0 if there is no window. `namespaces` are those that the conversation feeds."""
 
     conversation_id: str
     messages: int
     namespaces: tuple[SharedNamespace, ...]
 
 
-async def preview_conversation_erasure(kept: OwnerStore, conversation: Conversation) -> ConversationErasurePreview:
+async def preview_conversation_erasure(owners: OwnerStore, conversation: Conversation) -> ConversationErasurePreview:
     """Raises Retryable."""
     name, state = conversation.conversation_id, conversation.state
-    counted = [(namespace, await kept.count_memories(namespace, (name,))) for namespace in conversation.namespaces]
+    counts = [(namespace, await owners.count_memories(namespace, (name,))) for namespace in conversation.namespaces]
     return ConversationErasurePreview(
         conversation_id=name,
         messages=state.statistics.total_messages if state else 0,
-        namespaces=tuple(SharedNamespace(namespace=namespace, memories=memories) for namespace, memories in counted),
+        namespaces=tuple(SharedNamespace(namespace=namespace, memories=memories) for namespace, memories in counts),
     )
 
 
-async def preview_namespace_erasure(kept: OwnerStore, namespace: str) -> OwnNamespace:
+async def preview_namespace_erasure(owners: OwnerStore, namespace: str) -> OwnNamespace:
     """Raises Retryable."""
-    return OwnNamespace(namespace=namespace, held=(await kept.stored_counts((namespace,)))[namespace])
+    return OwnNamespace(namespace=namespace, held=(await owners.stored_counts((namespace,)))[namespace])
 
 
-async def erasure_scope(kept: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:
-    """Everything that an erasure would change, by stored data and current policies. Raises Retryable."""
-    scopes = await kept.scopes(user)
-    names = await kept.namespaces_naming(quote_part(user.user_id))
+async def erasure_scope(owners: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:
+    """Determines the scope of erasing a user from stored data and the current policies. Raises Retryable."""
+    scopes = await owners.scopes(user)
+    names = await owners.namespaces_naming(quote_part(user.user_id))
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
-    named: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
-    erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **named)
-    found = plan_erasure(erasure, scopes, await kept.namespaces_fed(conversations), names, policies)
-    own = tuple(each.namespace for each in found if each.how == "purge")
-    shared = tuple(each.namespace for each in found if each.how == "forget")
-    whole = len(scopes) <= MOST and len(names) <= MOST
+    identity: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
+    erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **identity)
+    plan = plan_erasure(erasure, scopes, await owners.namespaces_fed(conversations), names, policies)
+    own = tuple(each.namespace for each in plan if each.how == "purge")
+    shared = tuple(each.namespace for each in plan if each.how == "forget")
+    whole = len(scopes) <= MAX_FOUND and len(names) <= MAX_FOUND
     return ErasureScope(own, shared, conversations, whole)
 
 
-async def preview_erasure(kept: OwnerStore, user: User, found: ErasureScope) -> ErasurePreview:
+async def preview_erasure(owners: OwnerStore, user: User, scope: ErasureScope) -> ErasurePreview:
     """Raises Retryable."""
-    held = await kept.stored_counts(found.own)
-    shared = [(name, await kept.count_memories(name, found.conversations)) for name in found.shared]
+    held = await owners.stored_counts(scope.own)
+    shared = [(name, await owners.count_memories(name, scope.conversations)) for name in scope.shared]
     return ErasurePreview(
         user=user,
-        whole=found.whole,
-        conversations=len(found.conversations),
-        own=tuple(OwnNamespace(namespace=name, held=held[name]) for name in found.own),
+        whole=scope.whole,
+        conversations=len(scope.conversations),
+        own=tuple(OwnNamespace(namespace=name, held=held[name]) for name in scope.own),
         shared=tuple(SharedNamespace(namespace=name, memories=memories) for name, memories in shared),
-        said=await kept.archived_counts(user),
+        said=await owners.archived_counts(user),
     )

@@ -1,4 +1,4 @@
-"""Loads the memory of a request, checks the caller's rights and the expected version."""
+"""Loads the memory that a request names, and checks the caller's rights and the expected version."""
 
 from typing import Annotated
 
@@ -7,28 +7,27 @@ from fastapi import Header, Path, Request
 from agents.api.access.callers import Caller
 from agents.api.http.problems import not_found
 from agents.api.memories.apply_change import version_outdated
-from agents.api.memories.views import etag, names
+from agents.api.memories.views import etag, etag_matches
 from agents.api.ports import Ports
 from schemas.access.keys import Right
 from schemas.memories.memories import Memory
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=256, description="A memory's id.")]
-IfMatch = Annotated[
-    str | None, Header(description="The `ETag` of the memory as it was read; 412 when it is another by now.")
-]
+IfMatch = Annotated[str | None, Header(description="The `ETag` of the memory; 412 if it has changed.")]
 
 
 async def refuse_escaped_slash(request: Request) -> None:
-    """Raises Problem 404 for an id with a slash: servers take the escaped one for a plain one, so that `m1%2Fpin` would be the
-    pin of `m1`. No memory has such an id."""
+    """Raises Problem 404 for a memory id with an escaped slash. Servers decode `%2F`, so `m1%2Fpin` would reach the route
+    `/pin` of `m1`. No memory id contains a slash."""
     if b"%2f" in request.scope.get("raw_path", b"").lower():
-        raise not_found("no memory has an id with a slash")
+        raise not_found("the id of a memory contains no slash")
 
 
 async def load_memory(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
-    """The memory, a deleted one too. One of a namespace that the caller may not read is no different from none.
+    """Returns the memory, including deleted ones.
 
-    Raises Problem 404; 403 where the caller may read, and no more.
+    Raises Problem 404 if it does not exist or the caller may not read its namespace, so that the two cases look the same.
+    Raises Problem 403 if the caller may read but lacks `right`.
     """
     memory = await (ports.memories if right == "read" else ports.stored).get(memory_id)
     if memory is None or not caller.may("read", memory.namespace):
@@ -38,7 +37,7 @@ async def load_memory(ports: Ports, caller: Caller, right: Right, memory_id: str
 
 
 async def load_existing_memory(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
-    """The memory unless it is deleted. Raises Problem 404, 403."""
+    """Returns the memory unless it is deleted. Raises Problem 404 and 403 as `load_memory`."""
     memory = await load_memory(ports, caller, right, memory_id)
     if memory.status == "deleted":
         raise memory_not_found(memory_id)
@@ -50,9 +49,10 @@ def memory_not_found(memory_id: str) -> Exception:
 
 
 def expected_version(memory: Memory, if_match: str | None) -> int | None:
-    """The version that the curator must find; None for any. Raises Problem 412 if the version has changed already."""
+    """Returns the version that the curator must find, or None for any version. Raises Problem 412 if the memory already has
+    another version."""
     if if_match is None or if_match.strip() == "*":
         return None
-    if not any(names(if_match, etag(memory, detail)) for detail in ("short", "full")):
+    if not any(etag_matches(if_match, etag(memory, detail)) for detail in ("short", "full")):
         raise version_outdated(memory)
     return memory.version

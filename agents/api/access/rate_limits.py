@@ -1,35 +1,35 @@
-"""Rate limits of API keys: a token bucket for each key, in this process."""
+"""Rate limits of API keys: one token bucket per key, local to the process."""
 
 from collections.abc import Callable
 from typing import Final
 
-MOST_BUCKETS: Final = 10_000
+MAX_BUCKETS: Final = 10_000
 
 
 class RateLimiter:
-    """`per_s` requests a second on average, `burst` at once. `clock` tells seconds, monotonic."""
+    """Allows `per_s` requests per second on average and bursts of up to `burst` requests. `clock` returns monotonic seconds."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:
         self._per_s = per_s
         self._burst = burst
         self._clock = clock
-        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was
+        self._buckets: dict[str, tuple[float, float]] = {}  # remaining tokens, and the time of that count
 
     def wait_s(self, key_id: str) -> float:
-        """0 if the request may proceed, which is then counted; otherwise the seconds until one may."""
+        """Returns 0 and counts the request if it may proceed; otherwise returns the seconds until a request may proceed."""
         now = self._clock()
-        left, at = self._buckets.get(key_id, (float(self._burst), now))
-        left = min(left + (now - at) * self._per_s, self._burst)
-        allowed = left >= 1
-        self._buckets[key_id] = (left - 1 if allowed else left, now)
-        if len(self._buckets) > MOST_BUCKETS:
+        tokens, at = self._buckets.get(key_id, (float(self._burst), now))
+        tokens = min(tokens + (now - at) * self._per_s, self._burst)
+        allowed = tokens >= 1
+        self._buckets[key_id] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > MAX_BUCKETS:
             self._forget_full(now)
-        return 0.0 if allowed else (1 - left) / self._per_s
+        return 0.0 if allowed else (1 - tokens) / self._per_s
 
     def _forget_full(self, now: float) -> None:
-        """Drops full buckets: a new one is the same."""
+        """Drops full buckets: a new bucket is equal to a full one."""
         self._buckets = {
-            key_id: (left, at)
-            for key_id, (left, at) in self._buckets.items()
-            if left + (now - at) * self._per_s < self._burst
+            key_id: (tokens, at)
+            for key_id, (tokens, at) in self._buckets.items()
+            if tokens + (now - at) * self._per_s < self._burst
         }

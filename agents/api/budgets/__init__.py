@@ -1,1 +1,1 @@
-"""Consumption and budgets over HTTP."""
+"""Usage and budgets of model calls."""

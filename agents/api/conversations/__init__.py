@@ -1,1 +1,1 @@
-"""Conversations over HTTP."""
+"""Conversations in the HTTP API: response shapes and requests to a window."""

@@ -1,167 +1,35 @@
-"""Conversations as the API shows them: RFC 3339 times, reasons in words."""
+"""Builds the response shapes of conversations, windows and contexts. Pure."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from agents.conversations.lookup import Conversation
-from schemas.conversations.adjustments import Mark
-from schemas.conversations.contexts import ContextEntry, ConversationContext, OmittedMessage
-from schemas.conversations.messages import Message, Role, Scope
-from schemas.conversations.window_settings import Strategy
-from schemas.conversations.windows import (
-    Cause,
-    Gap,
-    LastPrune,
-    Level,
-    Phase,
-    Pruning,
-    Reason,
-    Statistics,
-    WindowState,
+from agents.api.conversations.shapes import (
+    ContextView,
+    ConversationSummary,
+    ConversationView,
+    GapView,
+    LastPruneView,
+    MessageView,
+    PruningView,
+    RunView,
+    StatisticsView,
 )
+from agents.api.conversations.window_requests import SettingsInForce
+from agents.conversations.listing import ListedConversation
+from agents.conversations.lookup import Conversation
+from schemas.conversations.contexts import ConversationContext
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import Gap, LastPrune, Pruning, Statistics, WindowState
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.context import gaps
 from streams.windows.context.statistics import headline
 from streams.windows.pruning.reasons import SENTENCES
+from streams.windows.tokens.accounting import Budget
 
 
-class LastPruneView(Struct, frozen=True, kw_only=True):
-    """When messages left last, why, and how many."""
-
-    at: datetime
-    cause: Cause
-    removed: int
-
-
-class StatisticsView(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Counts of messages and of billed tokens. `percent_used` is of the model's context of `context_tokens`; of them a context
-    may hold `token_limit`. `explanation` says how it is decided what leaves."""
-
-    total_messages: int
-    messages_in_context: int
-    pruned_messages: int
-    total_tokens: int
-    tokens_by_role: dict[Role, int]
-    pruned_tokens: int
-    token_limit: int
-    context_tokens: int
-    percent_used: float
-    level: Level
-    strategy: Strategy
-    explanation: str
-    oldest_message_at: datetime | None = None
-    last_prune: LastPruneView | None = None
-
-
-class GapView(Struct, frozen=True, kw_only=True):
-    """Where `count` messages of `tokens` tokens left the context, at positions from `first` to `last`."""
-
-    first: int
-    last: int
-    count: int
-    tokens: int
-    marker: str
-
-
-class ConversationView(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a conversation, about a second behind what happens in it.
-
-    `phase` is `new` until its window is known, which then has statistics; of a `forgotten` one nothing more will be told.
-    Every message before position `extracted_to` of `partition` is extracted. `namespaces` are all that it feeds.
-    Until `restorable_until` a clear can be undone, unless something else leaves the context before.
-    """
-
-    conversation_id: str
-    scope: Scope
-    namespaces: tuple[str, ...]
-    policy: str
-    phase: Phase | Literal["new"]
-    headline: str = ""
-    statistics: StatisticsView | None = None
-    model: str | None = None
-    gaps: tuple[GapView, ...] = ()
-    partition: int | None = None
-    extracted_to: int = 0
-    cleared_at: datetime | None = None
-    restorable_until: datetime | None = None
-
-
-class RunView(Struct, frozen=True, kw_only=True):
-    """`count` messages left for one `reason`, which `why` says in words, at positions from `first` to `last`."""
-
-    reason: Reason
-    why: str
-    first: int
-    last: int
-    count: int
-
-
-class PruningView(Struct, frozen=True, kw_only=True):
-    """One time that messages left the context."""
-
-    number: int
-    at: datetime
-    cause: Cause
-    level: Level
-    tokens_before: int
-    tokens_after: int
-    count: int
-    removed: tuple[RunView, ...]
-
-
-class PruningPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The newest first; `next` is the cursor of the page behind them, absent on the last."""
-
-    prunings: tuple[PruningView, ...]
-    next: str | None = None
-
-
-class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """A message as it was said, and where it lies in Kafka; its counted `tokens`, and its `importance` now, from 0 to 1.
-    Whether it is `in_context` and `extracted` is said as far as it is known of its partition's window,
-    and so is the `mark` that it was given after it was sent, and the `rating` of a model, from 0 to 10."""
-
-    partition: int
-    position: int
-    tokens: int
-    importance: float
-    in_context: bool | None = None
-    extracted: bool | None = None
-    mark: Mark | None = None
-    rating: int | None = None
-
-
-class MessagePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Messages in the order asked for; `next` is the cursor of the page behind them, absent on the last."""
-
-    messages: tuple[MessageView, ...]
-    next: str | None = None
-
-
-class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model is to be shown of the conversation: `messages` in order, with markers (of the role `marker`) where others
-    were. `tokens` are counted ones. `billed_tokens` are what the model's provider is expected to bill for a request with this
-    context and the `tools` that were named, which take `tool_tokens` of them; `limit_tokens` is never exceeded. `left_out` had
-    no room in this context; `missing` messages of the context are not in the archive any more.
-    """
-
-    conversation_id: str
-    policy: str
-    messages: tuple[ContextEntry, ...]
-    tokens: int
-    billed_tokens: int
-    limit_tokens: int
-    headline: str
-    statistics: StatisticsView
-    left_out: tuple[OmittedMessage, ...] = ()
-    missing: int = 0
-    tool_tokens: int = 0
-
-
-def view(conversation: Conversation, now: datetime) -> ConversationView:
+def conversation_view(conversation: Conversation, now: datetime) -> ConversationView:
     new = ConversationView(
         conversation_id=conversation.conversation_id,
         scope=conversation.scope,
@@ -176,23 +44,53 @@ def view(conversation: Conversation, now: datetime) -> ConversationView:
         new,
         phase=state.phase,
         headline=headline(state.statistics, now.timestamp()),
-        statistics=statistics_view(state.statistics),
+        statistics=statistics_view(state.statistics, settings_in_force(conversation)),
         model=state.model,
         gaps=tuple(map(gap_view, state.gaps)),
         partition=state.partition,
         extracted_to=state.extracted_to,
-        cleared_at=moment(state.cleared_at),
-        restorable_until=moment(state.restorable_until),
+        cleared_at=to_datetime(state.cleared_at),
+        restorable_until=to_datetime(state.restorable.until) if state.restorable else None,
+        restorable_cause=state.restorable.cause if state.restorable else None,
+        restorable_messages=state.restorable.messages if state.restorable else None,
+        last_message_at=to_datetime(state.last_message_at),
     )
 
 
-def statistics_view(found: Statistics) -> StatisticsView:
-    last = found.last_prune
-    times = {"oldest_message_at": moment(found.oldest_message_at), "last_prune": last_view(last) if last else None}
-    return StatisticsView(**(asdict(found) | times))
+def summary_view(listed: ListedConversation) -> ConversationSummary:
+    statistics = listed.window.statistics
+    return ConversationSummary(
+        conversation_id=listed.scope.conversation_id,
+        scope=listed.scope,
+        namespaces=listed.namespaces,
+        policy=listed.policy.name,
+        phase=listed.window.phase,
+        total_messages=statistics.total_messages,
+        messages_in_context=statistics.messages_in_context,
+        total_tokens=statistics.total_tokens,
+        token_limit=statistics.token_limit,
+        context_tokens=statistics.context_tokens,
+        percent_used=statistics.percent_used,
+        level=statistics.level,
+        last_active_at=datetime.fromtimestamp(listed.window.active_at, UTC),
+    )
 
 
-def last_view(last: LastPrune) -> LastPruneView:
+def settings_in_force(conversation: Conversation) -> WindowSettings:
+    return conversation.choices.applied(conversation.policy.window)
+
+
+def statistics_view(statistics: Statistics, settings: WindowSettings) -> StatisticsView:
+    last, budget = statistics.last_prune, Budget(statistics.context_tokens, statistics.token_limit, settings)
+    times = {
+        "oldest_message_at": to_datetime(statistics.oldest_message_at),
+        "last_prune": last_prune_view(last) if last else None,
+    }
+    levels = {"warning_at_tokens": budget.warning_at_tokens, "aggressive_at_tokens": budget.aggressive_at_tokens}
+    return StatisticsView(**(asdict(statistics) | times | levels))
+
+
+def last_prune_view(last: LastPrune) -> LastPruneView:
     return LastPruneView(at=datetime.fromtimestamp(last.at, UTC), cause=last.cause, removed=last.removed)
 
 
@@ -202,16 +100,17 @@ def gap_view(gap: Gap) -> GapView:
 
 def pruning_view(pruning: Pruning) -> PruningView:
     removed = tuple(RunView(**asdict(run), why=SENTENCES[run.reason]) for run in pruning.removed)
-    fields = asdict(pruning) | {"at": datetime.fromtimestamp(pruning.at, UTC), "removed": removed}
+    times = {"at": to_datetime(pruning.at), "undone_at": to_datetime(pruning.undone_at)}
+    fields = asdict(pruning) | times | {"removed": removed}
     return PruningView(**fields, count=pruning.count)
 
 
 def message_view(archived: ArchivedMessage, state: WindowState | None, tokens: int, importance: float) -> MessageView:
     position = archived.position
-    known = state is not None and state.partition == archived.partition
+    is_known = state is not None and state.partition == archived.partition
     fields = asdict(archived.message) | {"partition": archived.partition, "position": position}
     fields |= {"tokens": tokens, "importance": importance}
-    if state is None or not known:
+    if state is None or not is_known:
         return MessageView(**fields)
     return MessageView(
         **fields,
@@ -222,27 +121,40 @@ def message_view(archived: ArchivedMessage, state: WindowState | None, tokens: i
     )
 
 
+def with_reason(message: MessageView, prunings: Sequence[Pruning]) -> MessageView:
+    """Adds to a message outside the context the reason why it left. `prunings` must be newest first, and the message must be
+    of the window's partition."""
+    for pruning in prunings:
+        for run in pruning.removed if pruning.undone_at is None else ():
+            if run.first <= message.position <= run.last:
+                at = datetime.fromtimestamp(pruning.at, UTC)
+                return replace(message, pruned_for=run.reason, pruned_why=SENTENCES[run.reason], pruned_at=at)
+    return message
+
+
 def in_context(state: WindowState, position: int) -> bool:
-    """Whether a message of the window's partition is in its context."""
+    """Whether the message at a position of the window's partition is in context."""
     return position >= state.opened and not gaps.holds(state.gaps, position)
 
 
-def context_view(conversation: Conversation, shown: ConversationContext, now: datetime) -> ContextView:
+def context_view(conversation: Conversation, context: ConversationContext, now: datetime) -> ContextView:
     return ContextView(
         conversation_id=conversation.conversation_id,
         policy=conversation.policy.name,
-        messages=shown.entries,
-        tokens=shown.tokens,
-        billed_tokens=shown.billed_tokens,
-        limit_tokens=shown.limit_tokens,
-        headline=headline(shown.statistics, now.timestamp()),
-        statistics=statistics_view(shown.statistics),
-        left_out=shown.left_out,
-        missing=shown.missing,
-        tool_tokens=shown.tool_tokens,
+        messages=context.entries,
+        tokens=context.tokens,
+        billed_tokens=context.billed_tokens,
+        limit_tokens=context.limit_tokens,
+        headline=headline(context.statistics, now.timestamp()),
+        statistics=statistics_view(context.statistics, settings_in_force(conversation)),
+        left_out=context.left_out,
+        missing=context.missing,
+        tool_tokens=context.tool_tokens,
+        settings=SettingsInForce.of(settings_in_force(conversation)),
+        chosen_by=conversation.choices.chosen_by(conversation.policy.window),
     )
 
 
-def moment(at: float | None) -> datetime | None:
-    """Unix seconds."""
+def to_datetime(at: float | None) -> datetime | None:
+    """Converts Unix seconds to a UTC datetime."""
     return None if at is None else datetime.fromtimestamp(at, UTC)

@@ -1,1 +1,1 @@
-"""Dead letters as the API shows them."""
+"""Dead letters in the HTTP API."""

@@ -1,1 +1,1 @@
-"""HTTP as all routes use it: bodies, problems, cursors, deadlines, request ids."""
+"""HTTP concerns shared by all routes: bodies, errors, cursors, deadlines, request ids."""

@@ -1,4 +1,4 @@
-"""Cursors of paged lists: opaque to clients, and rejected if another list made them."""
+"""Cursors of paged lists: opaque to clients, and valid only for the list that issued them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import blake2b
@@ -12,36 +12,37 @@ from schemas.errors import Rejected
 
 T = TypeVar("T")
 
-MARK_BYTES: Final = 6  # of the list that a cursor is of
+DIGEST_BYTES: Final = 6
 
-LimitOf = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
+LimitOf = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries in the response.")]
 CursorOf = Annotated[
-    str | None, Query(alias="cursor", max_length=2_000, description="`next` of the page before; none for the first.")
+    str | None,
+    Query(alias="cursor", max_length=2_000, description="`next` of the previous page; absent for the first page."),
 ]
 
 
-def encode_cursor(place: Any, of: Any) -> str:
-    """`of` says which list it is, with all that decides what is in it and in which order."""
-    return urlsafe_b64encode(list_digest(of) + codec.encode(place)).rstrip(b"=").decode()
+def encode_cursor(place: Any, list_key: Any) -> str:
+    """Encodes a place in a list. `of` identifies the list, including its filters and order."""
+    return urlsafe_b64encode(list_digest(list_key) + codec.encode(place)).rstrip(b"=").decode()
 
 
-def decode_cursor(said: str, shape: type[T], of: Any) -> T:
-    """What a cursor of this list stands for. Raises Problem 422."""
+def decode_cursor(cursor: str, shape: type[T], list_key: Any) -> T:
+    """Returns the place that a cursor of the list `of` encodes. Raises Problem 422 for any other cursor."""
     try:
-        data = urlsafe_b64decode(said.encode() + b"=" * (-len(said) % 4))
-        if data[:MARK_BYTES] != list_digest(of):
+        data = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
+        if data[:DIGEST_BYTES] != list_digest(list_key):
             raise unknown_cursor()
-        return codec.decode(data[MARK_BYTES:], shape)
+        return codec.decode(data[DIGEST_BYTES:], shape)
     except (Rejected, ValueError) as exc:
         raise unknown_cursor() from exc
 
 
-def list_digest(of: Any) -> bytes:
-    return blake2b(codec.encode(of), digest_size=MARK_BYTES).digest()
+def list_digest(list_key: Any) -> bytes:
+    return blake2b(codec.encode(list_key), digest_size=DIGEST_BYTES).digest()
 
 
 def unknown_cursor() -> Problem:
     return invalid(
-        "the cursor is none of this list: take `next` of the page before, with the same filters and order, "
-        "or begin without one"
+        "the cursor belongs to another list: use `next` of the previous page with the same filters and order, "
+        "or omit `cursor`"
     )

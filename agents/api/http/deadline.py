@@ -1,48 +1,46 @@
-"""A time limit for requests: a response begins in time, or is a 503."""
+"""Limits the time until a response begins; late responses become a 503."""
 
 import asyncio
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.http.problems import from_retryable, response
+from agents.api.http.problems import from_retryable, problem_response
 from schemas.errors import Retryable
 
 
 class DeadlineMiddleware:
-    """ASGI middleware. The time counts anew from each part of a body that comes in, and no more once the answer has begun: long
-    uploads and streams take as long as they do."""
+    """ASGI middleware. The deadline restarts with each received part of the body and ends when the response begins, so long
+    uploads and streams are not limited."""
 
-    def __init__(self, app: ASGIApp, within_s: float) -> None:
+    def __init__(self, app: ASGIApp, timeout_s: float) -> None:
         self._app = app
-        self._within_s = within_s
+        self._timeout_s = timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(self._within_s) as deadline:
-                await self._app(
-                    scope, self._extending(receive, deadline), without_deadline_once_answered(send, deadline)
-                )
+            async with asyncio.timeout(self._timeout_s) as deadline:
+                await self._app(scope, self._extending(receive, deadline), end_deadline_with_response(send, deadline))
         except TimeoutError:
             if not deadline.expired():
                 raise
-            late = Retryable(f"there was no answer within {self._within_s:g} s")
-            await response(Request(scope), from_retryable(late))(scope, receive, send)
+            error = Retryable(f"no response within {self._timeout_s:g} s")
+            await problem_response(Request(scope), from_retryable(error))(scope, receive, send)
 
     def _extending(self, receive: Receive, deadline: asyncio.Timeout) -> Receive:
         async def received() -> Message:
             message = await receive()
             if message["type"] == "http.request" and deadline.when() is not None:
-                deadline.reschedule(asyncio.get_running_loop().time() + self._within_s)
+                deadline.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
             return message
 
         return received
 
 
-def without_deadline_once_answered(send: Send, deadline: asyncio.Timeout) -> Send:
+def end_deadline_with_response(send: Send, deadline: asyncio.Timeout) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             deadline.reschedule(None)

@@ -1,4 +1,4 @@
-"""JSON bodies of routes as msgspec Structs, in both directions, with their OpenAPI documentation."""
+"""JSON request and response bodies as msgspec Structs, with their OpenAPI documentation."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
@@ -16,9 +16,10 @@ MAX_BODY_BYTES: Final = 1_048_576
 
 
 def json_body(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
-    """A dependency: the request's body as this Struct, `Annotated[Shape, Depends(takes(Shape))]`.
+    """Returns a dependency that decodes the request body: `Annotated[Shape, Depends(json_body(Shape))]`.
 
-    Raises Problem 413, 415 for another media type (a browser on a foreign page can send those without asking), and Rejected.
+    The dependency raises Rejected, Problem 413, and Problem 415 for another media type: browsers send some of those cross-site
+    without a preflight request.
     """
 
     async def body(request: Request) -> T:
@@ -28,7 +29,7 @@ def json_body(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
 
 
 async def read_json(request: Request) -> bytes:
-    """The raw body of a JSON request. Raises Problem 413, 415."""
+    """Returns the raw body of a JSON request. Raises Problem 413 and 415."""
     if media_type(request) != JSON:
         raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
     return await read_body(request, MAX_BODY_BYTES)
@@ -38,30 +39,32 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-async def read_body(request: Request, most_bytes: int) -> bytes:
-    """The body. Raises Problem 413 before it holds more than this."""
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Returns the body. Raises Problem 413 as soon as it exceeds `max_bytes`."""
     declared = request.headers.get("content-length", "")[:18]
-    if declared.isdecimal() and int(declared) > most_bytes:
-        raise too_large(most_bytes)
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise too_large(max_bytes)
     parts, size = [], 0
     async for part in request.stream():
         parts.append(part)
-        if (size := size + len(part)) > most_bytes:
-            raise too_large(most_bytes)
+        if (size := size + len(part)) > max_bytes:
+            raise too_large(max_bytes)
     return b"".join(parts)
 
 
-def too_large(most_bytes: int) -> Problem:
-    return Problem(413, "content-too-large", f"a body may have {most_bytes:,} bytes at most", {"Connection": "close"})
+def too_large(max_bytes: int) -> Problem:
+    return Problem(
+        413, "content-too-large", f"the body exceeds the limit of {max_bytes:,} bytes", {"Connection": "close"}
+    )
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A Struct or builtins as JSON."""
+    """Returns a response with a Struct or builtins as JSON."""
     return Response(codec.encode(value), status, dict(headers or {}), JSON)
 
 
 class DocumentedBodies(dict[str, Any]):
-    """The OpenAPI documentation of an operation's bodies, with the Structs that it refers to."""
+    """The OpenAPI fields of an operation's bodies, with the Structs that they refer to."""
 
     def __init__(self, fields: dict[str, Any], shapes: tuple[type[Struct], ...]) -> None:
         super().__init__(fields)
@@ -69,26 +72,29 @@ class DocumentedBodies(dict[str, Any]):
 
 
 def documented(
-    gives: type[Struct] | None = None,
+    response_body: type[Struct] | None = None,
     *,
-    takes: type[Struct] | None = None,
+    request_body: type[Struct] | None = None,
     status: int = 200,
-    description: str = "As asked.",
+    description: str = "Success.",
     without_body: Mapping[int, str] | None = None,
     with_same_body: Mapping[int, str] | None = None,
 ) -> DocumentedBodies:
-    """`openapi_extra` of a route: the shape it `gives` with `status`, the shape it `takes`, and further statuses by what they
-    say: `also` those without a body, `alike` those with the same. Problems are added to every route."""
+    """Returns `openapi_extra` for a route that responds with `response_body` under `status` and accepts `request_body`.
+
+    `without_body` and `with_same_body` are further statuses with their descriptions; the latter have the body `response_body`
+    too. Problem responses are added to every route elsewhere.
+    """
     with_body = {status: description} | dict(with_same_body or {})
     responses: dict[str, Any] = {
-        str(each): {"description": words} | content(gives) for each, words in with_body.items()
+        str(code): {"description": text} | json_content(response_body) for code, text in with_body.items()
     }
-    responses |= {str(other): {"description": words} for other, words in (without_body or {}).items()}
+    responses |= {str(other): {"description": text} for other, text in (without_body or {}).items()}
     fields: dict[str, Any] = {"responses": responses}
-    if takes is not None:
-        fields["requestBody"] = {"required": True} | content(takes)
-    return DocumentedBodies(fields, tuple(shape for shape in (gives, takes) if shape is not None))
+    if request_body is not None:
+        fields["requestBody"] = {"required": True} | json_content(request_body)
+    return DocumentedBodies(fields, tuple(shape for shape in (response_body, request_body) if shape is not None))
 
 
-def content(shape: type[Struct] | None) -> dict[str, Any]:
+def json_content(shape: type[Struct] | None) -> dict[str, Any]:
     return {} if shape is None else {"content": {JSON: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}}}

@@ -1,6 +1,6 @@
-"""Errors as answers: `application/problem+json` (RFC 9457) for whatever goes wrong, framework's and ours alike.
+"""Maps all errors, including FastAPI's, to `application/problem+json` responses (RFC 9457).
 
-`type` is `urn:memstream:problem:` and a short stable word, which programs may branch on; `detail` is for people.
+`type` is `urn:memstream:problem:` followed by a stable code for programs; `detail` is a sentence for people.
 """
 
 import logging
@@ -19,13 +19,13 @@ from schemas.errors import MemstreamError, Misconfigured, Overloaded, Rejected, 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-TYPE = "urn:memstream:problem:"
+TYPE_PREFIX = "urn:memstream:problem:"
 RETRY_AFTER_S = 5
-OVERLOADED_RETRY_AFTER_S = 1  # some of those that wait are answered by then
+OVERLOADED_RETRY_AFTER_S = 1  # queued requests are likely served by then
 
 
 class ProblemDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is wrong with a request, or why it cannot be answered now. `instance` is its path, `request_id` its id in logs."""
+    """An error response. `instance` is the path of the request, `request_id` its id in the server's log."""
 
     type: str
     title: str
@@ -36,12 +36,12 @@ class ProblemDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Problem(MemstreamError):
-    """A request that gets an error for its answer. `word` names the kind of problem."""
+    """An error response as an exception. `code` is the stable code at the end of the problem's `type`."""
 
-    def __init__(self, status: int, word: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"{status} {word}: {detail}")
+    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(f"{status} {code}: {detail}")
         self.status = status
-        self.word = word
+        self.code = code
         self.detail = detail
         self.headers = dict(headers or {})
 
@@ -59,7 +59,7 @@ def invalid(detail: str) -> Problem:
 
 
 def from_rejected(rejected: Rejected) -> Problem:
-    """Bytes that are no JSON are a bad request; what they say may be well formed and still wrong."""
+    """Returns 400 for bytes that are not JSON, and 422 for JSON that is not valid."""
     return Problem(400 if rejected.reason == "undecodable" else 422, rejected.reason, rejected.detail)
 
 
@@ -68,41 +68,39 @@ def from_retryable(retryable: Retryable) -> Problem:
 
 
 def from_http_exception(request: Request, raised: HTTPException) -> Problem:
-    """Errors of the framework: unknown path, unknown method."""
+    """Converts errors of the framework, such as an unknown path or method."""
     if raised.status_code == HTTPStatus.NOT_FOUND:
-        return not_found(f"there is no path {request.url.path!r}: /v1/openapi.json has all")
+        return not_found(f"there is no path {request.url.path!r}: /v1/openapi.json lists all")
     if raised.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = ", ".join(
-            sorted(request.app.state.methods(request.url.path))
-        )  # of all routes of the path, not of one
-        return Problem(405, "method-not-allowed", f"this path takes {allowed}", {"Allow": allowed})
+        allowed = ", ".join(sorted(request.app.state.methods(request.url.path)))  # of all routes with this path
+        return Problem(405, "method-not-allowed", f"this path allows {allowed}", {"Allow": allowed})
     status = HTTPStatus(raised.status_code)
     return Problem(status, slug(status.phrase), str(raised.detail), raised.headers)
 
 
 def from_validation_error(raised: RequestValidationError) -> Problem:
-    """Names places and expectations; never values."""
-    said = (
+    """Describes the fields and the expected values, but never the values received."""
+    errors = (
         f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}" for error in raised.errors()
     )
-    return invalid("; ".join(said))
+    return invalid("; ".join(errors))
 
 
 def from_overloaded(overloaded: Overloaded) -> Problem:
     return Problem(503, "overloaded", str(overloaded), {"Retry-After": str(OVERLOADED_RETRY_AFTER_S)})
 
 
-UNFORESEEN = Problem(500, "internal", "this is a fault of the server; its log tells more under the request's id")
+INTERNAL_ERROR = Problem(500, "internal", "internal error: see the server's log for this request id")
 
 
 def slug(phrase: str) -> str:
     return phrase.lower().replace(" ", "-")
 
 
-def response(request: Request, problem: Problem) -> Response:
+def problem_response(request: Request, problem: Problem) -> Response:
     request_id = getattr(request.state, "request_id", None)
     details = ProblemDetails(
-        type=TYPE + problem.word,
+        type=TYPE_PREFIX + problem.code,
         title=HTTPStatus(problem.status).phrase,
         status=problem.status,
         detail=problem.detail,
@@ -116,30 +114,30 @@ def response(request: Request, problem: Problem) -> Response:
 async def handle_error(request: Request, raised: Exception) -> Response:
     match raised:
         case Problem():
-            return response(request, raised)
+            return problem_response(request, raised)
         case Rejected():
-            return response(request, from_rejected(raised))
-        case Overloaded():  # not logged: the meter of requests counts them, and they come by the hundred
-            return response(request, from_overloaded(raised))
+            return problem_response(request, from_rejected(raised))
+        case Overloaded():  # not logged: frequent under load, and counted by the request metrics
+            return problem_response(request, from_overloaded(raised))
         case Retryable():
             log.warning("%s %s: %s", request.method, quote(request.url.path), raised)
-            return response(request, from_retryable(raised))
+            return problem_response(request, from_retryable(raised))
         case Misconfigured():
             log.error("%s %s: %s", request.method, quote(request.url.path), raised)
-            return response(request, Problem(500, "misconfigured", "the server is set up wrong; its log says how"))
+            return problem_response(request, Problem(500, "misconfigured", "the server is misconfigured: see its log"))
         case _:
-            return response(request, UNFORESEEN)
+            return problem_response(request, INTERNAL_ERROR)
 
 
 async def handle_framework_error(request: Request, raised: Exception) -> Response:
     if isinstance(raised, RequestValidationError):
-        return response(request, from_validation_error(raised))
+        return problem_response(request, from_validation_error(raised))
     assert isinstance(raised, HTTPException)
-    return response(request, from_http_exception(request, raised))
+    return problem_response(request, from_http_exception(request, raised))
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """From here on every error of the app is a problem. What nobody foresaw is logged with its trace by the server."""
+    """Makes every error of the app a problem response. The server logs unexpected errors with their traceback."""
     app.add_exception_handler(MemstreamError, handle_error)
     app.add_exception_handler(HTTPException, handle_framework_error)
     app.add_exception_handler(RequestValidationError, handle_framework_error)

@@ -1,4 +1,4 @@
-"""Gives each request an id, in the response and in the log: the caller's `X-Request-Id`, or a new one."""
+"""Assigns each request an id for the response and the log: the `X-Request-Id` header of the caller, or a new UUID."""
 
 import logging
 import re
@@ -14,11 +14,12 @@ from schemas.observability.log_context import about
 log = logging.getLogger(__name__)
 
 HEADER = "X-Request-Id"
-PLAIN = re.compile(r"[A-Za-z0-9._-]{1,128}")  # what can do no harm in a log
+SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")  # safe to log
 
 
 class RequestIdMiddleware:
-    """ASGI middleware. Logs each request by its path, without the query: namespaces name people."""
+    """ASGI middleware. Logs each request with its path but without its query, because queries contain namespaces, which name
+    people."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -27,12 +28,12 @@ class RequestIdMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        said = Headers(scope=scope).get(HEADER, "")
-        request_id = said if PLAIN.fullmatch(said) else str(uuid4())
+        received = Headers(scope=scope).get(HEADER, "")
+        request_id = received if SAFE_ID.fullmatch(received) else str(uuid4())
         scope.setdefault("state", {})["request_id"] = request_id
         began, status = time.perf_counter(), 500
 
-        async def tell(message: Message) -> None:
+        async def send_observed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -41,8 +42,8 @@ class RequestIdMiddleware:
 
         with about(http_request_id=request_id):
             try:
-                await self._app(scope, receive, tell)
+                await self._app(scope, receive, send_observed)
             finally:
                 took_ms = (time.perf_counter() - began) * 1_000
-                path = quote(scope["path"])  # as it came: what it stands for may be a line of a log
+                path = quote(scope["path"])  # still escaped: a decoded path could forge a log line
                 log.info("%s %s %d %.1f ms %s", scope["method"], path, status, took_ms, request_id)

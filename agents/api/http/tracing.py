@@ -1,4 +1,4 @@
-"""Continues the caller's trace; commands of the request carry it on."""
+"""Continues the trace of the caller and passes it on to the commands that a request sends."""
 
 from opentelemetry.trace import SpanKind, StatusCode
 from starlette.datastructures import Headers
@@ -6,29 +6,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from schemas.observability import traces
 
-UNHEARD = "/health"  # of those who look whether the process lives, every few seconds
+UNTRACED_PATHS = "/health"  # probes, every few seconds
 
 
 class TracingMiddleware:
-    """ASGI middleware. Names the route's template and never the path: that names people."""
+    """ASGI middleware. Spans carry the route's template instead of the path, because paths may name people."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(UNHEARD):
+        if scope["type"] != "http" or scope["path"].startswith(UNTRACED_PATHS):
             await self._app(scope, receive, send)
             return
-        said = Headers(scope=scope).get(traces.HEADER)
-        if said is None and not traces.recording():
+        traceparent = Headers(scope=scope).get(traces.HEADER)
+        if traceparent is None and not traces.recording():
             await self._app(scope, receive, send)
             return
-        cause = None if said is None else traces.parse_traceparent(said.encode("latin-1"))
+        cause = None if traceparent is None else traces.parse_traceparent(traceparent.encode("latin-1"))
         with traces.span(
             scope["method"], {"http.request.method": scope["method"]}, causes=(cause,), kind=SpanKind.SERVER
         ) as span:
 
-            async def tell(message: Message) -> None:
+            async def send_observed(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     route = getattr(scope.get("route"), "path", None)
                     if route is not None:
@@ -39,4 +39,4 @@ class TracingMiddleware:
                         span.set_status(StatusCode.ERROR)
                 await send(message)
 
-            await self._app(scope, receive, tell)
+            await self._app(scope, receive, send_observed)

@@ -1,1 +1,1 @@
-"""Memory events told as they happen: streams, the places in them, and what wakes them."""
+"""Live memory events: event streams, positions in them, and change notifications."""

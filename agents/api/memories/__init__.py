@@ -1,1 +1,1 @@
-"""Memories over HTTP: views, changes as commands, lists, export and import."""
+"""Memories in the HTTP API: views, changes as commands, lists, export and import."""

@@ -1,4 +1,4 @@
-"""Turns a requested change into a command, waits for its outcome with a time limit, and makes the response."""
+"""Turns a requested change into a command, waits for its outcome with a time limit, and builds the response."""
 
 from hashlib import blake2b, sha256
 from typing import Annotated, Any, Literal, TypeAlias
@@ -12,10 +12,10 @@ from agents.api.access.callers import Caller
 from agents.api.http.json_bodies import json_response
 from agents.api.http.problems import Problem, conflict
 from agents.api.memories.commands import status_path
-from agents.api.memories.views import MemoryView, etag, view
+from agents.api.memories.views import MemoryView, etag, memory_view
 from agents.api.ports import Ports
 from agents.curation.eraser import erasure_id
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from schemas import codec, ids
 from schemas.memories.commands import Command
 from schemas.memories.memories import Change, Memory
@@ -28,7 +28,7 @@ IdempotencyKey = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=256,
-        description="Any text of the caller's: what is asked again with the same one is done once.",
+        description="Any text. Requests with the same key are applied once.",
     ),
 ]
 
@@ -37,9 +37,9 @@ CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", 
 
 
 class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of a change: `accepted`, with the current memory; `rejected`, with the reason; or `pending`: poll
-    `/v1/commands/{command_id}` for the outcome. `sequence` is the namespace's after the change. For an erased namespace
-    `/v1/erasures/{erasure_id}` returns the receipt."""
+    """The result of a change. `status` is `accepted` (with the current memory), `rejected` (with the reason) or `pending`
+    (poll `/v1/commands/{command_id}`). `sequence` is the namespace's sequence number after the change. For an erased
+    namespace, `/v1/erasures/{erasure_id}` returns the receipt."""
 
     command_id: str
     namespace: str
@@ -55,7 +55,8 @@ class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def build_command(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Command:
-    """The command for a request. Its id is the same for the same idempotency key, caller, kind of change and memory."""
+    """Builds the command of a request. With an idempotency key, the command id derives from the key, the caller, the kind of
+    change, the namespace and the memory, so a repeated request has the same id."""
     subject = fields.get("memory_id", "")
     derived = ids.derive("asked", caller.key_id, kind, namespace, subject, key)
     return Command(
@@ -70,28 +71,29 @@ def build_command(
 
 
 def digest(key: str, fields: Any) -> str:
-    """A digest of the request, to detect another request under the same key. Only someone who knows the key could guess the
-    request from it; the key is stored nowhere."""
+    """Returns a digest of the request, to detect a different request under the same idempotency key. It is keyed with the
+    idempotency key, which is not stored, so stored digests do not reveal the request."""
     return blake2b(
         codec.encode(fields), digest_size=16, key=sha256(key.encode(errors="surrogatepass")).digest()
     ).hexdigest()
 
 
 async def earlier_answer(ports: Ports, command: Command, key: str | None) -> Response | None:
-    """The response to an earlier request with the same key, if that was applied."""
+    """Returns the response to an earlier request with the same idempotency key if its command was applied, otherwise None."""
     outcome = await ports.commands.outcome(command.namespace, command.command_id) if key is not None else None
     return None if outcome is None else await outcome_response(ports, command, outcome)
 
 
 async def send_and_answer(ports: Ports, command: Command) -> Response:
-    """Sends the command and returns its outcome. Raises Problem 409 or 412 for a rejected command, Retryable, Rejected."""
+    """Sends the command and returns the response. Raises Problem 409 or 412 for a rejected command, Problem 422 for a reused
+    idempotency key, Retryable, and Rejected."""
     return await outcome_response(ports, command, await ports.commands.send_and_wait(command))
 
 
 async def apply_change(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Response:
-    """Applies a change to a namespace, once for each key."""
+    """Applies a change to a namespace, at most once per idempotency key. Raises as `send_and_answer`."""
     command = build_command(ports, caller, kind, namespace, key, **fields)
     return await earlier_answer(ports, command, key) or await send_and_answer(ports, command)
 
@@ -122,7 +124,7 @@ def key_reused() -> Problem:
     return Problem(
         422,
         "idempotency-key-reused",
-        "another request was made under this Idempotency-Key: choose another key for another request",
+        "this Idempotency-Key was used for a different request: choose a new key",
     )
 
 
@@ -130,13 +132,14 @@ def version_outdated(memory: Memory) -> Problem:
     return Problem(
         412,
         "precondition-failed",
-        f"memory {memory.memory_id!r} is at version {memory.version}: read it again, and decide anew",
+        f"memory {memory.memory_id!r} is at version {memory.version}: read it again and retry",
         {"ETag": etag(memory, "full")},
     )
 
 
 async def changed_memory(ports: Ports, outcome: Outcome) -> Memory | None:
-    """The outcome's memory in its current state; None if it is deleted, or if an import put it into another namespace."""
+    """Returns the current state of the memory that the command changed; None if it is deleted, or if an import moved it to
+    another namespace."""
     memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
     if memory is None or memory.status == "deleted" or memory.namespace != outcome.namespace:
         return None
@@ -152,7 +155,7 @@ def command_result(command_id: str, outcome: Outcome, memory: Memory | None) -> 
         memory_id=outcome.memory_id,
         sequence=outcome.sequence,
         reason=outcome.reason,
-        memory=None if memory is None else view(memory, "full"),
+        memory=None if memory is None else memory_view(memory, "full"),
         erasure_id=erasure_id(outcome.namespace, command_id) if outcome.change == "purged" else None,
     )
 

@@ -1,7 +1,7 @@
 """An in-process cache of memories. Memory events invalidate it; requests bypass it while events may be late.
 
-An entry is served only if all events until `fresh_s` ago have arrived, and for at most `lives_s`: when a worker crashes between
-its commit and its events, another worker publishes these later.
+An entry is served only while all events up to `max_event_lag_s` ago have arrived, and for at most `ttl_s`: if a worker crashes
+between its commit and its events, another worker publishes these events later.
 """
 
 from collections import OrderedDict
@@ -16,13 +16,13 @@ from schemas.memories.memories import Memory
 from sinks.memories.listing import Listing
 from sinks.memories.reader import MemoryVersion
 
-FRESH_S: Final = 0.8
-LIVES_S: Final = 10.0
-MOST_BYTES: Final = 64 * 1024 * 1024
-ENTRY_BYTES: Final = 600  # of a memory without its texts, of a question, and of an entry, about
+MAX_EVENT_LAG_S: Final = 0.8
+TTL_S: Final = 10.0
+MAX_BYTES: Final = 64 * 1024 * 1024
+ENTRY_BYTES: Final = 600  # approximate overhead of a memory without its texts, of a list query, and of an entry
 PART_BYTES: Final = 200  # of a source or a link without its ids
 
-Key: TypeAlias = str | Listing  # a memory's id, or what was asked of a list
+Key: TypeAlias = str | Listing  # a memory's id, or a list query
 
 
 class MemorySource(Protocol):
@@ -30,7 +30,7 @@ class MemorySource(Protocol):
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]: ...
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]: ...
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]: ...
 
@@ -45,27 +45,28 @@ class Entry(Struct, frozen=True):
 
 
 class CachedMemories:
-    """Implements agents.api.ports.MemoryReader. `clock` is in seconds; events up to `heard_to` have arrived. `told` hears
-    of each read whether it was answered from the cache."""
+    """Implements agents.api.ports.MemoryReader. `clock` returns seconds. `caught_up_to` returns the time up to which events
+    have arrived. `on_read` is called per read with a flag for a cache hit and the namespace, or "" if the memory does not
+    exist."""
 
     def __init__(
         self,
         source: MemorySource,
         clock: Callable[[], float],
-        heard_to: Callable[[], float],
+        caught_up_to: Callable[[], float],
         *,
-        fresh_s: float = FRESH_S,
-        lives_s: float = LIVES_S,
-        most_bytes: int = MOST_BYTES,
-        told: Callable[[bool], None] = lambda kept: None,
+        max_event_lag_s: float = MAX_EVENT_LAG_S,
+        ttl_s: float = TTL_S,
+        max_bytes: int = MAX_BYTES,
+        on_read: Callable[[bool, str], None] = lambda cached, namespace: None,
     ) -> None:
         self._source = source
         self._clock = clock
-        self._heard_to = heard_to
-        self._fresh_s = fresh_s
-        self._lives_s = lives_s
-        self._most_bytes = most_bytes
-        self._told = told
+        self._caught_up_to = caught_up_to
+        self._max_event_lag_s = max_event_lag_s
+        self._ttl_s = ttl_s
+        self._max_bytes = max_bytes
+        self._on_read = on_read
         self._entries: OrderedDict[Key, Entry] = OrderedDict()
         self._by_namespace: dict[str, set[Key]] = {}
         self._loads: set[PendingRead] = set()
@@ -74,72 +75,75 @@ class CachedMemories:
         self.misses = 0
 
     async def get(self, memory_id: str) -> Memory | None:
-        """The memory, of any status and namespace. Raises Retryable."""
+        """Returns the memory, of any status and namespace. Raises Retryable."""
         return (await self.by_ids((memory_id,))).get(memory_id)
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        """Existing memories, of any status and namespace; reads only those that are not cached. Raises Retryable."""
-        found = {each: entry.memories[0] for each in memory_ids if (entry := self._kept(each)) is not None}
+        """Returns the existing memories by id, of any status and namespace; reads only those that are not cached. Raises
+        Retryable."""
+        found = {each: entry.memories[0] for each in memory_ids if (entry := self._cached(each)) is not None}
         missing = [each for each in memory_ids if each not in found]
         if missing:
             with self._loading() as load:
                 read = await self._source.by_ids(missing)
             for memory in read.values():
-                self._keep(load, memory.memory_id, (memory,), memory.namespace)
+                self._store(load, memory.memory_id, (memory,), memory.namespace)
+            for each in missing:
+                self._on_read(False, read[each].namespace if each in read else "")
             found |= read
         return found
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
-        """A page of a namespace's memories. Raises Retryable."""
-        if (entry := self._kept(asked)) is not None:
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
+        """Returns a page of a namespace's memories. Raises Retryable."""
+        if (entry := self._cached(listing)) is not None:
             return entry.memories
         with self._loading() as load:
-            memories = await self._source.list_page(asked)
-        self._keep(load, asked, memories, asked.namespace)
+            memories = await self._source.list_page(listing)
+        self._on_read(False, listing.namespace)
+        self._store(load, listing, memories, listing.namespace)
         return memories
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
-        """Versions above one, oldest first; never cached. Raises Retryable."""
+        """Returns up to `limit` versions after `version`, oldest first. Versions are never cached. Raises Retryable."""
         return await self._source.versions_after(memory_id, version, limit)
 
     def forget(self, namespace: str) -> None:
-        """Invalidates the namespace, including reads in progress."""
+        """Invalidates a namespace, including reads in progress."""
         for load in self._loads:
-            load.overtaken.add(namespace)
+            load.changed.add(namespace)
         for key in tuple(self._by_namespace.get(namespace, ())):
             self._drop(key)
 
     def forget_all(self) -> None:
-        """Invalidates everything."""
+        """Invalidates the whole cache, including reads in progress."""
         for load in self._loads:
-            load.all_overtaken = True
+            load.all_changed = True
         self._entries.clear()
         self._by_namespace.clear()
         self._bytes = 0
 
-    def _kept(self, key: Key) -> Entry | None:
+    def _cached(self, key: Key) -> Entry | None:
         now, entry = self._clock(), self._entries.get(key)
-        if entry is not None and now - entry.at >= self._lives_s:
+        if entry is not None and now - entry.at >= self._ttl_s:
             self._drop(key)
             entry = None
-        if entry is None or now - self._heard_to() >= self._fresh_s:
+        if entry is None or now - self._caught_up_to() >= self._max_event_lag_s:
             self.misses += 1
-            self._told(False)
             return None
         self._entries.move_to_end(key)
         self.hits += 1
-        self._told(True)
+        self._on_read(True, entry.namespace)
         return entry
 
-    def _keep(self, load: "PendingRead", key: Key, memories: tuple[Memory, ...], namespace: str) -> None:
-        if load.all_overtaken or namespace in load.overtaken:
+    def _store(self, load: "PendingRead", key: Key, memories: tuple[Memory, ...], namespace: str) -> None:
+        if load.all_changed or namespace in load.changed:
             return
         self._drop(key)
         entry = Entry(memories, namespace, load.began, ENTRY_BYTES + key_size(key) + sum(map(size, memories)))
         self._entries[key] = entry
         self._by_namespace.setdefault(namespace, set()).add(key)
         self._bytes += entry.size
-        while self._bytes > self._most_bytes:
+        while self._bytes > self._max_bytes:
             self._drop(next(iter(self._entries)))
 
     def _drop(self, key: Key) -> None:
@@ -154,7 +158,7 @@ class CachedMemories:
 
     @contextmanager
     def _loading(self) -> Iterator["PendingRead"]:
-        """Tracks a read in progress: an event that arrives meanwhile may be newer than its result."""
+        """Tracks a read in progress, because an event that arrives meanwhile may be newer than the result."""
         load = PendingRead(self._clock())
         self._loads.add(load)
         try:
@@ -164,25 +168,25 @@ class CachedMemories:
 
 
 class PendingRead:
-    """A read in progress: when it began, and the namespaces that changed since."""
+    """A read in progress: its start, and the namespaces that changed since then."""
 
     def __init__(self, began: float) -> None:
         self.began = began
-        self.overtaken: set[str] = set()
-        self.all_overtaken = False
+        self.changed: set[str] = set()
+        self.all_changed = False
 
 
 def size(memory: Memory) -> int:
-    """About, in bytes."""
-    said = (memory.text, memory.context or "", memory.full_text or "", *memory.kinds, *memory.tags)
+    """Approximate size in bytes."""
+    texts = (memory.text, memory.context or "", memory.full_text or "", *memory.kinds, *memory.tags)
     sources = (each for source in memory.sources for each in (source.conversation_id, source.message_id))
     links = (link.memory_id for link in memory.links)
     parts = PART_BYTES * (len(memory.sources) + len(memory.links))
-    return ENTRY_BYTES + parts + texts_size((memory.namespace, memory.memory_id, *said, *sources, *links))
+    return ENTRY_BYTES + parts + texts_size((memory.namespace, memory.memory_id, *texts, *sources, *links))
 
 
 def key_size(key: Key) -> int:
-    """About, in bytes: what is asked for may be much longer than what is found."""
+    """Approximate size in bytes. The filters of a list may be larger than its result."""
     if isinstance(key, str):
         return getsizeof(key)
     return ENTRY_BYTES + texts_size((key.namespace, *key.kinds, *key.tags, key.after.memory_id if key.after else ""))

@@ -1,4 +1,4 @@
-"""Exports a namespace as JSON Lines, a page at a time."""
+"""Exports a namespace as JSON Lines, page by page."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
@@ -11,12 +11,12 @@ from schemas.memories.memories import Memory, Status
 from sinks.memories.reader import MemoryVersion
 
 NDJSON: Final = "application/x-ndjson"
-PAGE: Final = 200  # memories read at a time
-PAGE_WITH_VERSIONS: Final = 10  # each may have been changed many times, and each version tells it twice
+PAGE_SIZE: Final = 200  # memories per query
+PAGE_SIZE_WITH_VERSIONS: Final = 10  # a memory may have many versions, each with two states
 
 
-class Pages(Protocol):
-    """Where memories are read page by page (sinks.memories.exports.Exports). Both raise Retryable."""
+class MemoryPages(Protocol):
+    """Reads memories page by page (sinks.memories.exports.Exports). Both methods raise Retryable."""
 
     async def page(
         self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int
@@ -26,24 +26,24 @@ class Pages(Protocol):
 
 
 class ExportedMemory(Memory, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of an export: a memory, when it was last said, and its versions if they were asked for, oldest first."""
+    """A line of an export: a memory, the time of its latest source message, and on request its versions, oldest first."""
 
     said_at: Moment | None = None
     versions: tuple[MemoryVersion, ...] = ()
 
 
-async def exported(
-    pages: Pages, namespace: str, statuses: Sequence[Status], *, with_versions: bool
+async def export_pages(
+    pages: MemoryPages, namespace: str, statuses: Sequence[Status], *, with_versions: bool
 ) -> AsyncIterator[bytes]:
-    """Lines in the order of the memories' ids, a page of them at a time. Raises Retryable."""
-    after_id, limit = "", PAGE_WITH_VERSIONS if with_versions else PAGE
+    """Yields the JSON lines of one page at a time, ordered by memory id. Raises Retryable."""
+    after_id, limit = "", PAGE_SIZE_WITH_VERSIONS if with_versions else PAGE_SIZE
     versions: dict[str, tuple[MemoryVersion, ...]] = {}
     while page := await pages.page(namespace, after_id, statuses, limit):
         after_id = page[-1].memory_id
         if with_versions:
             versions = await pages.versions([memory.memory_id for memory in page])
-        yield b"".join(encode(line(memory, versions.get(memory.memory_id, ()))) + b"\n" for memory in page)
+        yield b"".join(encode(exported_memory(memory, versions.get(memory.memory_id, ()))) + b"\n" for memory in page)
 
 
-def line(memory: Memory, versions: tuple[MemoryVersion, ...]) -> ExportedMemory:
+def exported_memory(memory: Memory, versions: tuple[MemoryVersion, ...]) -> ExportedMemory:
     return ExportedMemory(**asdict(memory), said_at=memory.said_at, versions=versions)

@@ -1,14 +1,14 @@
-"""An import that tells how far it is: while its lines come in, and until the curator has carried out the last of them."""
+"""Runs an import and reports its progress until the curator has applied the last command."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from typing import Final, TypeAlias
 
-from agents.api.http.lines import Line
+from agents.api.http.line_splitter import Line
 from agents.api.memories.imports import Import, ImportProgress, ImportReport, Settled
 
-LOOK_S: Final = 1.0
-STALLED_S: Final = 60.0  # without a step: no worker runs, or the last commands went to the dead letters
+INTERVAL_S: Final = 1.0
+STALL_TIMEOUT_S: Final = 60.0  # without progress: no worker runs, or the last commands became dead letters
 
 ImportStep: TypeAlias = ImportProgress | ImportReport
 
@@ -17,25 +17,27 @@ async def never() -> bool:
     return False
 
 
-async def followed(
+async def progress_steps(
     run: Import,
     lines: AsyncIterable[Line],
     settled: Settled,
     is_abandoned: Callable[[], Awaitable[bool]] = never,
     *,
-    look_s: float = LOOK_S,
-    stalled_s: float = STALLED_S,
+    interval_s: float = INTERVAL_S,
+    stall_timeout_s: float = STALL_TIMEOUT_S,
 ) -> AsyncGenerator[ImportStep, None]:
-    """How far it is, each `look_s`; last of all the report, once all is carried out or nothing was for `stalled_s`.
+    """Yields the progress every `interval_s` seconds and the report at the end: when all commands are applied, or when no
+    command was applied for `stall_timeout_s` seconds.
 
-    Once all lines are in, it ends when it `is_abandoned`. To be closed: what is not sent by then is not sent any more. Raises
-    Retryable."""
+    After all lines are read, it also ends when `is_abandoned` returns True. The caller must close the generator, which
+    cancels unsent lines. Raises Retryable.
+    """
     running = asyncio.create_task(run.run(lines))
     try:
-        while running in (await asyncio.wait({running}, timeout=look_s))[1]:
+        while running in (await asyncio.wait({running}, timeout=interval_s))[1]:
             yield await run.progress(settled)
         report = await running
-        async for progress in until_carried_out(run, settled, look_s, stalled_s):
+        async for progress in until_applied(run, settled, interval_s, stall_timeout_s):
             yield progress
             if await is_abandoned():
                 return
@@ -45,16 +47,16 @@ async def followed(
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def until_carried_out(
-    run: Import, settled: Settled, look_s: float, stalled_s: float
+async def until_applied(
+    run: Import, settled: Settled, interval_s: float, stall_timeout_s: float
 ) -> AsyncGenerator[ImportProgress, None]:
     clock = asyncio.get_running_loop().time
-    done, moved_at = -1, clock()
+    applied, progressed_at = -1, clock()
     while True:
         progress = await run.progress(settled)
         yield progress
-        if progress.carried_out > done:
-            done, moved_at = progress.carried_out, clock()
-        if done >= progress.accepted or clock() - moved_at >= stalled_s:
+        if progress.carried_out > applied:
+            applied, progressed_at = progress.carried_out, clock()
+        if applied >= progress.accepted or clock() - progressed_at >= stall_timeout_s:
             return
-        await asyncio.sleep(look_s)
+        await asyncio.sleep(interval_s)

@@ -1,4 +1,5 @@
-"""Bringing memories in from JSON Lines: each line becomes a command, sent in batches while the next lines still come in."""
+"""Imports memories from JSON Lines. Each line becomes a command; commands are sent in batches while the body is still being
+received."""
 
 from collections import deque
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Sequence
@@ -9,7 +10,7 @@ from typing import Annotated, Final, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from agents.api.http.lines import LONGEST, Line
+from agents.api.http.line_splitter import MAX_LINE_BYTES, Line
 from agents.curation.rules.normalise import normalise
 from schemas import codec, ids
 from schemas.conversations.messages import Identifier, Moment, require_storable
@@ -19,19 +20,20 @@ from schemas.memories.commands import Command, Origin
 from schemas.memories.memories import Status
 from schemas.policies.policies import Fraction
 
-AT_ONCE: Final = 200  # commands sent together
-MOST_TOLD: Final = 1_000  # lines of which a report says what is wrong
+BATCH_LINES: Final = 200
+MAX_REPORTED_PROBLEMS: Final = 1_000
 
-LOOKED_AT: Final = 500  # of commands that were sent together the last ones
+MAX_CHECKED_BATCHES: Final = 500  # batches checked per progress step
 
 Send: TypeAlias = Callable[[Sequence[Command]], Awaitable[None]]
 Settled: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Collection[str]]]
 
 
 class ImportedLine(Origin, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory as an export tells it; only `text` is needed. What else a line says is passed over, as its namespace and versions.
+    """A memory as exports contain it. Only `text` is required. Other fields, such as the namespace and versions, are
+    ignored.
 
-    Without a `memory_id` it gets one of its namespace, kind and text. Links may lead to what is not there: they are left.
+    Without a `memory_id`, the id derives from namespace, kind and text. Links to missing memories are dropped.
     """
 
     text: Annotated[str, Meta(min_length=1, max_length=4_000, pattern=r"\S")]
@@ -52,16 +54,16 @@ class ImportedLine(Origin, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RejectedLine(Struct, frozen=True):
-    """The line's number, from 1, and what is wrong with it."""
+    """A line that was not imported: its number, from 1, and the error."""
 
     line: int
     reason: str
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """Of `lines`, `accepted` are on their way to the curator; `skipped` are of memories that are no longer live; `rejected` are
-    not brought in, and `problems` says why of the first thousand. What became of a line is told under the id of its command:
-    `import:{import_id}:{line}`."""
+    """The result of an import: `accepted` lines were sent to the curator, `skipped` lines are memories that are not live,
+    `rejected` lines are invalid. `problems` has the errors of the first thousand rejected lines. The outcome of a line is
+    stored under the command id `import:{import_id}:{line}`."""
 
     import_id: str
     namespace: str
@@ -73,7 +75,8 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 
 
 class ImportProgress(Struct, frozen=True, kw_only=True):
-    """Of the `lines` that were read so far, `accepted` are on their way to the curator, and `carried_out` of those are done."""
+    """The progress of an import: `lines` read so far, `accepted` of them sent to the curator, `carried_out` of those
+    applied."""
 
     import_id: str
     lines: int
@@ -82,8 +85,8 @@ class ImportProgress(Struct, frozen=True, kw_only=True):
 
 
 class Import:
-    """One run. The same lines under the same `import_id` are carried out once; under another one they change nothing that is
-    there."""
+    """One import. Repeating it with the same `import_id` applies each line once. Repeating it with another id changes no
+    existing memory."""
 
     def __init__(self, namespace: str, import_id: str, actor: str, clock: Callable[[], datetime], send: Send) -> None:
         self._namespace = namespace
@@ -93,20 +96,20 @@ class Import:
         self._send = send
         self._counts = {"lines": 0, "accepted": 0, "skipped": 0, "rejected": 0}
         self._problems: list[RejectedLine] = []
-        self._sent: deque[tuple[str, int]] = deque()
-        self._carried_out = 0
+        self._batches: deque[tuple[str, int]] = deque()
+        self._applied = 0
 
     async def run(self, lines: AsyncIterable[Line]) -> ImportReport:
-        """Returns when all commands are confirmed by Kafka. Raises Retryable; the run may then be repeated under its id."""
-        waiting: list[Command] = []
+        """Returns once Kafka has confirmed all commands. Raises Retryable; the import may then be repeated under its id."""
+        batch: list[Command] = []
         async for line in lines:
             self._counts["lines"] += 1
             if (command := self._command(line)) is not None:
-                waiting.append(command)
-            if len(waiting) >= AT_ONCE:
-                await self._send_all(waiting)
-                waiting = []
-        await self._send_all(waiting)
+                batch.append(command)
+            if len(batch) >= BATCH_LINES:
+                await self._send_all(batch)
+                batch = []
+        await self._send_all(batch)
         return ImportReport(
             import_id=self._import_id, namespace=self._namespace, problems=tuple(self._problems), **self._counts
         )
@@ -115,40 +118,40 @@ class Import:
         if commands:
             await self._send(commands)
             self._counts["accepted"] += len(commands)
-            self._sent.append((commands[-1].command_id, self._counts["accepted"]))
+            self._batches.append((commands[-1].command_id, self._counts["accepted"]))
 
     async def progress(self, settled: Settled) -> ImportProgress:
-        """The curator takes a namespace's commands in their order: where the last of those sent together is settled, all before
-        it are. Raises Retryable."""
-        looked_at = list(islice(self._sent, LOOKED_AT))
-        found = await settled(self._namespace, [command_id for command_id, _ in looked_at])
-        last = max((at for at, (command_id, _) in enumerate(looked_at) if command_id in found), default=-1)
+        """Returns the progress. The curator applies a namespace's commands in order, so a batch is applied once its last
+        command is. Raises Retryable."""
+        checked = list(islice(self._batches, MAX_CHECKED_BATCHES))
+        applied = await settled(self._namespace, [command_id for command_id, _ in checked])
+        last = max((at for at, (command_id, _) in enumerate(checked) if command_id in applied), default=-1)
         for _ in range(last + 1):
-            _, self._carried_out = self._sent.popleft()
+            _, self._applied = self._batches.popleft()
         return ImportProgress(
             import_id=self._import_id,
             lines=self._counts["lines"],
             accepted=self._counts["accepted"],
-            carried_out=self._carried_out,
+            carried_out=self._applied,
         )
 
     def _command(self, line: Line) -> Command | None:
         try:
-            said = decoded(line)
+            imported = decode_line(line)
         except Rejected as exc:
             self._counts["rejected"] += 1
-            if len(self._problems) < MOST_TOLD:
+            if len(self._problems) < MAX_REPORTED_PROBLEMS:
                 self._problems.append(RejectedLine(line.number, exc.detail))
             return None
-        if said.status != "active":
+        if imported.status != "active":
             self._counts["skipped"] += 1
             return None
-        return self._import(line.number, said)
+        return self._import(line.number, imported)
 
-    def _import(self, number: int, said: ImportedLine) -> Command:
-        kind, fields = said.kind, asdict(said)
+    def _import(self, number: int, imported: ImportedLine) -> Command:
+        kind, fields = imported.kind, asdict(imported)
         origin = Origin(**{name: fields[name] for name in Origin.__struct_fields__})
-        given = ("text", "tags", "context", "full_text", "importance", "confidence", "pinned", "expires_at")
+        copied = ("text", "tags", "context", "full_text", "importance", "confidence", "pinned", "expires_at")
         return Command(
             command_id=f"import:{self._import_id}:{number}",
             kind="import",
@@ -156,15 +159,15 @@ class Import:
             at=self._clock(),
             actor=self._actor,
             reason="import",
-            memory_id=said.memory_id or ids.derive("imported", self._namespace, kind, normalise(said.text)),
+            memory_id=imported.memory_id or ids.derive("imported", self._namespace, kind, normalise(imported.text)),
             memory_kind=kind,
             origin=origin,
-            **{name: fields[name] for name in given},
+            **{name: fields[name] for name in copied},
         )
 
 
-def decoded(line: Line) -> ImportedLine:
-    """Raises Rejected."""
+def decode_line(line: Line) -> ImportedLine:
+    """Decodes a line. Raises Rejected."""
     if line.data is None:
-        raise Rejected("invalid", f"the line is longer than {LONGEST:,} bytes")
+        raise Rejected("invalid", f"the line is longer than {MAX_LINE_BYTES:,} bytes")
     return codec.decode_untrusted(line.data, ImportedLine)

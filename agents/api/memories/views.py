@@ -1,4 +1,4 @@
-"""Memories as the API shows them: short or full, with their importance on every scale."""
+"""Response shapes of memories: short or full, with the importance on every scale."""
 
 from typing import Literal, TypeAlias
 
@@ -13,15 +13,15 @@ from sinks.memories.access_counts import Access
 
 Detail: TypeAlias = Literal["short", "full"]
 
-LONG = {"full_text": None, "context": None, "sources": ()}  # what only the full view has
+OMITTED_IN_SHORT_VIEW = {"full_text": None, "context": None, "sources": ()}  # fields of the full view only
 
 
 class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000 and more) and as a band's name.
+    """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000 and more) and as the name of a band.
 
-    `attributed_to`: on whose word it rests where no user said it, as the assistant's. `said_at`: when it was last said, by the
-    latest of its sources. The short view leaves out `full_text`, `context` and `sources`. How often it was read, and when last,
-    is counted some seconds behind, and changes no version.
+    `attributed_to` names the speaker if no user said it, such as the assistant. `said_at` is the time of the latest source
+    message. The short view omits `full_text`, `context` and `sources`. `access_count` and `last_accessed_at` lag some
+    seconds behind and do not change the version.
     """
 
     importance_tenths: float
@@ -34,15 +34,15 @@ class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MemoryPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Memories in their order; `next` is the cursor of the page behind them, absent on the last."""
+    """Memories in the requested order. `next` is the cursor of the following page, absent on the last page."""
 
     memories: tuple[MemoryView, ...]
     next: str | None = None
 
 
-def view(memory: Memory, detail: Detail, access: Access | None = None) -> MemoryView:
+def memory_view(memory: Memory, detail: Detail, access: Access | None = None) -> MemoryView:
     points = importance.points(memory.importance)
-    fields = asdict(memory) | (LONG if detail == "short" else {})
+    fields = asdict(memory) | (OMITTED_IN_SHORT_VIEW if detail == "short" else {})
     return MemoryView(
         **fields,
         importance_tenths=importance.tenths(memory.importance),
@@ -56,11 +56,12 @@ def view(memory: Memory, detail: Detail, access: Access | None = None) -> Memory
 
 
 def etag(memory: Memory, detail: Detail) -> str:
-    """A memory changes only with its version; its two views are different representations."""
+    """Returns the ETag: the version, with a suffix for the short view, which is a different representation."""
     return f'"{memory.version}"' if detail == "full" else f'"{memory.version}-short"'
 
 
-def names(condition: str, tag: str, *, weakly: bool = False) -> bool:
-    """Whether an `If-Match` names the tag, or an `If-None-Match`, which compares weakly: tags marked `W/` count there too."""
-    said = (each.strip() for each in condition.split(","))
-    return condition.strip() == "*" or tag in ((each.removeprefix("W/") for each in said) if weakly else said)
+def etag_matches(condition: str, tag: str, *, weakly: bool = False) -> bool:
+    """Whether an `If-Match` or `If-None-Match` header matches the tag. With `weakly`, as for `If-None-Match`, tags marked
+    `W/` match too."""
+    tags = (each.strip() for each in condition.split(","))
+    return condition.strip() == "*" or tag in ((each.removeprefix("W/") for each in tags) if weakly else tags)

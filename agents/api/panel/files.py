@@ -1,4 +1,4 @@
-"""The built files of the web panel, packed once a process."""
+"""The built files of the web panel, loaded and compressed once per process."""
 
 import gzip
 from functools import cache
@@ -16,7 +16,7 @@ TYPES: Final = {
 
 
 class File(NamedTuple):
-    """A file, as it is and compressed with gzip."""
+    """A file as it is (`plain`) and compressed with gzip (`packed`)."""
 
     plain: bytes
     packed: bytes
@@ -26,12 +26,12 @@ class File(NamedTuple):
 
 @cache
 def files() -> dict[str, File]:
-    """By their paths, with `/` between parts. Whatever is asked for is looked up here, so no path leads outside."""
+    """Returns the files by path, with `/` between its parts. Requests look paths up here, so no path leads outside."""
     found = (path for path in BUILT.rglob("*") if path.suffix in TYPES)
-    return {path.relative_to(BUILT).as_posix(): packed(path) for path in found}
+    return {path.relative_to(BUILT).as_posix(): load_file(path) for path in found}
 
 
-def packed(path: Path) -> File:
+def load_file(path: Path) -> File:
     plain = path.read_bytes()
     tag = f'"{blake2b(plain, digest_size=12).hexdigest()}"'
     return File(plain, gzip.compress(plain, mtime=0), TYPES[path.suffix], tag)

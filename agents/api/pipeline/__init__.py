@@ -1,1 +1,1 @@
-"""How the pipeline stands, for operators."""
+"""The state of the pipeline, for operators."""

@@ -1,4 +1,5 @@
-"""The pipeline at a glance: lag, model calls, parked requests, budgets, dead letters. A part that cannot be told is named."""
+"""The state of the pipeline: lag, model calls, parked requests, budgets, dead letters. Parts that cannot be read are listed
+as missing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,9 +8,9 @@ from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
-from agents.api.budgets.consumption import Consumption
+from agents.api.budgets.usage_report import UsageReport
 from agents.budgets.arithmetic import LimitStatus
-from agents.dead_letters.letters import LetterStatus
+from agents.dead_letters.dead_letter_queue import DeadLetterStatus
 from schemas.conversations.messages import Moment
 from schemas.errors import MemstreamError
 from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
@@ -17,18 +18,18 @@ from streams.kafka.lag import StageLag
 
 T = TypeVar("T")
 
-KEPT_S: Final = 3.0  # the brokers are asked no more often, however many look
-WITHIN_S: Final = 8.0  # a part that takes longer is left out
+CACHE_S: Final = 3.0  # limits the load on the brokers, however many clients poll
+TIMEOUT_S: Final = 8.0  # a slower part is reported as missing
 
 
 class Lags(Protocol):
-    """streams.kafka.lag.StageLags."""
+    """Consumer lag per stage (streams.kafka.lag.StageLags)."""
 
     async def read(self) -> tuple[StageLag, ...]: ...
 
 
-class State(Protocol):
-    """sinks.metrics.pipeline_state.PipelineState."""
+class StoredState(Protocol):
+    """The pipeline's state in PostgreSQL (sinks.metrics.pipeline_state.PipelineState)."""
 
     async def providers(self) -> tuple[ProviderState, ...]: ...
 
@@ -37,15 +38,16 @@ class State(Protocol):
     async def under_way(self) -> UnderWay: ...
 
 
-class WaitingLetters(Protocol):
-    """agents.dead_letters.letters.Letters."""
+class DeadLetterStatuses(Protocol):
+    """The dead-letter queue (agents.dead_letters.dead_letter_queue.DeadLetterQueue)."""
 
-    async def statuses(self) -> list[LetterStatus]: ...
+    async def statuses(self) -> list[DeadLetterStatus]: ...
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):
-    """As it was `at`, a few seconds old at most. `dead_letters` are those neither replayed nor discarded. What could not be told
-    in time is null, or empty, and named in `missing`, with the reason."""
+    """The state of the pipeline at the time `at`, a few seconds old at most. `dead_letters` counts those that were neither
+    replayed nor discarded. A part that could not be read in time is null or empty, and `missing` has the reason by its
+    name."""
 
     at: Moment
     stages: tuple[StageLag, ...]
@@ -58,45 +60,45 @@ class Pipeline(Struct, frozen=True, kw_only=True):
 
 
 class PipelineStatus:
-    """Reads all parts side by side. `seconds` is monotonic."""
+    """Reads all parts concurrently, and caches the result for some seconds. `seconds` is a monotonic clock."""
 
     def __init__(
         self,
         lags: Lags,
-        state: State,
-        usage: Consumption,
-        letters: WaitingLetters,
+        state: StoredState,
+        usage: UsageReport,
+        dead_letters: DeadLetterStatuses,
         clock: Callable[[], datetime],
         seconds: Callable[[], float],
         *,
-        within_s: float = WITHIN_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self._lags = lags
         self._state = state
         self._usage = usage
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._clock = clock
         self._seconds = seconds
-        self._within_s = within_s
-        self._asking = asyncio.Lock()
-        self._known: tuple[Pipeline, float] | None = None
+        self._timeout_s = timeout_s
+        self._lock = asyncio.Lock()
+        self._cached: tuple[Pipeline, float] | None = None
 
     async def read(self) -> Pipeline:
-        """Raises nothing that a part raises: it is missing then."""
-        async with self._asking:  # who asks meanwhile gets the same answer
-            if self._known is None or self._seconds() - self._known[1] >= KEPT_S:
-                self._known = await self._look(), self._seconds()
-            return self._known[0]
+        """Returns the state. Does not raise errors of a part, but lists the part in `missing`."""
+        async with self._lock:  # concurrent requests share one read
+            if self._cached is None or self._seconds() - self._cached[1] >= CACHE_S:
+                self._cached = await self._read_parts(), self._seconds()
+            return self._cached[0]
 
-    async def _look(self) -> Pipeline:
-        missing: dict[str, str] = {}
-        stages, providers, parked, under_way, budget, letters = await asyncio.gather(
-            self._part("stages", self._lags.read(), (), missing),
-            self._part("providers", self._state.providers(), (), missing),
-            self._part("parked", self._state.parked(), (), missing),
-            self._part("under_way", self._state.under_way(), None, missing),
-            self._part("budget", self._usage.left(), (), missing),
-            self._part("dead_letters", self._waiting(), None, missing),
+    async def _read_parts(self) -> Pipeline:
+        errors: dict[str, str] = {}
+        stages, providers, parked, under_way, budget, dead_letters = await asyncio.gather(
+            self._read_part("stages", self._lags.read(), (), errors),
+            self._read_part("providers", self._state.providers(), (), errors),
+            self._read_part("parked", self._state.parked(), (), errors),
+            self._read_part("under_way", self._state.under_way(), None, errors),
+            self._read_part("budget", self._usage.remaining_budget(), (), errors),
+            self._read_part("dead_letters", self._count_dead_letters(), None, errors),
         )
         return Pipeline(
             at=self._clock(),
@@ -105,24 +107,24 @@ class PipelineStatus:
             parked=parked,
             under_way=under_way,
             budget=budget,
-            dead_letters=letters,
-            missing=missing,
+            dead_letters=dead_letters,
+            missing=errors,
         )
 
-    async def _part(self, name: str, asked: Awaitable[T], otherwise: Any, missing: dict[str, str]) -> T:
+    async def _read_part(self, name: str, read: Awaitable[T], default: Any, errors: dict[str, str]) -> T:
         try:
-            async with asyncio.timeout(self._within_s):
-                return await asked
+            async with asyncio.timeout(self._timeout_s):
+                return await read
         except TimeoutError:
-            missing[name] = f"it did not answer within {self._within_s:g} s"
+            errors[name] = f"no response within {self._timeout_s:g} s"
         except MemstreamError as exc:
-            missing[name] = exc.plain
-        return otherwise  # type: ignore[no-any-return]
+            errors[name] = exc.plain
+        return default  # type: ignore[no-any-return]
 
-    async def _waiting(self) -> int:
-        return len(waiting(await self._letters.statuses()))
+    async def _count_dead_letters(self) -> int:
+        return len(unsettled(await self._dead_letters.statuses()))
 
 
-def waiting(found: Sequence[LetterStatus]) -> list[LetterStatus]:
-    """Those that nobody settled."""
-    return [each for each in found if each.became is None]
+def unsettled(letters: Sequence[DeadLetterStatus]) -> list[DeadLetterStatus]:
+    """Returns the dead letters that were neither replayed nor discarded."""
+    return [each for each in letters if each.outcome is None]

@@ -1,1 +1,1 @@
-"""Policies over HTTP."""
+"""Policies in the HTTP API."""

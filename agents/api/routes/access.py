@@ -1,4 +1,4 @@
-"""Keys of the API and the audit log, for administrators of all namespaces."""
+"""API keys and the audit log, for administrators of all namespaces."""
 
 from typing import Annotated
 
@@ -18,61 +18,61 @@ from sinks.access.audit import AuditEntry
 
 router = APIRouter(prefix="/v1", tags=["access"])
 
-MOST_GRANTS = 100
+MAX_GRANTS = 100
 
 
 class KeyList(Struct, frozen=True):
-    """Every key, revoked and expired ones too, oldest first."""
+    """All keys, oldest first, including revoked and expired ones."""
 
     keys: tuple[Key, ...]
 
 
 class KeyRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A key to make."""
+    """A key to create."""
 
     name: Identifier
-    grants: Annotated[tuple[Grant, ...], Meta(min_length=1, max_length=MOST_GRANTS)]
+    grants: Annotated[tuple[Grant, ...], Meta(min_length=1, max_length=MAX_GRANTS)]
     expires_at: Moment | None = None
 
 
 class MadeKey(Struct, frozen=True, kw_only=True):
-    """A key with its token, which is told this once and kept nowhere."""
+    """A new key with its token. Only this response contains the token; memstream stores only its hash."""
 
     token: str
     key: Key
 
 
 class AuditPage(Struct, frozen=True):
-    """The latest first; `next` is the cursor of the page behind this one."""
+    """Audit entries, latest first. `next` is the cursor of the following page."""
 
     entries: tuple[AuditEntry, ...]
     next: str | None = None
 
 
 class AuditCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of the audit stands for."""
+    """The place that a cursor of the audit log encodes."""
 
     id: Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 @router.get("/keys", openapi_extra=documented(KeyList))
 async def list_keys(caller: CallerOf, ports: PortsOf) -> Response:
-    """Every key with its grants and when it was last used; never a token."""
+    """List keys with their grants and the time of their last use, without tokens."""
     caller.require_everywhere("admin")
     return json_response(KeyList(await ports.keys.all()))
 
 
-@router.post("/keys", openapi_extra=documented(MadeKey, takes=KeyRequest, status=201, description="It holds at once."))
+@router.post("/keys", openapi_extra=documented(MadeKey, request_body=KeyRequest, status=201, description="Created."))
 async def create_key(
-    wanted: Annotated[KeyRequest, Depends(json_body(KeyRequest))], caller: CallerOf, ports: PortsOf
+    requested: Annotated[KeyRequest, Depends(json_body(KeyRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Make a key. Its token is in this answer and nowhere else."""
+    """Create a key. Only this answer has its token."""
     caller.require_everywhere("admin")
     now = ports.clock()
-    if wanted.expires_at is not None and wanted.expires_at <= now:
-        raise invalid("`expires_at` has passed: name a later moment, or none")
+    if requested.expires_at is not None and requested.expires_at <= now:
+        raise invalid("`expires_at` is in the past: give a later time, or leave it out")
     try:
-        token, key = await ports.keys.create(wanted.name, wanted.grants, now, caller.actor, wanted.expires_at)
+        token, key = await ports.keys.create(requested.name, requested.grants, now, caller.actor, requested.expires_at)
     except Rejected as exc:
         raise conflict(exc.detail) from exc
     return json_response(MadeKey(token=token, key=key), 201, {"Cache-Control": "no-store"})
@@ -84,28 +84,30 @@ async def revoke_key(
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
-    """Revoke a key. A process that knew it may let it in for five more seconds."""
+    """Revoke a key. Processes that have cached it may accept it for five more seconds."""
     caller.require_everywhere("admin")
     try:
         return json_response(await ports.keys.revoke(key_id, ports.clock(), caller.actor))
     except Rejected as exc:
-        raise not_found(f"no key {key_id!r} holds") from exc
+        raise not_found(f"there is no active key {key_id!r}") from exc
 
 
 @router.get("/audit", openapi_extra=documented(AuditPage))
 async def list_audit(
     caller: CallerOf,
     ports: PortsOf,
-    action: Annotated[str | None, Query(min_length=1, max_length=100, description="Of this action alone.")] = None,
-    subject: Annotated[str | None, Query(min_length=1, max_length=256, description="On this subject alone.")] = None,
+    action: Annotated[str | None, Query(min_length=1, max_length=100, description="Only this action.")] = None,
+    subject: Annotated[
+        str | None, Query(min_length=1, max_length=256, description="Only actions on this subject.")
+    ] = None,
     limit: LimitOf = 50,
     cursor: CursorOf = None,
 ) -> Response:
-    """What administrators did, the latest first, a page at a time."""
+    """List the actions of administrators, latest first, in pages."""
     caller.require_everywhere("admin")
-    listed = (action, subject)
-    before = decode_cursor(cursor, AuditCursor, listed).id if cursor else None
+    list_key = (action, subject)
+    before = decode_cursor(cursor, AuditCursor, list_key).id if cursor else None
     found = await ports.audit.page(limit + 1, before=before, action=action, subject=subject)
     page = found[:limit]
-    more = cursors.encode_cursor(AuditCursor(page[-1].id), listed) if len(found) > limit else None
-    return json_response(AuditPage(page, more))
+    next_cursor = cursors.encode_cursor(AuditCursor(page[-1].id), list_key) if len(found) > limit else None
+    return json_response(AuditPage(page, next_cursor))

@@ -1,4 +1,4 @@
-"""Changing memories: each is a command to the curator, whose outcome is the answer."""
+"""Changes of memories: each request becomes a command to the curator, and its outcome is the response."""
 
 from typing import Annotated, Any
 
@@ -26,22 +26,22 @@ from agents.api.memories.apply_change import (
     earlier_answer,
     send_and_answer,
 )
-from agents.api.memories.change_bodies import ChangedMemory, NewMemory, Undo
+from agents.api.memories.change_requests import ChangedMemory, NewMemory, Undo
 from agents.api.ports import Ports, PortsOf
 from schemas.memories.memories import Memory
 
 router = APIRouter(prefix="/v1/memories", tags=["changes"], dependencies=[Depends(refuse_escaped_slash)])
 
 DONE = "Done."
-LATER = {202: "It will be carried out: `Location` tells what came of it."}
-REINFORCED = {200: "It was known word for word, and is reinforced."}
-Reason = Annotated[str | None, Query(max_length=1_000, description="Kept with the version.")]
+PENDING = {202: "Accepted; `Location` is the path of the outcome."}
+REINFORCED = {200: "A memory with the same text existed and is reinforced."}
+Reason = Annotated[str | None, Query(max_length=1_000, description="Stored with the version.")]
 
 
 @router.post(
     "",
     openapi_extra=documented(
-        CommandResult, takes=NewMemory, status=201, description="Made.", with_same_body=REINFORCED | LATER
+        CommandResult, request_body=NewMemory, status=201, description="Created.", with_same_body=REINFORCED | PENDING
     ),
 )
 async def create_memory(
@@ -50,14 +50,15 @@ async def create_memory(
     ports: PortsOf,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Make a memory by hand. One that is known word for word is reinforced instead."""
+    """Create a memory. If the namespace has a memory with the same text, it is reinforced instead."""
     caller.require("write", new.namespace)
     fields = new.fields()
     return await apply_change(ports, caller, "create", fields.pop("namespace"), key, **fields)
 
 
 @router.patch(
-    "/{memory_id}", openapi_extra=documented(CommandResult, takes=ChangedMemory, description=DONE, with_same_body=LATER)
+    "/{memory_id}",
+    openapi_extra=documented(CommandResult, request_body=ChangedMemory, description=DONE, with_same_body=PENDING),
 )
 async def update_memory(
     memory_id: MemoryId,
@@ -67,11 +68,11 @@ async def update_memory(
     if_match: IfMatch = None,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Change a live memory: its next version. What it said before stays readable among its versions."""
+    """Change a live memory, as a new version. Its versions keep the previous contents."""
     return await change_memory(ports, caller, "update", memory_id, if_match, key, **changed.fields())
 
 
-@router.delete("/{memory_id}", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
+@router.delete("/{memory_id}", openapi_extra=documented(CommandResult, description=DONE, with_same_body=PENDING))
 async def delete_memory(
     memory_id: MemoryId,
     caller: CallerOf,
@@ -80,12 +81,13 @@ async def delete_memory(
     key: IdempotencyKey = None,
     reason: Reason = None,
 ) -> Response:
-    """Delete a memory. Its versions stay, and an undo brings it back; to erase for good, purge the namespace."""
+    """Delete a memory. Its versions remain, and an undo restores it; to delete irreversibly, erase the namespace."""
     return await change_memory(ports, caller, "delete", memory_id, if_match, key, reason=reason)
 
 
 @router.post(
-    "/{memory_id}/undo", openapi_extra=documented(CommandResult, takes=Undo, description=DONE, with_same_body=LATER)
+    "/{memory_id}/undo",
+    openapi_extra=documented(CommandResult, request_body=Undo, description=DONE, with_same_body=PENDING),
 )
 async def undo_change(
     memory_id: MemoryId,
@@ -95,18 +97,19 @@ async def undo_change(
     if_match: IfMatch = None,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Take back a change: the memory is again as it was before it, a deleted one too. Undoing its creation deletes it."""
+    """Revert a change: the memory gets its state from before the change, also if it was deleted. Undoing its creation deletes
+    it."""
     fields = {"version": undo.version, "reason": undo.reason}
     return await change_memory(ports, caller, "undo", memory_id, if_match, key, **fields)
 
 
-@router.put("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
+@router.put("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=PENDING))
 async def pin_memory(memory_id: MemoryId, caller: CallerOf, ports: PortsOf, if_match: IfMatch = None) -> Response:
-    """Pin a memory: no limit takes it."""
+    """Pin a memory, which protects it from limits."""
     return await change_memory(ports, caller, "update", memory_id, if_match, None, pinned=True)
 
 
-@router.delete("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
+@router.delete("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=PENDING))
 async def unpin_memory(memory_id: MemoryId, caller: CallerOf, ports: PortsOf, if_match: IfMatch = None) -> Response:
     """Unpin a memory."""
     return await change_memory(ports, caller, "update", memory_id, if_match, None, pinned=False)
@@ -121,18 +124,18 @@ async def change_memory(
     key: str | None,
     **fields: Any,
 ) -> Response:
-    """Does what is asked of a memory, once for each key. Raises Problem."""
+    """Applies a change to a memory, at most once per idempotency key. Raises Problem."""
     memory = await load_memory(ports, caller, "write", memory_id)
     command = build_command(ports, caller, kind, memory.namespace, key, memory_id=memory_id, **fields)
-    if (again := await earlier_answer(ports, command, key)) is not None:
-        return again
+    if (repeated := await earlier_answer(ports, command, key)) is not None:
+        return repeated
     require_changeable(memory, kind)
     return await send_and_answer(ports, replace(command, if_version=expected_version(memory, if_match)))
 
 
 def require_changeable(memory: Memory, kind: CommandKind) -> None:
-    """What the curator would reject as well, said before it is sent."""
+    """Raises Problem for changes that the curator would reject, before the command is sent."""
     if memory.status == "deleted" and kind != "undo":
         raise memory_not_found(memory.memory_id)
     if memory.status != "active" and kind == "update":
-        raise conflict(f"memory {memory.memory_id!r} is {memory.status}: only a live one can be changed")
+        raise conflict(f"memory {memory.memory_id!r} is {memory.status}: only live memories can be changed")

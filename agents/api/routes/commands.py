@@ -1,4 +1,4 @@
-"""What came of a change that was answered with 202."""
+"""The outcome of a change whose response was 202."""
 
 from typing import Annotated
 
@@ -15,12 +15,12 @@ router = APIRouter(prefix="/v1/commands", tags=["changes"])
 @router.get("/{command_id}", openapi_extra=documented(CommandResult))
 async def get_command(
     command_id: Annotated[str, Path(min_length=1, max_length=256)],
-    namespace: Annotated[str, Query(min_length=1, max_length=256, description="That the command was for.")],
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="The namespace of the command.")],
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
-    """What came of a command, over HTTP or from any Kafka client. `pending` is what is not carried out yet, and what nobody
-    sent: only outcomes are stored."""
+    """The outcome of a command, whether it was sent over HTTP or by a Kafka client. Only outcomes are stored, so an unknown
+    command is `pending` too."""
     caller.require("read", namespace)
     outcome = await ports.commands.outcome(namespace, command_id)
     if outcome is None:

@@ -1,6 +1,6 @@
-"""Consolidation runs: asking for one, or for a dry run of it, and following what comes of it.
+"""Consolidation runs and dry runs: starting them and following their progress.
 
-Who may see a run are those who may read every namespace it is about; one that may not be seen is no different from none.
+A caller may see a run if it may read every namespace of the run. For other callers the run does not exist.
 """
 
 from typing import Annotated, Final
@@ -24,44 +24,44 @@ from schemas.conversations.messages import Moment
 from sinks.access.audit import Audited
 from sinks.consolidation.runs import RunFilter
 
-MOST_PENDING: Final = 10  # of one key; to begin a run is to look at every window
+MAX_PENDING: Final = 10  # per key; each run scans all windows
 
 router = APIRouter(prefix="/v1/consolidation-runs", tags=["consolidation"])
 
 RunId = Annotated[str, Path(min_length=1, max_length=256, description="A run's id.")]
-OfNamespace = Annotated[str | None, Query(min_length=1, max_length=256, description="About this namespace alone.")]
+OfNamespace = Annotated[str | None, Query(min_length=1, max_length=256, description="Only runs of this namespace.")]
 
 
 class ConsolidationRunView(ConsolidationRun, frozen=True, kw_only=True):
-    """A run, with its scope in words and its cost in US dollars."""
+    """A run, with its scope as a sentence and its cost in US dollars."""
 
     scope: str
     cost_usd: float
 
 
 class ConsolidationRunPage(Struct, frozen=True):
-    """The newest first; `next` is the cursor of the page behind this one."""
+    """Runs, newest first. `next` is the cursor of the following page."""
 
     runs: tuple[ConsolidationRunView, ...]
     next: str | None = None
 
 
 class FindingPage(Struct, frozen=True):
-    """In the order in which they were found."""
+    """Findings in the order of the dry run."""
 
     findings: tuple[Finding, ...]
     next: str | None = None
 
 
 class RunCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of runs stands for."""
+    """The place that a cursor of runs encodes."""
 
     created_at: Moment
     run_id: str
 
 
 class FindingCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of findings stands for."""
+    """The place that a cursor of findings encodes."""
 
     number: Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
@@ -69,19 +69,20 @@ class FindingCursor(Struct, frozen=True, array_like=True):
 @router.post(
     "",
     openapi_extra=documented(
-        ConsolidationRunView, takes=RunRequest, status=202, description="It begins within seconds; its id tells of it."
+        ConsolidationRunView, request_body=RunRequest, status=202, description="Accepted; starts within seconds."
     ),
 )
 async def start_consolidation(
-    wanted: Annotated[RunRequest, Depends(json_body(RunRequest))], caller: CallerOf, ports: PortsOf
+    requested: Annotated[RunRequest, Depends(json_body(RunRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Have what waits extracted now, without waiting for a schedule: of a namespace, a conversation, a policy or everything; or
-    see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
-    have not begun, it gets a 409 for another one."""
-    run = manual_run(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
-    if not await ports.runs.add(run, MOST_PENDING, audit_entry(run, caller)):
-        raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
-    return json_response(view(run), 202)
+    """Start the extraction of waiting messages now: of a namespace, a conversation, a policy or everything; or preview it
+    with `dry_run`. A dry run calls models and consumes tokens. A key with ten pending runs gets a 409."""
+    run = manual_run(requested, await namespaces_of(requested, caller, ports), caller.actor, ports.clock())
+    if not await ports.runs.add(run, MAX_PENDING, audit_entry(run, caller)):
+        raise conflict(
+            f"{MAX_PENDING} runs requested with this key have not started, the limit of one key: wait until one has"
+        )
+    return json_response(run_view(run), 202)
 
 
 @router.get("", openapi_extra=documented(ConsolidationRunPage))
@@ -89,37 +90,39 @@ async def list_consolidation_runs(
     caller: CallerOf,
     ports: PortsOf,
     namespace: OfNamespace = None,
-    policy: Annotated[str | None, Query(min_length=1, max_length=100, description="Of this policy alone.")] = None,
-    status: Annotated[RunStatus | None, Query(description="In this status alone.")] = None,
+    policy: Annotated[str | None, Query(min_length=1, max_length=100, description="Only runs of this policy.")] = None,
+    status: Annotated[RunStatus | None, Query(description="Only this status.")] = None,
     limit: LimitOf = 50,
     cursor: CursorOf = None,
 ) -> Response:
-    """Runs, the newest first, a page at a time. Without a namespace it needs a key that may read all of them."""
+    """List runs, newest first, in pages. Without a namespace the key needs the right to read all."""
     if namespace is None:
         caller.require_everywhere("read")
     else:
         caller.require("read", namespace)
-    listed = (namespace, policy, status)
-    behind = decode_cursor(cursor, RunCursor, listed) if cursor else None
-    asked = RunFilter(
+    list_key = (namespace, policy, status)
+    after = decode_cursor(cursor, RunCursor, list_key) if cursor else None
+    run_filter = RunFilter(
         limit=limit + 1,
         namespace=namespace,
         policy=policy,
         status=status,
-        behind=(behind.created_at, behind.run_id) if behind else None,
+        behind=(after.created_at, after.run_id) if after else None,
     )
-    found = await ports.runs.page(asked)
+    found = await ports.runs.page(run_filter)
     page = found[:limit]
-    more = (
-        cursors.encode_cursor(RunCursor(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
+    next_cursor = (
+        cursors.encode_cursor(RunCursor(page[-1].created_at, page[-1].run_id), list_key) if len(found) > limit else None
     )
-    return json_response(ConsolidationRunPage(tuple(view(run) for run in page if may_see(run, caller)), more))
+    return json_response(
+        ConsolidationRunPage(tuple(run_view(run) for run in page if may_see(run, caller)), next_cursor)
+    )
 
 
 @router.get("/{run_id}", openapi_extra=documented(ConsolidationRunView))
 async def get_consolidation_run(run_id: RunId, caller: CallerOf, ports: PortsOf) -> Response:
-    """One run: how far it is, what came of it, what it consumed."""
-    return json_response(view(await load_run(run_id, caller, ports)))
+    """One run: progress, outcome, consumption."""
+    return json_response(run_view(await load_run(run_id, caller, ports)))
 
 
 @router.get("/{run_id}/findings", openapi_extra=documented(FindingPage))
@@ -131,18 +134,19 @@ async def list_findings(
     limit: LimitOf = 50,
     cursor: CursorOf = None,
 ) -> Response:
-    """What a dry run found: what would be created, reinforced, merged, superseded and dropped, and of what."""
+    """The findings of a dry run: memories that would be created, reinforced, merged, superseded or dropped, with their
+    sources."""
     run = await load_run(run_id, caller, ports)
-    listed = (run_id, namespace)
-    after = decode_cursor(cursor, FindingCursor, listed).number if cursor else 0
+    list_key = (run_id, namespace)
+    after = decode_cursor(cursor, FindingCursor, list_key).number if cursor else 0
     found = await ports.runs.findings(run.run_id, after=after, limit=limit + 1, namespace=namespace)
     page = found[:limit]
-    more = cursors.encode_cursor(FindingCursor(page[-1].number), listed) if len(found) > limit else None
-    return json_response(FindingPage(page, more))
+    next_cursor = cursors.encode_cursor(FindingCursor(page[-1].number), list_key) if len(found) > limit else None
+    return json_response(FindingPage(page, next_cursor))
 
 
 def audit_entry(run: ConsolidationRun, caller: Caller) -> Audited | None:
-    """Of a run about what nobody but an administrator may have done, and it costs."""
+    """Returns the audit entry of a run without named namespaces, which only administrators may start; None for other runs."""
     if run.namespaces:
         return None
     details = {"policy": run.policy, "dry_run": run.dry_run}
@@ -151,31 +155,32 @@ def audit_entry(run: ConsolidationRun, caller: Caller) -> Audited | None:
     )
 
 
-async def namespaces_of(wanted: RunRequest, caller: Caller, ports: Ports) -> tuple[str, ...]:
-    """Those that the run is about, where they can be named. Raises Problem 403, 404, 422."""
-    if wanted.namespace is not None:
-        caller.require("write", wanted.namespace)
-        return (wanted.namespace,)
-    if wanted.conversation_id is not None:
-        conversation = await load_conversation(wanted.conversation_id, caller, ports)
+async def namespaces_of(requested: RunRequest, caller: Caller, ports: Ports) -> tuple[str, ...]:
+    """Returns the namespaces of the run, empty if it covers a policy or everything, and checks the caller's rights. Raises
+    Problem 403, 404 and 422."""
+    if requested.namespace is not None:
+        caller.require("write", requested.namespace)
+        return (requested.namespace,)
+    if requested.conversation_id is not None:
+        conversation = await load_conversation(requested.conversation_id, caller, ports)
         for namespace in conversation.namespaces:
             caller.require("write", namespace)
         return conversation.namespaces
     caller.require_everywhere("admin")
-    if wanted.policy is not None:
-        policy = ports.policies.by_name(wanted.policy)
-        if policy.name != wanted.policy:
-            raise not_found(f"no policy is called {wanted.policy!r}")
+    if requested.policy is not None:
+        policy = ports.policies.by_name(requested.policy)
+        if policy.name != requested.policy:
+            raise not_found(f"there is no policy {requested.policy!r}")
         if not policy.extract:
-            raise invalid(f"under the policy {wanted.policy!r} nothing is extracted, so nothing waits")
+            raise invalid(f"the policy {requested.policy!r} extracts nothing, so no messages wait for a run")
     return ()
 
 
 async def load_run(run_id: str, caller: Caller, ports: Ports) -> ConsolidationRun:
-    """Raises Problem 404, also for one that the caller may not see."""
+    """Returns the run. Raises Problem 404, also if the caller may not see it."""
     run = await ports.runs.of(run_id)
     if run is None or not may_see(run, caller):
-        raise not_found("no run of this id is known that this key may see")
+        raise not_found("there is no run with this id, or this key may not read it")
     return run
 
 
@@ -185,5 +190,5 @@ def may_see(run: ConsolidationRun, caller: Caller) -> bool:
     return all(caller.may("read", namespace) for namespace in run.namespaces)
 
 
-def view(run: ConsolidationRun) -> ConsolidationRunView:
+def run_view(run: ConsolidationRun) -> ConsolidationRunView:
     return ConsolidationRunView(**asdict(run), scope=run.scope, cost_usd=run.cost_micros / MICROS)

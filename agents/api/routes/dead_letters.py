@@ -1,5 +1,8 @@
-"""Dead letters: records that a stage could not process. Reading them needs the right to read all namespaces, as their texts may
-be anybody's; replaying and discarding them needs every right, and is audited."""
+"""Dead letters: records that a stage could not process.
+
+Reading them needs the right to read all namespaces, as they may contain texts of any user. Replaying and discarding them
+needs every right, and is audited.
+"""
 
 from typing import Annotated, Literal
 
@@ -14,29 +17,29 @@ from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import conflict, invalid, not_found
 from agents.api.ports import Ports, PortsOf
-from agents.dead_letters.letters import LetterStatus
-from agents.dead_letters.reader import How, LetterFilter, places
+from agents.dead_letters.dead_letter_queue import DeadLetterStatus
+from agents.dead_letters.reader import DeadLetterFilter, Outcome, parse_places
 from schemas.errors import Rejected
 from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["operations"])
 
-MOST_AT_ONCE = 100  # letters that one request settles
+MAX_LETTERS = 100  # letters per request
 
-Place = Annotated[str, Path(pattern=r"^\d{1,9}:\d{1,18}$", description="A letter's place, partition:offset.")]
+Place = Annotated[str, Path(pattern=r"^\d{1,9}:\d{1,18}$", description="A letter's position, partition:offset.")]
 Status = Annotated[
     Literal["waiting", "replayed", "discarded", "any"],
-    Query(description="What became of them; those that wait by default."),
+    Query(description="Status of the letters; default: waiting."),
 ]
-Reason = Annotated[str | None, Query(min_length=1, max_length=100, description="With this reason alone.")]
-Stage = Annotated[str | None, Query(min_length=1, max_length=100, description="Of this stage alone.")]
+Reason = Annotated[str | None, Query(min_length=1, max_length=100, description="Only letters with this reason.")]
+Stage = Annotated[str | None, Query(min_length=1, max_length=100, description="Only letters of this stage.")]
 
 
 PlaceName = Annotated[str, Meta(pattern=r"^\d{1,9}:\d{1,18}$")]
 
 
 class LetterGroup(Struct, frozen=True, kw_only=True):
-    """Letters that wait, by stage and reason."""
+    """The number of waiting letters of a stage with the same reason."""
 
     stage: str
     reason: str
@@ -44,7 +47,7 @@ class LetterGroup(Struct, frozen=True, kw_only=True):
 
 
 class LetterPage(Struct, frozen=True, kw_only=True):
-    """The newest first; `waiting` counts all that wait, by stage and reason, the most first."""
+    """Dead letters, newest first. `waiting` counts all waiting letters by stage and reason, largest count first."""
 
     letters: tuple[LetterView, ...]
     waiting: tuple[LetterGroup, ...]
@@ -52,20 +55,20 @@ class LetterPage(Struct, frozen=True, kw_only=True):
 
 
 class LetterCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of letters stands for."""
+    """The place that a cursor of letters encodes: the number of letters on the previous pages."""
 
     passed: Annotated[int, Meta(ge=0, le=2**31)]
 
 
 class LetterChoice(Struct, frozen=True, forbid_unknown_fields=True):
-    """Places of letters, partition:offset. With `again` also letters that were replayed or discarded before."""
+    """Letters by position, partition:offset. With `again`, letters that were already replayed or discarded are included."""
 
-    letters: Annotated[tuple[PlaceName, ...], Meta(min_length=1, max_length=MOST_AT_ONCE)]
+    letters: Annotated[tuple[PlaceName, ...], Meta(min_length=1, max_length=MAX_LETTERS)]
     again: bool = False
 
 
 class LetterOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a letter; with an `error` nothing was done."""
+    """The outcome for a letter. If there is an `error`, the letter is unchanged."""
 
     letter: str
     status: Literal["replayed", "discarded", "failed"]
@@ -73,7 +76,7 @@ class LetterOutcome(Struct, frozen=True, kw_only=True):
 
 
 class LetterOutcomes(Struct, frozen=True):
-    """Of each letter that was named."""
+    """The outcome for each selected letter."""
 
     outcomes: tuple[LetterOutcome, ...]
 
@@ -88,57 +91,66 @@ async def list_dead_letters(
     limit: LimitOf = 50,
     cursor: CursorOf = None,
 ) -> Response:
-    """Dead letters, the newest first, a page at a time, without their contents."""
+    """List dead letters, newest first, in pages, without their contents."""
     caller.require_everywhere("read")
-    listed = (status, stage, reason)
-    passed = decode_cursor(cursor, LetterCursor, listed).passed if cursor else 0
-    every = await ports.dead_letters.statuses()
-    wanted = LetterFilter(stage=stage, reason=reason)
-    found = [each for each in reversed(every) if each.letter in wanted and status in ("any", each.became or "waiting")]
-    page = found[passed : passed + limit]
-    more = cursors.encode_cursor(LetterCursor(passed + limit), listed) if len(found) > passed + limit else None
-    return json_response(LetterPage(letters=tuple(map(letter_view, page)), waiting=groups(every), next=more))
+    list_key = (status, stage, reason)
+    skipped = decode_cursor(cursor, LetterCursor, list_key).passed if cursor else 0
+    all_letters = await ports.dead_letters.statuses()
+    selection = DeadLetterFilter(stage=stage, reason=reason)
+    found = [
+        each
+        for each in reversed(all_letters)
+        if each.letter in selection and status in ("any", each.outcome or "waiting")
+    ]
+    page = found[skipped : skipped + limit]
+    next_cursor = (
+        cursors.encode_cursor(LetterCursor(skipped + limit), list_key) if len(found) > skipped + limit else None
+    )
+    return json_response(
+        LetterPage(letters=tuple(map(letter_view, page)), waiting=waiting_by_reason(all_letters), next=next_cursor)
+    )
 
 
 @router.get("/{letter}", openapi_extra=documented(LetterContentView))
 async def get_dead_letter(letter: Place, caller: CallerOf, ports: PortsOf) -> Response:
-    """A dead letter with its record, without what looks like a credential. It may include users' text."""
+    """A dead letter with its record, credentials removed. It may contain users' text."""
     caller.require_everywhere("read")
-    found = await named(ports, (letter,))
-    async for of, record in ports.dead_letters.contents([each.letter for each in found]):
-        return json_response(content_view(next(each for each in found if each.letter is of), record))
+    found = await find_letters(ports, (letter,))
+    async for stored, record in ports.dead_letters.contents([each.letter for each in found]):
+        return json_response(content_view(next(each for each in found if each.letter is stored), record))
     raise not_found(f"there is no dead letter {letter}")
 
 
-@router.post("/replay", openapi_extra=documented(LetterOutcomes, takes=LetterChoice))
+@router.post("/replay", openapi_extra=documented(LetterOutcomes, request_body=LetterChoice))
 async def replay_dead_letters(
-    wanted: Annotated[LetterChoice, Depends(json_body(LetterChoice))], caller: CallerOf, ports: PortsOf
+    choice: Annotated[LetterChoice, Depends(json_body(LetterChoice))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Publish letters again, unchanged and to their source partition. One that fails is told, and the others are done."""
-    return await settle("replayed", wanted, caller, ports)
+    """Publish records again, unchanged and to their source partition. A failure is reported and does not stop the others."""
+    return await settle("replayed", choice, caller, ports)
 
 
-@router.post("/discard", openapi_extra=documented(LetterOutcomes, takes=LetterChoice))
+@router.post("/discard", openapi_extra=documented(LetterOutcomes, request_body=LetterChoice))
 async def discard_dead_letters(
-    wanted: Annotated[LetterChoice, Depends(json_body(LetterChoice))], caller: CallerOf, ports: PortsOf
+    choice: Annotated[LetterChoice, Depends(json_body(LetterChoice))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Mark letters as done. The topic keeps them until its retention ends."""
-    return await settle("discarded", wanted, caller, ports)
+    """Mark dead letters as done. The topic keeps them until its retention ends."""
+    return await settle("discarded", choice, caller, ports)
 
 
-async def settle(how: How, wanted: LetterChoice, caller: Caller, ports: Ports) -> Response:
-    """Raises Problem 403, 404 for a letter that is not there, 409 where all were settled before, and Retryable."""
+async def settle(how: Outcome, choice: LetterChoice, caller: Caller, ports: Ports) -> Response:
+    """Replays or discards letters. Raises Problem 403, 404 for an unknown letter, 409 if all were already settled, and
+    Retryable."""
     caller.require_everywhere("admin")
-    found = await named(ports, wanted.letters)
-    left = [each.letter for each in found if wanted.again or each.became is None]
-    if not left:
-        raise conflict("these letters were replayed or discarded before: `again` means them too")
-    details = {"letters": [letter.place for letter in left]}
+    found = await find_letters(ports, choice.letters)
+    unsettled = [each.letter for each in found if choice.again or each.outcome is None]
+    if not unsettled:
+        raise conflict("these dead letters were replayed or discarded before: set `again` to include them")
+    details = {"letters": [letter.place for letter in unsettled]}
     await ports.audit.record(
         Audited(at=ports.clock(), actor=caller.actor, action=f"dead_letters.{how}", subject=how, details=details)
     )
     outcomes = []
-    async for letter, record in ports.dead_letters.contents(left):
+    async for letter, record in ports.dead_letters.contents(unsettled):
         try:
             await ports.dead_letters.settle(letter, record, how)
             outcomes.append(LetterOutcome(letter=letter.place, status=how))
@@ -147,23 +159,23 @@ async def settle(how: How, wanted: LetterChoice, caller: Caller, ports: Ports) -
     return json_response(LetterOutcomes(tuple(outcomes)))
 
 
-async def named(ports: Ports, letters: tuple[str, ...]) -> list[LetterStatus]:
-    """Raises Problem 404 unless all are there."""
+async def find_letters(ports: Ports, letters: tuple[str, ...]) -> list[DeadLetterStatus]:
+    """Returns the letters at these positions. Raises Problem 404 if one does not exist."""
     try:
-        wanted = LetterFilter(places=places(letters))
+        selection = DeadLetterFilter(places=parse_places(letters))
     except ValueError as exc:
         raise invalid(str(exc)) from exc
-    found = await ports.dead_letters.statuses(wanted)
+    found = await ports.dead_letters.statuses(selection)
     if missing := set(letters) - {each.letter.place for each in found}:
         raise not_found(f"there is no dead letter {min(missing)}")
     return found
 
 
-def groups(found: list[LetterStatus]) -> tuple[LetterGroup, ...]:
-    counted: dict[tuple[str, str], int] = {}
+def waiting_by_reason(found: list[DeadLetterStatus]) -> tuple[LetterGroup, ...]:
+    counts: dict[tuple[str, str], int] = {}
     for each in found:
-        if each.became is None:
+        if each.outcome is None:
             key = each.letter.stage, each.letter.reason
-            counted[key] = counted.get(key, 0) + 1
-    by_count = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+            counts[key] = counts.get(key, 0) + 1
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(LetterGroup(stage=stage, reason=reason, letters=count) for (stage, reason), count in by_count)

@@ -1,4 +1,4 @@
-"""The API's description of itself, for whoever generates clients."""
+"""The OpenAPI document of the API, for client generators."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -12,5 +12,5 @@ DOCUMENT = {"responses": {"200": {"description": "OpenAPI 3.1.", "content": {JSO
 
 @router.get("/openapi.json", openapi_extra=DocumentedBodies(DOCUMENT, ()))
 async def get_openapi(request: Request) -> Response:
-    """This document, as this server has it."""
+    """This document."""
     return json_response(request.app.state.document())

@@ -1,4 +1,4 @@
-"""Receipts of erasures, and how one begins."""
+"""Receipts of erasures, and the start of an erasure."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -20,39 +20,40 @@ from schemas.policies.namespaces import OWN_NAMESPACE, render, shortened
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
-BEGUN = {202: "The fence stands; the rest is being done, and `Location` tells of it."}
+IN_PROGRESS = {202: "In progress; `Location` is the path of the receipt."}
 
 
 @router.get("/{erasure_id}", openapi_extra=documented(Receipt))
 async def get_receipt(
     erasure_id: Annotated[str, Path(min_length=1, max_length=256)], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """The receipt of an erasure as it stands now. It needs every right in all namespaces concerned; else there is none."""
+    """The current receipt of an erasure. The key needs every right in all namespaces concerned; otherwise 404."""
     receipt = await ports.erasures.receipt(erasure_id)
     if receipt is None or not may_see(caller, receipt):
-        raise not_found("no erasure of this id is known that this key may see")
+        raise not_found("there is no erasure with this id, or this key may not read it")
     return receipt_response(receipt)
 
 
 def may_see(caller: Caller, receipt: Receipt) -> bool:
-    concerned = {each.namespace for each in receipt.namespaces} | {receipt.subject.get("namespace", "")} - {""}
+    namespaces = {each.namespace for each in receipt.namespaces} | {receipt.subject.get("namespace", "")} - {""}
     if (conversation_id := receipt.subject.get("conversation_id")) is not None:
-        # Its own name is nobody else's: who may erase it in all that it feeds may see that done.
-        concerned -= {shortened(render(OWN_NAMESPACE, Scope(conversation_id=conversation_id)) or "")}
-    if not concerned:
+        # The conversation's own namespace belongs to no user, so rights in the namespaces that it feeds suffice.
+        namespaces -= {shortened(render(OWN_NAMESPACE, Scope(conversation_id=conversation_id)) or "")}
+    if not namespaces:
         return caller.may_everywhere("admin")
-    return all(caller.may("admin", namespace) for namespace in concerned)
+    return all(caller.may("admin", namespace) for namespace in namespaces)
 
 
 async def begin_erasure(
     ports: Ports, caller: Caller, kind: ErasureKind, key: str | None, reason: str | None, **subject: str | None
 ) -> Response:
-    """Begins an erasure, once for each key, and answers with its receipt: complete, or as far as it is when the time is over."""
-    named = ids.derive("erased", caller.key_id, kind, *subject.values(), key)
-    erasure_id = str(uuid4()) if key is None else named
+    """Begins an erasure, at most once per idempotency key, and responds with its receipt: complete, or in its current state
+    after the time limit."""
+    derived_id = ids.derive("erased", caller.key_id, kind, *subject.values(), key)
+    erasure_id = str(uuid4()) if key is None else derived_id
     await ports.erasures.begin(erasure_id, kind, caller.actor, reason, **subject)
     receipt = await ports.erasures.receipt(erasure_id, ports.erasure_wait_s)
-    assert receipt is not None, "it has begun"
+    assert receipt is not None, "begin() stores the receipt"
     return receipt_response(receipt)
 
 

@@ -1,4 +1,4 @@
-"""Memory events as they happen, as server-sent events."""
+"""Live memory events as server-sent events."""
 
 from typing import Annotated, Final, Literal
 
@@ -20,16 +20,16 @@ from schemas.memories.events import ActivityEvent, MemoryEvent
 
 router = APIRouter(prefix="/v1/events", tags=["events"])
 
-MOST_NAMESPACES: Final = 20  # of one stream: each ring asks PostgreSQL once for each
-MOST_STREAMS: Final = 1_000  # of one process
-MOST_OF_A_KEY: Final = 100  # of these, so that one key does not take them all
-FULL_S: Final = 10
+MAX_NAMESPACES: Final = 20  # per stream: each notification queries PostgreSQL once per namespace
+MAX_STREAMS: Final = 1_000  # per process
+MAX_STREAMS_PER_KEY: Final = 100  # per key and process
+RETRY_AFTER_S: Final = 10
 
 STREAM: Final = DocumentedBodies(
     {
         "responses": {
             "200": {
-                "description": "Server-sent events: a CloudEvent as `data`, its type as `event`, the place behind it as `id`.",
+                "description": "Server-sent events: a CloudEvent as `data`, its type as `event`, the position after it as `id`.",
                 "content": {
                     "text/event-stream": {
                         "schema": {"type": "string"},
@@ -52,58 +52,66 @@ STREAM: Final = DocumentedBodies(
 async def follow_events(
     caller: CallerOf,
     ports: PortsOf,
-    sent: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
     namespace: Annotated[
         list[Label],
-        Query(min_length=1, max_length=MOST_NAMESPACES, description="One or several, such as `app/user`."),
+        Query(min_length=1, max_length=MAX_NAMESPACES, description="Namespaces to follow, such as `app/user`."),
     ],
     last_event_id: Annotated[
-        str | None, Header(description="The `id` of the last event that came: the next come.")
+        str | None, Header(description="The `id` of the last event received; the stream continues after it.")
     ] = None,
     after: Annotated[str | None, Query(description="The same, for clients that cannot set headers.")] = None,
     since: Annotated[
-        Literal["now", "beginning"], Query(description="Where namespaces begin that no id tells of.")
+        Literal["now", "beginning"], Query(description="Start of namespaces without a position in the id.")
     ] = "now",
 ) -> Response:
-    """What happens to the memories of namespaces, in each one's order, without end. It goes on exactly behind the last event that
-    came, at any replica, however long that is ago; what was erased meanwhile is told as `memstream.namespace.erased`."""
+    """An endless stream of the memory events of namespaces, in the order of each namespace. It resumes after the last event
+    received, at any replica and after any time; `memstream.namespace.erased` reports an erasure in between."""
     for each in namespace:
         caller.require("read", each)
     if not positions.fits_in_header(namespace):
         raise invalid(
-            f"the names of these {len(namespace)} namespaces make ids of events longer than {positions.LONGEST} characters: "
-            "follow them by several streams"
+            f"event ids for these {len(namespace)} namespaces would be longer than {positions.MAX_CHARACTERS} characters: "
+            "follow them in several streams"
         )
-    begun = await start_positions(
+    start = await start_positions(
         ports, namespace, positions.parse_positions(last_event_id or after or ""), since == "beginning"
     )
     require_free_stream(ports.change_notifier, caller)
 
     async def allowed() -> bool:
-        """Keys are revoked, and streams last for days."""
-        still = await ports.authentication.authenticate(sent.credentials if sent else None)
-        return still is not None and all(still.may("read", each) for each in namespace)
+        """Whether the key is still valid and has its rights. Streams may stay open for days."""
+        current = await ports.authentication.authenticate(credentials.credentials if credentials else None)
+        return current is not None and all(current.may("read", each) for each in namespace)
 
     return EventStreamResponse(
-        stream_events(ports.event_history, ports.change_notifier, begun, allowed, key_id=caller.key_id)
+        stream_events(ports.event_history, ports.change_notifier, start, allowed, key_id=caller.key_id)
     )
 
 
 def require_free_stream(notifier: ChangeNotifier, caller: Caller) -> None:
-    """To be called after the last wait: streams are counted once they begin."""
-    retry = {"Retry-After": str(FULL_S)}
-    if notifier.closed or notifier.listeners >= MOST_STREAMS:
-        raise Problem(503, "unavailable", "this process takes no more streams now", retry)
-    if notifier.listeners_of(caller.key_id) >= MOST_OF_A_KEY:
-        raise Problem(429, "too-many-requests", f"this key has {MOST_OF_A_KEY} streams here: end one, or wait", retry)
-
-
-async def start_positions(ports: Ports, namespaces: list[str], known: Positions, from_beginning: bool) -> Positions:
-    """Raises Problem 409 for a place that is not reached yet: what it was told by is gone."""
-    heads = await ports.event_history.heads(namespaces)
-    begun = {each: known.get(each, 0 if from_beginning else heads[each]) for each in namespaces}
-    if ahead := [each for each in namespaces if begun[each] > heads[each]]:
-        raise conflict(
-            f"{ahead[0]!r} is at {heads[ahead[0]]}, and the last event at {begun[ahead[0]]}: read what is there, and begin anew"
+    """Raises Problem 503 or 429 if the process or the key has too many open streams. Call it after the last await: streams
+    are counted once they begin."""
+    retry = {"Retry-After": str(RETRY_AFTER_S)}
+    if notifier.closed or notifier.subscribers >= MAX_STREAMS:
+        raise Problem(503, "unavailable", "this process has too many open event streams: try again later", retry)
+    if notifier.subscribers_of(caller.key_id) >= MAX_STREAMS_PER_KEY:
+        raise Problem(
+            429,
+            "too-many-requests",
+            f"this key has {MAX_STREAMS_PER_KEY} event streams open on this process, the limit: close one, or try again later",
+            retry,
         )
-    return begun
+
+
+async def start_positions(ports: Ports, namespaces: list[str], received: Positions, from_beginning: bool) -> Positions:
+    """Returns the position in each namespace at which the stream begins. Raises Problem 409 for a position after the latest
+    event: the store that issued it is gone."""
+    heads = await ports.event_history.heads(namespaces)
+    start = {each: received.get(each, 0 if from_beginning else heads[each]) for each in namespaces}
+    if ahead := [each for each in namespaces if start[each] > heads[each]]:
+        raise conflict(
+            f"the event id names sequence {start[ahead[0]]} of {ahead[0]!r}, which is at {heads[ahead[0]]}: read the memories "
+            "again and follow without an event id"
+        )
+    return start

@@ -1,7 +1,7 @@
-"""Generations: what replays remember beside live memories, what differs, switching to one and back.
+"""Generations: the results of replays beside live memories, their differences, cutover and undo.
 
-A replay is begun on the command line: it is work for minutes or days. What it would change in a namespace is told to who may read
-that namespace; a switch concerns all of them.
+The command line starts replays, as they take minutes or days. Reading the differences in a namespace needs the right to read
+it; a cutover needs rights in all namespaces.
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,16 +27,15 @@ from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1/generations", tags=["generations"])
 
-MOST: Final = 100
-CONFLICT: Final = {409: "It is not in a state for that."}
-TOO_MANY: Final = {409: "The namespace holds more memories than a request compares: the command line does."}
+MAX_GENERATIONS: Final = 100
+CONFLICT: Final = {409: "The generation is in another state."}
+TOO_MANY: Final = {409: "The namespace has too many memories for one request: use `memstream diff`."}
 
 GenerationIdOf = Annotated[str, Path(min_length=1, max_length=64, description="A generation's id.")]
 
 
 class GenerationView(Struct, frozen=True, kw_only=True):
-    """A replay: what it goes through, how far it is, and what became of it. `policies` are those that it was made with and that
-    did not apply until then."""
+    """A replay: its scope, its progress and its outcome. `policies` names the policies that applied only to the replay."""
 
     generation_id: str
     status: GenerationStatus
@@ -58,60 +57,60 @@ class GenerationView(Struct, frozen=True, kw_only=True):
 
 
 class GenerationList(Struct, frozen=True):
-    """The youngest first."""
+    """Generations, newest first."""
 
     generations: tuple[GenerationView, ...]
 
 
 class DifferencePage(Struct, frozen=True):
-    """Live memories with what becomes of them, then what is new; `next` is the cursor of the page behind this one."""
+    """Live memories with their fate, then new memories. `next` is the cursor of the following page."""
 
     differences: tuple[Difference, ...]
     next: str | None = None
 
 
 class DifferenceCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of differences stands for."""
+    """The place that a cursor of differences encodes."""
 
     number: Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 @router.get("", openapi_extra=documented(GenerationList))
 async def list_generations(caller: CallerOf, ports: PortsOf) -> Response:
-    """The latest generations."""
+    """List the latest generations."""
     caller.require_everywhere("read")
-    found = await ports.replays.latest(MOST)
-    return json_response(GenerationList(tuple([await view(each, ports) for each in found])))
+    found = await ports.replays.latest(MAX_GENERATIONS)
+    return json_response(GenerationList(tuple([await generation_view(each, ports) for each in found])))
 
 
 @router.get("/{generation_id}", openapi_extra=documented(GenerationView))
 async def get_generation(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
-    """One generation: how far it is, what became of it."""
+    """One generation: progress and outcome."""
     caller.require_everywhere("read")
-    return json_response(await view(await load_generation(generation_id, ports), ports))
+    return json_response(await generation_view(await load_generation(generation_id, ports), ports))
 
 
 @router.get("/{generation_id}/differences", openapi_extra=documented(DifferencePage, without_body=TOO_MANY))
 async def list_differences(
     generation_id: GenerationIdOf,
-    namespace: Annotated[str, Query(min_length=1, max_length=256, description="In this namespace.")],
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="The namespace to compare.")],
     caller: CallerOf,
     ports: PortsOf,
     limit: LimitOf = 50,
     cursor: CursorOf = None,
 ) -> Response:
-    """What a generation would change in a namespace, and what it leaves alone, with the messages that both sides come from."""
+    """The differences between a generation and a live namespace, with the source messages of both sides."""
     caller.require("read", namespace)
     generation = await load_generation(generation_id, ports)
-    listed = ("differences", generation_id, namespace)
-    first = decode_cursor(cursor, DifferenceCursor, listed).number if cursor else 0
+    list_key = ("differences", generation_id, namespace)
+    first = decode_cursor(cursor, DifferenceCursor, list_key).number if cursor else 0
     try:
         found = await ports.replays.differences(generation, namespace)
     except Misconfigured as exc:
         raise Problem(409, "conflict", str(exc)) from exc
-    behind = first + limit
-    more = cursors.encode_cursor(DifferenceCursor(behind), listed) if behind < len(found) else None
-    return json_response(DifferencePage(tuple(found[first:behind]), more))
+    end = first + limit
+    next_cursor = cursors.encode_cursor(DifferenceCursor(end), list_key) if end < len(found) else None
+    return json_response(DifferencePage(tuple(found[first:end]), next_cursor))
 
 
 @router.post("/{generation_id}/cutover", openapi_extra=documented(CutoverResult, without_body=CONFLICT))
@@ -122,14 +121,15 @@ async def cut_over(generation_id: GenerationIdOf, caller: CallerOf, ports: Ports
 
 @router.post("/{generation_id}/undo", openapi_extra=documented(CutoverResult, without_body=CONFLICT))
 async def undo_cutover(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
-    """Take a cutover back; what was changed since stays as it is."""
+    """Undo a cutover. Later changes stay."""
     return await switch_generation(generation_id, caller, ports, "generation.undo", ports.replays.undo)
 
 
 async def switch_generation(
     generation_id: str, caller: Caller, ports: Ports, action: str, switch: Callable[[str], Awaitable[CutoverResult]]
 ) -> Response:
-    """Audited first: what cannot be told is not done. Raises Problem 403, 404, 409."""
+    """Records the action in the audit log, then switches; without the audit entry nothing changes. Raises Problem 403, 404
+    and 409."""
     caller.require_everywhere("admin")
     await load_generation(generation_id, ports)
     details: dict[str, Any] = {"generation_id": generation_id}
@@ -142,14 +142,14 @@ async def switch_generation(
 
 
 async def load_generation(generation_id: str, ports: Ports) -> Generation:
-    """Raises Problem 404."""
+    """Returns the generation. Raises Problem 404."""
     generation = await ports.replays.get(generation_id)
     if generation is None:
         raise not_found(f"there is no generation {generation_id!r}")
     return generation
 
 
-async def view(generation: Generation, ports: Ports) -> GenerationView:
+async def generation_view(generation: Generation, ports: Ports) -> GenerationView:
     plan, progress = generation.plan, asdict(await ports.replays.progress(generation.generation_id))
     return GenerationView(
         generation_id=generation.generation_id,

@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can answer: for whoever starts and stops it, so without a key."""
+"""Liveness and readiness of the process, for orchestrators. No key is needed."""
 
 from fastapi import APIRouter, Response
 from msgspec import Struct
@@ -11,20 +11,20 @@ router = APIRouter(prefix="/health", tags=["health"])
 
 
 class Health(Struct, frozen=True):
-    """`ok` of a process that answers."""
+    """The health of a process; `status` is `ok`."""
 
     status: str
 
 
 @router.get("/live", openapi_extra=documented(Health))
 async def live() -> Response:
-    """Answers as long as the process does."""
+    """200 while the process runs."""
     return json_response(Health("ok"))
 
 
 @router.get("/ready", openapi_extra=documented(Health))
 async def ready(ports: PortsOf) -> Response:
-    """Answers 503 while PostgreSQL does not, or while the process is stopping."""
+    """503 while PostgreSQL does not answer, or while the process is stopping; otherwise 200."""
     if ports.change_notifier.closed:
         raise Retryable("this process is stopping")
     await ports.ready()

@@ -1,4 +1,4 @@
-"""What charts are drawn of: a namespace day by day, its costliest memories, and a map of what is remembered."""
+"""Data for charts: daily activity of a namespace, its most expensive memories, and a map of its memories."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ from msgspec import Struct
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import documented, json_response
 from agents.api.memories.memory_map import MemoryMap, memory_map
-from agents.api.memories.views import MemoryView, view
+from agents.api.memories.views import MemoryView, memory_view
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
 from schemas.conversations.messages import Moment
@@ -20,12 +20,12 @@ from sinks.memories.statistics import MemoryCost
 
 router = APIRouter(prefix="/v1", tags=["statistics"])
 
-MOST_DAYS: Final = 366
-MOST_ON_A_MAP: Final = 1_000
+MAX_DAYS: Final = 366
+MAX_MAP_MEMORIES: Final = 1_000
 
 
 class NamespaceHistory(Struct, frozen=True, kw_only=True):
-    """Days in UTC from `since` on, the earliest first; those on which nothing happened are missing."""
+    """Activity by UTC day from `since` on, earliest first. Days without activity are absent."""
 
     namespace: str
     since: Moment
@@ -34,14 +34,14 @@ class NamespaceHistory(Struct, frozen=True, kw_only=True):
 
 
 class CostlyMemory(Struct, frozen=True, kw_only=True):
-    """A memory, and what the extractions cost that it comes from."""
+    """A memory with its share of the cost of the extractions that it comes from."""
 
     memory: MemoryView
     cost: MemoryCost
 
 
 class CostlyMemories(Struct, frozen=True, kw_only=True):
-    """The costliest first; memories that no model call is on record for are not among them."""
+    """The most expensive memories first. Memories without recorded model calls are absent."""
 
     namespace: str
     memories: tuple[CostlyMemory, ...]
@@ -52,9 +52,9 @@ async def get_history(
     namespace: NamespaceOf,
     caller: CallerOf,
     ports: PortsOf,
-    days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many days, today's among them.")] = 30,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS, description="Number of days, including today.")] = 30,
 ) -> Response:
-    """Day by day how many memories were created, said again, replaced, ..., and what model calls for the namespace consumed."""
+    """Per day: memories created, reinforced, superseded and so on, and the consumption of model calls for the namespace."""
     caller.require("read", namespace)
     now = ports.clock().astimezone(UTC)
     since = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=days - 1)
@@ -67,18 +67,18 @@ async def get_costs(
     namespace: NamespaceOf,
     caller: CallerOf,
     ports: PortsOf,
-    limit: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=100, description="Maximum number of entries in the response.")] = 20,
 ) -> Response:
-    """Which memories cost most: each its part of the extractions that it comes from."""
+    """The most expensive memories. Each has its share of the extractions that it comes from."""
     caller.require("read", namespace)
     costs = await ports.insights.costliest(namespace, limit)
-    known = await ports.stored.by_ids([cost.memory_id for cost in costs])
-    shown = tuple(
-        CostlyMemory(memory=view(known[cost.memory_id], "short"), cost=cost)
+    memories = await ports.stored.by_ids([cost.memory_id for cost in costs])
+    costly = tuple(
+        CostlyMemory(memory=memory_view(memories[cost.memory_id], "short"), cost=cost)
         for cost in costs
-        if cost.memory_id in known
+        if cost.memory_id in memories
     )
-    return json_response(CostlyMemories(namespace=namespace, memories=shown))
+    return json_response(CostlyMemories(namespace=namespace, memories=costly))
 
 
 @router.get("/map", openapi_extra=documented(MemoryMap))
@@ -86,15 +86,23 @@ async def get_map(
     namespace: NamespaceOf,
     caller: CallerOf,
     ports: PortsOf,
-    limit: Annotated[int, Query(ge=1, le=MOST_ON_A_MAP, description="The most important ones, so many at most.")] = 500,
+    limit: Annotated[
+        int,
+        Query(
+            ge=1,
+            le=MAX_MAP_MEMORIES,
+            description="Maximum number of memories in the response; the most important ones.",
+        ),
+    ] = 500,
 ) -> Response:
-    """A namespace's memories on a plane, similar ones near to each other: the first two principal components of their vectors.
+    """A namespace's memories in two dimensions, with similar memories close to each other: the first two principal components
+    of their vectors.
 
-    The same memories always lie in the same places.
+    Deterministic: the same memories have the same places.
     """
     caller.require("read", namespace)
     memories = await ports.memories.list_page(Listing(namespace=namespace, limit=limit))
     points = await ports.stored.points([memory.memory_id for memory in memories], ports.vectors.embedding_model)
     ordered = sorted(points, key=lambda point: point.memory_id)
-    # Beside the event loop: a thousand vectors take a tenth of a second.
+    # On a thread: a thousand vectors take 0.1 s, which would block the event loop.
     return json_response(await asyncio.to_thread(memory_map, namespace, len(memories), ordered))

@@ -1,4 +1,4 @@
-"""The kinds of memories of a namespace, for whoever shows or filters them."""
+"""The kinds of memories of a namespace, for clients that show or filter them."""
 
 from typing import Annotated, Final
 
@@ -13,17 +13,18 @@ from sinks.memories.kinds import UsedKind
 
 router = APIRouter(prefix="/v1/kinds", tags=["memories"])
 
-NONE: Final = UsedKind(name="")
+UNUSED_KIND: Final = UsedKind(name="")
 
 
 class KindView(UsedKind, frozen=True, kw_only=True, omit_defaults=True):
-    """A kind. `of_policy`: it is one of the policy's; others were made by commands, tools or models."""
+    """A kind. `of_policy` is true for kinds that the policy defines; others were made by commands, tools or models."""
 
     of_policy: bool = False
 
 
 class KindList(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The policy's kinds in its order, then the others by name. `open`: the policy lets commands, tools and models make more."""
+    """The policy's kinds in its order, then the others by name. `open` is true if the policy allows commands, tools and
+    models to make more kinds."""
 
     kinds: tuple[KindView, ...]
     open: bool = False
@@ -35,20 +36,20 @@ async def list_kinds(
     ports: PortsOf,
     namespace: Annotated[str, Query(min_length=1, max_length=256, description="The namespace, such as `app/user`.")],
 ) -> Response:
-    """The kinds that memories of a namespace have or may have, each with its description, its icon and how many have it."""
+    """The kinds of a namespace, used or allowed, each with description, icon and number of memories."""
     caller.require("read", namespace)
     policy = ports.policies.governing(namespace)
     used = {kind.name: kind for kind in await ports.kinds.of(namespace)}
-    own = tuple(of_policy(kind, used.pop(kind.name, NONE)) for kind in policy.described_kinds)
-    made = tuple(
+    policy_kinds = tuple(policy_kind_view(kind, used.pop(kind.name, UNUSED_KIND)) for kind in policy.described_kinds)
+    other_kinds = tuple(
         KindView(name=kind.name, description=kind.description, icon=kind.icon, memories=kind.memories)
         for kind in used.values()
     )
-    return json_response(KindList(kinds=(*own, *made), open=policy.unknown_kinds == "create"))
+    return json_response(KindList(kinds=(*policy_kinds, *other_kinds), open=policy.unknown_kinds == "create"))
 
 
-def of_policy(kind: Kind, used: UsedKind) -> KindView:
-    """A policy's own words count before those of a command."""
+def policy_kind_view(kind: Kind, used: UsedKind) -> KindView:
+    """Builds the view of a policy's kind. Its description and icon take precedence over those of a command."""
     return KindView(
         name=kind.name,
         description=kind.description or used.description,

@@ -1,4 +1,4 @@
-"""The agent tools over the Model Context Protocol's streamable HTTP, behind the same keys as everything else."""
+"""The agent tools over MCP (Model Context Protocol, streamable HTTP), with the same API keys as other routes."""
 
 from typing import Final
 
@@ -8,29 +8,29 @@ from agents.api import openapi
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import read_json
 from agents.api.ports import PortsOf
-from agents.api.tools.authorisation import NamespacesOf, tools
+from agents.api.tools.authorisation import NamespacesOf, authorised_tools
 from agents.api.tools.mcp import McpResponse
 from schemas import codec
 
 router = APIRouter(prefix="/mcp", tags=["agents"])
 
 
-MESSAGE: Final = {
-    "application/json": {"schema": {"type": "object", "description": "A message of JSON-RPC 2.0, as MCP has it."}}
+JSON_RPC_MESSAGE: Final = {
+    "application/json": {"schema": {"type": "object", "description": "A JSON-RPC 2.0 message of MCP."}}
 }
-SPOKEN: Final = {
-    "requestBody": {"required": True, "content": MESSAGE},
+MCP_DOCUMENTATION: Final = {
+    "requestBody": {"required": True, "content": JSON_RPC_MESSAGE},
     "responses": {
-        "200": {"description": "The answer to a request.", "content": MESSAGE},
-        "202": {"description": "Taken: a notification has no answer."},
+        "200": {"description": "The response to a request.", "content": JSON_RPC_MESSAGE},
+        "202": {"description": "Accepted: notifications have no response."},
     },
 }
 
 
-@router.post("", openapi_extra=SPOKEN)
+@router.post("", openapi_extra=MCP_DOCUMENTATION)
 async def speak_mcp(request: Request, caller: CallerOf, ports: PortsOf, namespace: NamespacesOf = None) -> Response:
-    """One message of MCP. Each is answered by itself, without a session, as JSON."""
-    wired = tools(ports, caller, namespace)
+    """Send one MCP message. The response is JSON; there are no sessions."""
+    tools = authorised_tools(ports, caller, namespace)
     body = await read_json(request)
-    codec.parse(body)  # what is no JSON at all the SDK would answer with 500
-    return McpResponse(wired, openapi.VERSION, body)
+    codec.parse(body)  # the SDK would respond 500 to invalid JSON
+    return McpResponse(tools, openapi.VERSION, body)

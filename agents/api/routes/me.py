@@ -1,4 +1,4 @@
-"""What the key of a request may do: for programs that offer only what will be allowed."""
+"""The rights of the request's key, so that clients can offer only permitted actions."""
 
 from fastapi import APIRouter, Response
 from msgspec import Struct
@@ -12,8 +12,8 @@ router = APIRouter(prefix="/v1/me", tags=["access"])
 
 
 class Me(Struct, frozen=True, kw_only=True):
-    """The caller. A grant holds for every namespace that its pattern covers, where `*` stands for any characters. A server that
-    asks for no keys (`keyed` is false) lets everybody do everything."""
+    """The caller. A grant holds in every namespace that matches its pattern, in which `*` stands for any characters. If
+    `keyed` is false, the server requires no keys and every caller has every right."""
 
     key_id: str
     name: str
@@ -23,7 +23,7 @@ class Me(Struct, frozen=True, kw_only=True):
 
 @router.get("", openapi_extra=documented(Me))
 async def get_me(caller: CallerOf) -> Response:
-    """Who the caller is, and what the key may do."""
+    """The caller's key: name and rights."""
     return json_response(
         Me(key_id=caller.key_id, name=caller.name, grants=caller.grants, keyed=caller.key_id != LOCAL.key_id)
     )

@@ -1,4 +1,4 @@
-"""Which namespaces there are; and what concerns one as a whole and cannot be taken back: for administrators, and audited."""
+"""Lists namespaces and changes a namespace as a whole. The changes are irreversible, for administrators only, and audited."""
 
 from typing import Annotated, Any, Literal
 
@@ -18,9 +18,9 @@ from agents.api.memories.apply_change import (
     earlier_answer,
     send_and_answer,
 )
-from agents.api.memories.change_bodies import Uninstall
+from agents.api.memories.change_requests import Uninstall
 from agents.api.ports import Ports, PortsOf
-from agents.api.routes.changes import DONE, LATER, Reason
+from agents.api.routes.changes import DONE, PENDING, Reason
 from sinks.access.audit import Audited
 from sinks.memories.namespaces import NamespaceSummary
 
@@ -28,14 +28,14 @@ router = APIRouter(prefix="/v1/namespaces", tags=["namespaces"])
 
 
 class NamespacePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """By name; `next` is the cursor of the page behind them, absent on the last."""
+    """Namespaces by name. `next` is the cursor of the following page, absent on the last page."""
 
     namespaces: tuple[NamespaceSummary, ...]
     next: str | None = None
 
 
 class NamespacePlace(Struct, frozen=True):
-    """Where a page of namespaces ended."""
+    """The place that a cursor of namespaces encodes."""
 
     namespace: str
 
@@ -44,24 +44,24 @@ class NamespacePlace(Struct, frozen=True):
 async def list_namespaces(
     caller: CallerOf,
     ports: PortsOf,
-    containing: Annotated[str, Query(max_length=256, description="Those whose names hold this text.")] = "",
+    containing: Annotated[str, Query(max_length=256, description="Namespaces whose names contain this text.")] = "",
     limit: LimitOf = 100,
     cursor: CursorOf = None,
     order: Annotated[
         Literal["name", "size"],
-        Query(description="By name; or those with most live memories first, on one page alone."),
+        Query(description="By name, or by number of live memories, largest first (one page only)."),
     ] = "name",
 ) -> Response:
-    """Namespaces with memories that the key may read, a page at a time."""
+    """List namespaces with memories that the key may read, in pages."""
     if order == "size":
         return await largest_namespaces(caller, ports, containing, limit)
     after = decode_cursor(cursor, NamespacePlace, containing).namespace if cursor else ""
     patterns = {grant.namespaces for grant in caller.grants}
     found = await ports.namespaces.page(patterns, containing=containing, after=after, limit=limit + 1)
     page = found[:limit]
-    more = encode_cursor(NamespacePlace(page[-1].namespace), containing) if len(found) > limit else None
-    allowed = tuple(each for each in page if caller.may("read", each.namespace))  # none of a replay
-    return json_response(NamespacePage(namespaces=allowed, next=more))
+    next_cursor = encode_cursor(NamespacePlace(page[-1].namespace), containing) if len(found) > limit else None
+    allowed = tuple(each for each in page if caller.may("read", each.namespace))  # excludes the namespaces of replays
+    return json_response(NamespacePage(namespaces=allowed, next=next_cursor))
 
 
 async def largest_namespaces(caller: Caller, ports: Ports, containing: str, limit: int) -> Response:
@@ -72,32 +72,33 @@ async def largest_namespaces(caller: Caller, ports: Ports, containing: str, limi
 
 @router.get("/erasure", openapi_extra=documented(OwnNamespace))
 async def foresee_namespace_erasure(
-    namespace: Annotated[str, Query(min_length=1, max_length=256, description="What would be erased.")],
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="The namespace to erase.")],
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
-    """What erasing a namespace would take, besides its archived messages; nothing is erased. It needs the same rights."""
+    """Preview the erasure of a namespace, without its archived messages. It needs the same rights."""
     caller.require("admin", namespace)
     return json_response(await preview_namespace_erasure(ports.owners, namespace))
 
 
-@router.delete("", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
+@router.delete("", openapi_extra=documented(CommandResult, description=DONE, with_same_body=PENDING))
 async def purge_namespace(
-    namespace: Annotated[str, Query(min_length=1, max_length=256, description="What is erased.")],
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="The namespace to erase.")],
     caller: CallerOf,
     ports: PortsOf,
     key: IdempotencyKey = None,
     reason: Reason = None,
 ) -> Response:
-    """Erase a namespace for good: memories, versions, vectors, cached answers, archived messages.
+    """Erase a namespace irreversibly: memories, versions, vectors, cached answers, archived messages.
 
-    Nothing that was said before comes back.
+    From then on, older input is rejected.
     """
     return await change_namespace(ports, caller, "purge", namespace, key, reason=reason)
 
 
 @router.post(
-    "/uninstall", openapi_extra=documented(CommandResult, takes=Uninstall, description=DONE, with_same_body=LATER)
+    "/uninstall",
+    openapi_extra=documented(CommandResult, request_body=Uninstall, description=DONE, with_same_body=PENDING),
 )
 async def uninstall_app(
     gone: Annotated[Uninstall, Depends(json_body(Uninstall))],
@@ -105,18 +106,18 @@ async def uninstall_app(
     ports: PortsOf,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Say that an app is gone. Its memories stay, unless they are to be purged."""
+    """Report that an app was removed. Its memories remain unless `purge` is true."""
     return await change_namespace(ports, caller, "uninstall", gone.namespace, key, purge=gone.purge, reason=gone.reason)
 
 
 async def change_namespace(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Response:
-    """Audited first: what cannot be told is not done."""
+    """Records the action in the audit log, then sends the command; without the audit entry nothing changes."""
     caller.require("admin", namespace)
     command = build_command(ports, caller, kind, namespace, key, **fields)
-    if (again := await earlier_answer(ports, command, key)) is not None:
-        return again
+    if (repeated := await earlier_answer(ports, command, key)) is not None:
+        return repeated
     details = {"command_id": command.command_id} | fields
     action = f"namespace.{kind}"
     await ports.audit.record(

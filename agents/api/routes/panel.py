@@ -1,4 +1,4 @@
-"""The web panel at `/`: a page, scripts and styles that are the same for everybody. What it shows it asks `/v1` for."""
+"""The web panel at `/`: static files, the same for every user. The panel reads its data from `/v1`."""
 
 from typing import Annotated, Final
 
@@ -9,8 +9,8 @@ from agents.api.panel.files import File, files
 
 router = APIRouter(include_in_schema=False)
 
-# Nothing inline, nothing from another host, and in no frame of another page.
-POLICY: Final = "; ".join(
+# No inline code, no other hosts, no framing.
+CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -23,7 +23,7 @@ POLICY: Final = "; ".join(
     )
 )
 HEADERS: Final = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
@@ -32,32 +32,32 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-FOREVER: Final = "public, max-age=31536000, immutable"  # names of scripts and styles change with what is in them
-ASK_AGAIN: Final = "no-cache"
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # file names contain a hash of the content
+REVALIDATE: Final = "no-cache"
 
-Accepted = Annotated[str, Header(alias="accept-encoding")]
-Known = Annotated[str, Header(alias="if-none-match")]
+AcceptEncoding = Annotated[str, Header(alias="accept-encoding")]
+IfNoneMatch = Annotated[str, Header(alias="if-none-match")]
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
-async def get_panel(accepted: Accepted = "", known: Known = "") -> Response:
-    """The page. Views of the panel lie behind `#`, so that no address of one reaches a server or its log."""
-    return served(files()["index.html"], ASK_AGAIN, accepted, known)
+async def get_panel(accepted: AcceptEncoding = "", known: IfNoneMatch = "") -> Response:
+    """The page. Views of the panel are URL fragments (`#...`), so their addresses never reach a server or its log."""
+    return file_response(files()["index.html"], REVALIDATE, accepted, known)
 
 
 @router.api_route("/panel/{path:path}", methods=["GET", "HEAD"])
-async def get_panel_file(path: str, accepted: Accepted = "", known: Known = "") -> Response:
-    """A script, a style or a picture of the page."""
+async def get_panel_file(path: str, accepted: AcceptEncoding = "", known: IfNoneMatch = "") -> Response:
+    """A script, a stylesheet or an image of the panel."""
     found = files().get(f"panel/{path}")
     if found is None:
-        raise not_found("the panel has no such file")
-    return served(found, FOREVER if "-" in path else ASK_AGAIN, accepted, known)
+        raise not_found("the panel has no file of this name")
+    return file_response(found, IMMUTABLE if "-" in path else REVALIDATE, accepted, known)
 
 
-def served(file: File, caching: str, accepted: str, known: str) -> Response:
+def file_response(file: File, caching: str, accept_encoding: str, if_none_match: str) -> Response:
     headers = HEADERS | {"Cache-Control": caching, "ETag": file.tag}
-    if known == file.tag:
+    if if_none_match == file.tag:
         return Response(status_code=304, headers=headers)
-    if "gzip" not in accepted:
+    if "gzip" not in accept_encoding:
         return Response(file.plain, headers=headers, media_type=file.media_type)
     return Response(file.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=file.media_type)

@@ -1,4 +1,4 @@
-"""How the pipeline stands: for operators, who may read all namespaces."""
+"""The state of the pipeline, for operators with the right to read all namespaces."""
 
 from fastapi import APIRouter, Response
 
@@ -12,7 +12,7 @@ router = APIRouter(prefix="/v1/pipeline", tags=["operations"])
 
 @router.get("", openapi_extra=documented(Pipeline))
 async def get_pipeline(caller: CallerOf, ports: PortsOf) -> Response:
-    """Lag by stage, providers of models and their circuit breakers, calls under way, parked requests, what is left of the
-    budget of all, dead letters that wait. It needs a key that may read all namespaces."""
+    """Lag per stage, providers with circuit breakers, running model calls, parked requests, the remaining overall budget,
+    waiting dead letters. The key needs the right to read all namespaces."""
     caller.require_everywhere("read")
     return json_response(await ports.pipeline.read())

@@ -1,5 +1,5 @@
-"""Retention of the short-term tier: sweeps of the archive, with what each policy keeps, and asking for one. It concerns all
-namespaces, so it needs rights in all of them."""
+"""Retention of archived messages: sweeps and their results. Sweeps concern all namespaces, so they need rights in all of
+them."""
 
 from typing import Annotated
 
@@ -21,52 +21,53 @@ router = APIRouter(prefix="/v1/retention-sweeps", tags=["consolidation"])
 
 
 class SweepPage(Struct, frozen=True):
-    """The newest first; `next` is the cursor of the page behind this one."""
+    """Sweeps, newest first. `next` is the cursor of the following page."""
 
     sweeps: tuple[Sweep, ...]
     next: str | None = None
 
 
 class SweepCursor(Struct, frozen=True, array_like=True):
-    """What a cursor of sweeps stands for."""
+    """The place that a cursor of sweeps encodes."""
 
     created_at: Moment
     sweep_id: str
 
 
-BEGINS = "It begins within seconds, and is followed by its id."
-LISTED = "sweeps"  # what a cursor is of
+ACCEPTED = "Accepted; starts within seconds. Poll it by its id."
+LIST_KEY = "sweeps"
 
 
-@router.post("", openapi_extra=documented(Sweep, takes=SweepRequest, status=202, description=BEGINS))
+@router.post("", openapi_extra=documented(Sweep, request_body=SweepRequest, status=202, description=ACCEPTED))
 async def start_sweep(
-    wanted: Annotated[SweepRequest, Depends(json_body(SweepRequest))], caller: CallerOf, ports: PortsOf
+    requested: Annotated[SweepRequest, Depends(json_body(SweepRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Delete old consolidated messages from the archive, as workers do every day; or only count them."""
+    """Delete old consolidated messages from the archive now, instead of in the daily sweep; or only count them."""
     caller.require_everywhere("admin")
-    sweep = manual_sweep(wanted.dry_run, caller.actor, ports.clock())
+    sweep = manual_sweep(requested.dry_run, caller.actor, ports.clock())
     if not sweep.dry_run:
-        done = Audited(
+        audited = Audited(
             at=sweep.created_at, actor=caller.actor, action="retention.sweep", subject=sweep.sweep_id, details={}
         )
-        await ports.audit.record(done)
+        await ports.audit.record(audited)
     await ports.sweeps.add(sweep)
     return json_response(sweep, 202)
 
 
 @router.get("", openapi_extra=documented(SweepPage))
 async def list_sweeps(caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None) -> Response:
-    """Sweeps of the last 90 days, the newest first, a page at a time: what each policy keeps and let go, its oldest and bytes."""
+    """List the sweeps of the last 90 days, newest first, in pages: per policy what is kept and deleted, the oldest message,
+    and bytes."""
     caller.require_everywhere("read")
-    behind = decode_cursor(cursor, SweepCursor, LISTED) if cursor else None
-    found = await ports.sweeps.page(limit + 1, (behind.created_at, behind.sweep_id) if behind else None)
+    after = decode_cursor(cursor, SweepCursor, LIST_KEY) if cursor else None
+    found = await ports.sweeps.page(limit + 1, (after.created_at, after.sweep_id) if after else None)
     page = found[:limit]
-    more = (
-        cursors.encode_cursor(SweepCursor(page[-1].created_at, page[-1].sweep_id), LISTED)
+    next_cursor = (
+        cursors.encode_cursor(SweepCursor(page[-1].created_at, page[-1].sweep_id), LIST_KEY)
         if len(found) > limit
         else None
     )
-    return json_response(SweepPage(page, more))
+    return json_response(SweepPage(page, next_cursor))
 
 
 @router.get("/{sweep_id}", openapi_extra=documented(Sweep))
@@ -75,8 +76,8 @@ async def get_sweep(
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
-    """One sweep: how far it is, and what came of it."""
+    """One sweep: progress and outcome."""
     caller.require_everywhere("read")
     if (sweep := await ports.sweeps.of(sweep_id)) is None:
-        raise not_found(f"no sweep is known by the id {sweep_id!r}")
+        raise not_found(f"there is no sweep {sweep_id!r}")
     return json_response(sweep)

@@ -1,4 +1,4 @@
-"""Search: whole questions as a body, simple ones in the address."""
+"""Search: full queries in a body, simple ones in URL parameters."""
 
 from functools import partial
 from math import inf
@@ -13,10 +13,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validato
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.http.json_bodies import documented, json_body, json_response
-from agents.api.memories.list_parameters import MOST, Label
-from agents.api.memories.views import Detail, MemoryView, view
+from agents.api.memories.list_parameters import SCALE_MAX, Label
+from agents.api.memories.views import Detail, MemoryView, memory_view
 from agents.api.ports import Ports, PortsOf
-from agents.retrieval.rights import permitted
+from agents.retrieval.read_rights import permitted
 from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Filters, Hit, Parts, Query, SaidHit, Scale, Tier
@@ -25,24 +25,30 @@ router = APIRouter(prefix="/v1/search", tags=["search"])
 
 
 class SearchQuery(Query, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A question, whether the memories found are shown with their long parts, and whether hits lead to the other tier."""
+    """A search query. With `detail` `full`, memories include their long fields. With `related`, hits include ids of the
+    other tier."""
 
     detail: Detail = "short"
     related: bool = False
 
 
 class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A `memory`, or with the tier `said` a `passage` of what was said, word for word. Scores are comparable within a tier.
+    """A hit: a `memory` of the tier `memory`, or a `passage` of an archived message, word for word, of the tier `said`.
+    Scores are comparable within a tier only. `neighbours` are the adjacent messages that the passage needs to be
+    understood, such as the question before a short reply. `message_ids` are those of the passage and its neighbours, in
+    the order they were said.
 
-    Where a reranker was asked, hits are in the order of `reranked`, its score. `parts` are there where `explain` asks for them.
-    With `related` a memory has the messages that it comes from (`sources`), a passage the live memories that come from its
-    message (`memory_ids`).
+    If a reranker is in use, hits are ordered by `reranked`, its score. `explain` adds `parts`, the parts of the score.
+    `related` adds to a memory its source messages (`sources`), and to a passage the live memories of its message
+    (`memory_ids`).
     """
 
     score: float
     tier: Literal["memory", "said"]
     memory: MemoryView | None = None
     passage: Passage | None = None
+    neighbours: tuple[Passage, ...] = ()
+    message_ids: tuple[str, ...] = ()
     parts: Parts | None = None
     reranked: float | None = None
     sources: tuple[Source, ...] = ()
@@ -50,52 +56,58 @@ class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """The best first. `degraded` is empty, or says what could not be asked: then this is what the rest knows."""
+    """Hits, best first. `degraded` lists the parts of the search that were unavailable; the hits come from the other parts."""
 
     hits: tuple[FoundHit, ...]
     degraded: tuple[Degraded, ...]
 
 
 class SimpleQuery(BaseModel):
-    """A question in an address. Unknown parameters are refused."""
+    """A search query as URL parameters. Unknown parameters are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     namespace: list[Label] = Field(min_length=1, max_length=100, description="Namespaces to search.")
-    q: str | None = Field(None, max_length=8_000, description="What is looked for; without it importance orders.")
+    q: str | None = Field(None, max_length=8_000, description="The question; without it, the most important memories.")
     kind: list[Label] = Field([], max_length=64, description="Memories of any of these kinds.")
     tag: list[Label] = Field([], max_length=64, description="Memories with any of these tags.")
     language: list[Label] = Field([], max_length=64, description="Memories in any of these languages, such as `de`.")
-    scale: Scale = Field("fraction", description="What importance is said in: 0 to 1, 0 to 10, 0 to 10,000 and more.")
-    min_importance: float | None = Field(None, ge=0, le=1e9, description="Of at least this importance.")
-    max_importance: float | None = Field(None, ge=0, le=1e9, description="Of at most this importance.")
-    min_confidence: float = Field(0.0, ge=0, le=1, description="Of at least this confidence.")
-    valid_at: AwareDatetime | None = Field(None, description="Memories that held at this moment, superseded ones too.")
-    floor: float | None = Field(None, ge=0, le=1, description="The least relevance; default the embedding model's.")
-    limit: int = Field(10, ge=1, le=100, description="How many at most.")
-    explain: bool = Field(False, description="Show how each score came about.")
-    detail: Literal["short", "full"] = Field("short", description="Without the long parts, or with them.")
-    tier: Tier = Field("both", alias="in", description="Memories, what was said word for word, or both.")
-    asked_at: AwareDatetime | None = Field(None, description="What times in the question refer to; default now.")
-    speaker: list[Label] = Field([], max_length=100, description="What was said by any of these speakers.")
-    conversation: list[Label] = Field([], max_length=100, description="What was said in any of these conversations.")
-    said_from: AwareDatetime | None = Field(None, description="What was said at this moment or later.")
-    said_to: AwareDatetime | None = Field(None, description="What was said before this moment.")
-    related: bool = Field(False, description="With the sources of each memory, and the memories of each passage.")
+    scale: Scale = Field("fraction", description="Scale of importance: 0 to 1, 0 to 10, or 0 to 10,000 and more.")
+    min_importance: float | None = Field(None, ge=0, le=1e9, description="Memories of at least this importance.")
+    max_importance: float | None = Field(None, ge=0, le=1e9, description="Memories of at most this importance.")
+    min_confidence: float = Field(0.0, ge=0, le=1, description="Memories of at least this confidence.")
+    valid_at: AwareDatetime | None = Field(
+        None, description="Memories that were valid at this time, including superseded ones."
+    )
+    floor: float | None = Field(
+        None, ge=0, le=1, description="Minimum relevance; default: the embedding model's threshold."
+    )
+    limit: int = Field(10, ge=1, le=100, description="Maximum number of entries in the response.")
+    explain: bool = Field(False, description="Include the parts of each score.")
+    detail: Literal["short", "full"] = Field("short", description="`full` includes the long fields, `short` does not.")
+    tier: Tier = Field("both", alias="in", description="Search memories, passages of messages (`said`), or both.")
+    asked_at: AwareDatetime | None = Field(
+        None, description="The time that relative times in the question refer to; default: now."
+    )
+    speaker: list[Label] = Field([], max_length=100, description="Passages of any of these speakers.")
+    conversation: list[Label] = Field([], max_length=100, description="Passages of any of these conversations.")
+    said_from: AwareDatetime | None = Field(None, description="Passages from this time or later.")
+    said_to: AwareDatetime | None = Field(None, description="Passages from before this time.")
+    related: bool = Field(False, description="Include the sources of memories, and the memories of passages.")
 
     @model_validator(mode="after")
     def importance_fits_its_scale(self) -> Self:
-        most = MOST.get(self.scale, inf)
-        if max(self.min_importance or 0, self.max_importance or 0) > most:
-            raise ValueError(f"on the scale `{self.scale}` an importance is at most {most:g}")
+        maximum = SCALE_MAX.get(self.scale, inf)
+        if max(self.min_importance or 0, self.max_importance or 0) > maximum:
+            raise ValueError(f"on the scale `{self.scale}` an importance is at most {maximum:g}")
         return self
 
     @model_validator(mode="after")
     def contradicts_nothing(self) -> Self:
-        self.asked()
+        self.to_query()
         return self
 
-    def asked(self) -> SearchQuery:
+    def to_query(self) -> SearchQuery:
         filters = Filters(
             kinds=tuple(self.kind),
             tags=tuple(self.tag),
@@ -126,41 +138,50 @@ class SimpleQuery(BaseModel):
         )
 
 
-@router.post("", openapi_extra=documented(SearchAnswer, takes=SearchQuery))
+@router.post("", openapi_extra=documented(SearchAnswer, request_body=SearchQuery))
 async def search(
-    asked: Annotated[SearchQuery, Depends(json_body(SearchQuery))], caller: CallerOf, ports: PortsOf
+    query: Annotated[SearchQuery, Depends(json_body(SearchQuery))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Memories, and passages of what was said, that have to do with a text; without one the memories that the filters accept, the
-    most important first."""
-    return json_response(await found(asked, caller, ports))
+    """Search memories and passages of messages by a text; without a text, the memories that the filters accept, most
+    important first."""
+    return json_response(await run_search(query, caller, ports))
 
 
 @router.get("", openapi_extra=documented(SearchAnswer))
-async def search_simply(asked: Annotated[SimpleQuery, Parameter()], caller: CallerOf, ports: PortsOf) -> Response:
-    """The same for what fits into an address."""
-    return json_response(await found(asked.asked(), caller, ports))
+async def search_simply(query: Annotated[SimpleQuery, Parameter()], caller: CallerOf, ports: PortsOf) -> Response:
+    """Search with URL parameters."""
+    return json_response(await run_search(query.to_query(), caller, ports))
 
 
-async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:
-    for namespace in asked.namespaces:
+async def run_search(query: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:
+    for namespace in query.namespaces:
         caller.require("read", namespace)
-    answered = permitted(await ports.retrieval.search(asked), partial(caller.may, "read"))
-    ports.accesses.note(hit.memory for hit in answered.hits)
-    hits = tuple(shown(hit, asked) for hit in answered.mixed)
-    if asked.related:
-        hits = await with_related(hits, asked.namespaces, ports)
-    return SearchAnswer(hits=hits, degraded=answered.degraded)
+    found = permitted(await ports.retrieval.search(query), partial(caller.may, "read"))
+    ports.accesses.note(hit.memory for hit in found.hits)
+    ports.retrieval_counts.note("search", query.namespaces, bool(found.hits or found.said))
+    hits = tuple(hit_view(hit, query) for hit in found.mixed)
+    if query.related:
+        hits = await with_related(hits, query.namespaces, ports)
+    return SearchAnswer(hits=hits, degraded=found.degraded)
 
 
-def shown(hit: Hit | SaidHit, asked: SearchQuery) -> FoundHit:
+def hit_view(hit: Hit | SaidHit, query: SearchQuery) -> FoundHit:
     if isinstance(hit, SaidHit):
-        parts = Parts(cosine=hit.cosine, lexical=hit.words) if asked.explain else None
-        return FoundHit(score=hit.score, tier="said", passage=hit.passage, parts=parts, reranked=hit.reranked)
-    sources = hit.memory.sources if asked.related else ()
+        parts = Parts(cosine=hit.cosine, lexical=hit.words) if query.explain else None
+        return FoundHit(
+            score=hit.score,
+            tier="said",
+            passage=hit.passage,
+            neighbours=hit.neighbours,
+            message_ids=tuple(each.message_id for each in hit.exchange),
+            parts=parts,
+            reranked=hit.reranked,
+        )
+    sources = hit.memory.sources if query.related else ()
     return FoundHit(
         score=hit.score,
         tier="memory",
-        memory=view(hit.memory, asked.detail),
+        memory=memory_view(hit.memory, query.detail),
         parts=hit.parts,
         reranked=hit.reranked,
         sources=sources,
@@ -168,13 +189,13 @@ def shown(hit: Hit | SaidHit, asked: SearchQuery) -> FoundHit:
 
 
 async def with_related(hits: tuple[FoundHit, ...], namespaces: tuple[str, ...], ports: Ports) -> tuple[FoundHit, ...]:
-    """Passages with the ids of the memories that come from their messages."""
-    messages = {message_of(hit.passage) for hit in hits if hit.passage}
+    """Adds to passages the ids of the memories that come from their messages."""
+    messages = {message_key(hit.passage) for hit in hits if hit.passage}
     memory_ids = await ports.stored.from_messages(messages, namespaces)
     return tuple(
-        replace(hit, memory_ids=memory_ids.get(message_of(hit.passage), ())) if hit.passage else hit for hit in hits
+        replace(hit, memory_ids=memory_ids.get(message_key(hit.passage), ())) if hit.passage else hit for hit in hits
     )
 
 
-def message_of(passage: Passage) -> tuple[str, str]:
+def message_key(passage: Passage) -> tuple[str, str]:
     return passage.conversation_id, passage.message_id

@@ -1,5 +1,5 @@
-"""One message followed from its topic to its memories. Who may read its conversation may follow it, into namespaces that the key
-may read."""
+"""Follows one message from its topic to its memories. It needs the right to read the conversation, and shows only namespaces
+that the key may read."""
 
 from typing import Annotated, Final
 
@@ -10,39 +10,39 @@ from agents.api.conversations.views import in_context
 from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import not_found
 from agents.api.ports import PortsOf
-from agents.api.routes.conversations import ONE, ConversationId, load_conversation
+from agents.api.routes.conversations import CONVERSATION_PATH, ConversationId, load_conversation
 from agents.api.trails.trail import MessageTrail
 
-MOST_PRUNINGS: Final = 200  # the latest, looked through for the message
+MAX_PRUNINGS: Final = 200  # the latest ones, searched for the message
 
 router = APIRouter(prefix="/v1/conversations", tags=["conversations"])
 
 
-@router.get(f"{ONE}/trail", openapi_extra=documented(MessageTrail))
+@router.get(f"{CONVERSATION_PATH}/trail", openapi_extra=documented(MessageTrail))
 async def follow_message(
     conversation_id: ConversationId,
     message_id: Annotated[str, Query(min_length=1, max_length=256, description="The message's id.")],
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
-    """What became of a message, with times: its record, the archive, passages, extraction requests, answers with their cost,
-    what was decided about each candidate, the memories that name it as a source with their events, and leaving the context."""
+    """The path of a message, with times: its record, archive, passages, extraction requests, answers with cost, decisions on
+    candidates, the memories that have it as a source with their events, and its pruning."""
     conversation = await load_conversation(conversation_id, caller, ports)
     found = await ports.trails.traces(conversation_id, message_id)
     if found is None:
         raise not_found(f"the archive has no message {message_id!r} in this conversation")
-    prunings = await ports.conversations.prunings(conversation, MOST_PRUNINGS, None)
+    prunings = await ports.conversations.prunings(conversation, MAX_PRUNINGS, None)
     steps, missing = await ports.trails.steps(found, prunings, lambda namespace: caller.may("read", namespace))
     position, state = found.archived.position, conversation.state
-    known = state if state is not None and state.partition == found.archived.partition else None
+    window = state if state is not None and state.partition == found.archived.partition else None
     trail = MessageTrail(
         conversation_id=conversation_id,
         message_id=message_id,
         role=found.archived.role,
         said_at=found.archived.said_at,
         steps=steps,
-        extracted=None if known is None else position < max(known.extracted_to, known.opened),
-        in_context=None if known is None else in_context(known, position),
+        extracted=None if window is None else position < max(window.extracted_to, window.opened),
+        in_context=None if window is None else in_context(window, position),
         missing=missing,
     )
     return json_response(trail)

@@ -1,4 +1,4 @@
-"""Taking memories out and bringing them in, as JSON Lines: streamed, so that their number does not matter."""
+"""Export and import of memories as JSON Lines, streamed in constant memory."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import DocumentedBodies, documented, json_response, media_type
-from agents.api.http.lines import lines
+from agents.api.http.line_splitter import split_lines
 from agents.api.http.problems import Problem
-from agents.api.memories.exports import NDJSON, ExportedMemory, exported
-from agents.api.memories.import_progress import ImportStep, followed
+from agents.api.memories.exports import NDJSON, ExportedMemory, export_pages
+from agents.api.memories.import_progress import ImportStep, progress_steps
 from agents.api.memories.imports import Import, ImportedLine, ImportProgress, ImportReport
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
@@ -22,29 +22,29 @@ from schemas import codec
 
 router = APIRouter(prefix="/v1", tags=["transfer"])
 
-TAKEN: Final = (NDJSON, "application/jsonl", "application/ndjson")
+JSON_LINES_TYPES: Final = (NDJSON, "application/jsonl", "application/ndjson")
 
 
 def json_lines_content(shape: type[Any]) -> dict[str, Any]:
-    """What OpenAPI says of lines: each is one of these."""
+    """Returns the OpenAPI content of a body whose lines each have this shape."""
     return {media: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}} for media in (NDJSON,)}
 
 
 def documented_export() -> DocumentedBodies:
-    lines_told = {"description": "A memory on each line.", "content": json_lines_content(ExportedMemory)}
-    return DocumentedBodies({"responses": {"200": lines_told}}, (ExportedMemory,))
+    response = {"description": "One memory per line.", "content": json_lines_content(ExportedMemory)}
+    return DocumentedBodies({"responses": {"200": response}}, (ExportedMemory,))
 
 
 def documented_import() -> DocumentedBodies:
-    told = documented(ImportReport, status=202, description="What was read, and is on its way.")
+    documentation = documented(ImportReport, status=202, description="Lines read and published.")
     either = [{"$ref": f"#/components/schemas/{shape.__name__}"} for shape in (ImportProgress, ImportReport)]
     steps = {
-        "description": "How far it is, and in the last line the report.",
+        "description": "Progress lines; the last line is the report.",
         "content": {NDJSON: {"schema": {"anyOf": either}}},
     }
-    told["responses"]["200"] = steps
-    told["requestBody"] = {"required": True, "content": json_lines_content(ImportedLine)}
-    return DocumentedBodies(dict(told), (*told.shapes, ImportProgress, ImportedLine))
+    documentation["responses"]["200"] = steps
+    documentation["requestBody"] = {"required": True, "content": json_lines_content(ImportedLine)}
+    return DocumentedBodies(dict(documentation), (*documentation.shapes, ImportProgress, ImportedLine))
 
 
 @router.get("/export", openapi_extra=documented_export())
@@ -53,14 +53,15 @@ async def export_memories(
     caller: CallerOf,
     ports: PortsOf,
     status: Annotated[
-        list[Literal["active", "superseded", "expired"]], Query(max_length=4, description="Memories of any of these.")
+        list[Literal["active", "superseded", "expired"]],
+        Query(max_length=4, description="Memories of any of these statuses."),
     ] = ["active", "superseded", "expired"],  # noqa: B006
-    versions: Annotated[bool, Query(description="Each with all that it ever was.")] = False,
+    versions: Annotated[bool, Query(description="Include all versions of each memory.")] = False,
 ) -> Response:
-    """Every memory of a namespace, one a line. A stream that was cut off lacks its end: the connection then breaks."""
+    """Export all memories of a namespace as JSON Lines. If the export fails, the connection breaks."""
     caller.require("read", namespace)
-    pages = exported(ports.exports, namespace, tuple(dict.fromkeys(status)), with_versions=versions)
-    first = await anext(pages, b"")  # what cannot be answered is still told as a problem
+    pages = export_pages(ports.exports, namespace, tuple(dict.fromkeys(status)), with_versions=versions)
+    first = await anext(pages, b"")  # errors before the first page are still problem responses
 
     async def all_pages() -> AsyncIterator[bytes]:
         yield first
@@ -79,27 +80,31 @@ async def import_memories(
     import_id: Annotated[
         str | None,
         Query(
-            pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Of this run: repeated under it, a line is carried out once."
+            pattern=r"^[A-Za-z0-9._-]{1,64}$",
+            description="Id of the import; lines that are repeated under the same id are processed once.",
         ),
     ] = None,
 ) -> Response:
-    """Bring memories in, one a line, as an export tells them, whatever namespace they come from.
+    """Import memories from JSON Lines as exports have them, from any namespace.
 
-    Memories that are there, by their id or their text, stay as they are. Who accepts `application/x-ndjson` is told each second
-    how far it is, and at the end, once all is carried out, the report.
+    Memories whose id or text exists stay unchanged. With `Accept: application/x-ndjson` the answer has a line of progress per
+    second, and the report at the end, when all lines are processed.
     """
     caller.require("write", namespace)
-    if media_type(request) not in TAKEN:
-        raise Problem(415, "unsupported-media-type", f"send the lines as {NDJSON}", {"Accept": ", ".join(TAKEN)})
+    if media_type(request) not in JSON_LINES_TYPES:
+        raise Problem(
+            415, "unsupported-media-type", f"send the lines as {NDJSON}", {"Accept": ", ".join(JSON_LINES_TYPES)}
+        )
     run = Import(namespace, import_id or uuid4().hex, caller.actor, ports.clock, ports.commands.send)
     if NDJSON not in request.headers.get("accept", ""):
-        return json_response(await run.run(lines(request.stream())), 202)
-    steps = followed(run, lines(request.stream()), ports.commands.settled, request.is_disconnected)
+        return json_response(await run.run(split_lines(request.stream())), 202)
+    steps = progress_steps(run, split_lines(request.stream()), ports.commands.settled, request.is_disconnected)
     return ImportStream(await anext(steps), steps)
 
 
 class ImportStream(StreamingResponse):
-    """Lines that are sent while the body still comes in: unlike its parent it leaves what the client sends to the import."""
+    """Streams progress while the request body is still being received. Unlike its base class, it does not listen for a
+    disconnect: the import reads all messages of the client."""
 
     def __init__(self, first: ImportStep, steps: AsyncGenerator[ImportStep, None]) -> None:
         super().__init__(self._lines(first), media_type=NDJSON)

@@ -1,1 +1,1 @@
-"""What agents are given to use memories by: tools for any loop, and the same over MCP."""
+"""Agent tools: for any tool loop, over HTTP and over MCP."""

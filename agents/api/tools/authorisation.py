@@ -1,4 +1,4 @@
-"""Which tools a request wires: the namespaces that it names, with what its key may do there."""
+"""Builds the tools of a request, limited to its namespaces and to the rights of its key."""
 
 from typing import Annotated, Final
 
@@ -8,32 +8,33 @@ from agents.api.access.callers import Caller
 from agents.api.http.problems import invalid
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports
+from agents.api.tools.access import tool_access
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.tools import Tools, access
+from agents.api.tools.tools import Tools
 from schemas.access.keys import EVERYWHERE
 
-MOST_NAMESPACES: Final = 20
+MAX_NAMESPACES: Final = 20
 
 NamespacesOf = Annotated[
     list[Label] | None,
     Query(
-        max_length=MOST_NAMESPACES,
-        description="What the tools reach; by default the namespaces that the key names in full. A model cannot choose others.",
+        max_length=MAX_NAMESPACES,
+        description="Namespaces of the tools; default: those that the key names in full. A model cannot choose others.",
     ),
 ]
 
 
-def tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
-    """For these namespaces, with what the caller may do there. Raises Problem 403; 422 where neither the request nor the key says
-    which."""
-    reached = tuple(dict.fromkeys(namespaces or named_in_full(caller)))
-    if not 0 < len(reached) <= MOST_NAMESPACES:
-        raise invalid(f"say which namespaces the tools reach, {MOST_NAMESPACES} at most: `?namespace=app/user`")
-    for each in reached:
+def authorised_tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
+    """Returns the tools for these namespaces, or for those that the key names in full. Raises Problem 403, and 422 if
+    neither names any or there are too many."""
+    requested = tuple(dict.fromkeys(namespaces or named_in_full(caller)))
+    if not 0 < len(requested) <= MAX_NAMESPACES:
+        raise invalid(f"name 1 to {MAX_NAMESPACES} namespaces for the tools: `?namespace=app/user`")
+    for each in requested:
         caller.require("read", each)
-    writable = tuple(each for each in reached if caller.may("write", each))
-    reach = access(ports.policies, reached, writable, caller.actor)
-    wired = ToolPorts(
+    writable = tuple(each for each in requested if caller.may("write", each))
+    permissions = tool_access(ports.policies, requested, writable, caller.actor)
+    tool_ports = ToolPorts(
         retrieval=ports.retrieval,
         memories=ports.memories,
         passages=ports.passages,
@@ -41,8 +42,9 @@ def tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
         clock=ports.clock,
         blocks=Blocks(ports.conversations, ports.recall),
         note=ports.accesses.note,
+        count=ports.retrieval_counts.note,
     )
-    return Tools(reach, wired)
+    return Tools(permissions, tool_ports)
 
 
 def named_in_full(caller: Caller) -> list[str]:

@@ -1,4 +1,4 @@
-"""The agent tools for the tool loop of the anthropic SDK, `client.beta.messages.tool_runner(tools=runnable(tools), ...)`."""
+"""The agent tools for the tool runner of the anthropic SDK, `client.beta.messages.tool_runner(tools=runnable(tools), ...)`."""
 
 from typing import Any, TypeAlias
 
@@ -12,13 +12,13 @@ Runnable: TypeAlias = BetaAsyncFunctionTool[Any]
 
 
 def runnable(tools: Tools) -> list[Runnable]:
-    """Each tool as the loop runs it; what comes back as an error has `is_error` in its result."""
-    return [run_by_the_loop(tools, definition) for definition in tools.definitions()]
+    """Returns the tools for the runner. Errors become tool results with `is_error`."""
+    return [runnable_tool(tools, definition) for definition in tools.definitions()]
 
 
-def run_by_the_loop(tools: Tools, definition: ToolParam) -> Runnable:
-    async def run(**given: Any) -> str:
-        answer = await tools.call(definition["name"], given)
+def runnable_tool(tools: Tools, definition: ToolParam) -> Runnable:
+    async def run(**arguments: Any) -> str:
+        answer = await tools.call(definition["name"], arguments)
         if answer.is_error:
             raise ToolError(answer.text)
         return answer.text

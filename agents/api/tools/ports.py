@@ -1,4 +1,4 @@
-"""What agent tools reach for."""
+"""Ports of the agent tools."""
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
@@ -7,72 +7,79 @@ from typing import Protocol
 from msgspec import Struct
 
 from agents.conversations.lookup import Conversation
-from agents.curation.rules.outcome import Outcome
-from agents.retrieval.rights import MayRead
+from agents.curation.rules.outcomes import Outcome
+from agents.retrieval.read_rights import MayRead
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Query
+from sinks.memories.retrieval_counts import Operation
 
 
-def unnoted(memories: Iterable[Memory]) -> None:
-    """Where reading is not counted."""
+def count_nothing(operation: Operation, namespaces: Iterable[str], found: bool) -> None:
+    """The default for tools without retrieval counts."""
 
 
-class Searching(Protocol):
-    """agents.retrieval.tiers.Tiers."""
-
-    async def search(self, asked: Query) -> Found: ...
+def note_nothing(memories: Iterable[Memory]) -> None:
+    """The default for tools without access counts."""
 
 
-class Reading(Protocol):
-    """sinks.memories.reader.Memories."""
+class SearchService(Protocol):
+    """Searches memories and passages (agents.retrieval.tiers.Tiers)."""
+
+    async def search(self, query: Query) -> Found: ...
+
+
+class MemoryReader(Protocol):
+    """Reads memories (sinks.memories.reader.Memories)."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
 
-class ReadingPassages(Protocol):
-    """agents.passages.reading.PassageReader."""
+class PassageReader(Protocol):
+    """Reads passages (agents.passages.passage_reader.PassageReader)."""
 
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
     ) -> list[ReadPassage]: ...
 
 
-class Commanding(Protocol):
-    """agents.api.memories.commands.Commands."""
+class CommandSender(Protocol):
+    """Sends commands to the curator (agents.api.memories.commands.Commands)."""
 
     async def send_and_wait(self, command: Command) -> Outcome | None:
-        """What came of the command; None when that was not known in time. Raises Retryable, Rejected."""
+        """Returns the outcome; None if it is unknown after the time limit. Raises Retryable and Rejected."""
 
 
-class Finding(Protocol):
-    """agents.conversations.lookup.Conversations."""
+class ConversationFinder(Protocol):
+    """Finds conversations (agents.conversations.lookup.Conversations)."""
 
     async def find(self, conversation_id: str, allowed: Callable[[str], bool]) -> Conversation | None: ...
 
 
-class Recalling(Protocol):
-    """agents.retrieval.recall.Recall."""
+class ContextBlocks(Protocol):
+    """Builds context blocks (agents.retrieval.recall.Recall)."""
 
-    async def block(self, asked: BlockQuery, conversation: Conversation | None, may_read: MayRead = ...) -> Block: ...
+    async def block(self, query: BlockQuery, conversation: Conversation | None, may_read: MayRead = ...) -> Block: ...
 
 
 class Blocks(Struct, frozen=True):
-    """What context blocks are made with."""
+    """The ports of the tool `get_context`."""
 
-    conversations: Finding
-    recall: Recalling
+    conversations: ConversationFinder
+    recall: ContextBlocks
 
 
 class ToolPorts(Struct, frozen=True, kw_only=True):
-    """What the tools of a wiring use. With `blocks` there is one more, for a context block; `note` is told what was read."""
+    """The ports of a tool set. `blocks` adds the tool `get_context`. `note` receives the memories that were read; `count`
+    receives the operation, the namespaces and whether it found something."""
 
-    retrieval: Searching
-    memories: Reading
-    passages: ReadingPassages
-    commands: Commanding
+    retrieval: SearchService
+    memories: MemoryReader
+    passages: PassageReader
+    commands: CommandSender
     clock: Callable[[], datetime]
     blocks: Blocks | None = None
-    note: Callable[[Iterable[Memory]], object] = unnoted
+    note: Callable[[Iterable[Memory]], object] = note_nothing
+    count: Callable[[Operation, Iterable[str], bool], object] = count_nothing

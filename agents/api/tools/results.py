@@ -1,22 +1,24 @@
-"""What agent tools answer, as a model reads it: short, without what only programs need."""
+"""Results of the agent tools for models: short, without fields that only programs need."""
 
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from agents.retrieval.ranking import said
+from agents.retrieval.ranking import last_said_at
 from schemas.memories import importance
 from schemas.memories.memories import Change, Memory, Status
 from schemas.passages.passages import Passage
+from schemas.retrieval.searches import SaidHit
 
-HAS_MORE: Final = "get_memory with full=true tells more"
+FULL_TEXT_HINT: Final = "get_memory with full=true tells more"
 
 
-class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory, with its further `kinds`, and its importance from 0 to 1 and in points. `said_on` is the day it was last
-    said; what holds no longer has a `status`, and `until` when it held. `told_by` are the users who told it; what no user said
-    is `attributed_to` who did."""
+class MemoryResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory. `kinds` are its further kinds; `importance` is from 0 to 1, `importance_points` the same in points.
+    `said_on` is the day of its latest source message. A memory that is no longer valid has a `status` and `until`, the
+    end of its validity. `told_by` are the users who said it; if no user said it, `attributed_to` names the speaker."""
 
     memory_id: str
     namespace: str
@@ -38,8 +40,16 @@ class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     full_text: str | None = None
 
 
-class Quote(Struct, frozen=True, kw_only=True):
-    """What was said, word for word."""
+class AdjacentMessage(Struct, frozen=True, kw_only=True):
+    """A message directly before or after another one, word for word."""
+
+    speaker: str
+    text: str
+    message_id: str
+
+
+class Quote(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A passage of a message, word for word. `before` and `after` are adjacent messages that it needs to be understood."""
 
     said_at: datetime
     speaker: str
@@ -47,54 +57,56 @@ class Quote(Struct, frozen=True, kw_only=True):
     conversation_id: str
     message_id: str
     namespace: str
+    before: tuple[AdjacentMessage, ...] = ()
+    after: tuple[AdjacentMessage, ...] = ()
 
 
-class Searched(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The best first in each. `partial`: something was out of reach, and there may be more."""
+class SearchResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Hits of each tier, best first. `partial` is true if a part of the search was unavailable, so there may be more."""
 
-    memories: tuple[Seen, ...]
+    memories: tuple[MemoryResult, ...]
     said: tuple[Quote, ...] = ()
     partial: bool = False
 
 
-class Read(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One memory, and what was said that it comes from."""
+class ReadResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One memory, and its source passages."""
 
-    memory: Seen
+    memory: MemoryResult
     said: tuple[Quote, ...] = ()
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """`change` is `created`, or `reinforced` where it was known already."""
+class CreateResult(Struct, frozen=True, kw_only=True):
+    """A stored memory. `change` is `created`, or `reinforced` if it existed already."""
 
     memory_id: str
     change: Change
 
 
-class Deleted(Struct, frozen=True, kw_only=True):
-    """It is forgotten; people can bring it back."""
+class DeleteResult(Struct, frozen=True, kw_only=True):
+    """A deleted memory. People can restore it."""
 
     memory_id: str
     deleted: bool = True
 
 
-class Context(Struct, frozen=True, kw_only=True):
-    """The profile and a block for the prompt, empty when there is nothing to tell, and the memories that they tell of."""
+class ContextResult(Struct, frozen=True, kw_only=True):
+    """The profile and a context block as one text, empty if nothing is known, and the ids of the memories in it."""
 
     context: str
     memory_ids: tuple[str, ...]
 
 
-class Waiting(Struct, frozen=True, kw_only=True):
-    """It was not carried out in time, and will be; `ask` is where the HTTP API tells what came of it, for programs."""
+class PendingResult(Struct, frozen=True, kw_only=True):
+    """A change without an outcome yet. `ask` is the API path of the outcome, for programs."""
 
     command_id: str
     ask: str
     note: str = "It will be remembered in a moment. Do not create it again."
 
 
-def seen(memory: Memory, *, full: bool = False) -> Seen:
-    return Seen(
+def memory_result(memory: Memory, *, full: bool = False) -> MemoryResult:
+    return MemoryResult(
         memory_id=memory.memory_id,
         namespace=memory.namespace,
         kind=memory.kind,
@@ -103,7 +115,7 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         importance=round(memory.importance, 2),
         importance_points=importance.points(memory.importance),
         version=memory.version,
-        said_on=said(memory).date().isoformat(),
+        said_on=last_said_at(memory).date().isoformat(),
         tags=memory.tags,
         context=memory.context,
         attributed_to=memory.attributed_to,
@@ -111,9 +123,23 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         happens_at=memory.event_time,
         status=memory.status,
         until=memory.valid_until,
-        more=HAS_MORE if memory.full_text and not full else "",
+        more=FULL_TEXT_HINT if memory.full_text and not full else "",
         full_text=memory.full_text if full else None,
     )
+
+
+def quoted_hit(hit: SaidHit) -> Quote:
+    """Returns a passage with its neighbours."""
+    own = hit.passage.ordinal
+    return replace(
+        quote(hit.passage),
+        before=tuple(adjacent_message(each) for each in hit.neighbours if each.ordinal < own),
+        after=tuple(adjacent_message(each) for each in hit.neighbours if each.ordinal > own),
+    )
+
+
+def adjacent_message(passage: Passage) -> AdjacentMessage:
+    return AdjacentMessage(speaker=passage.said_by, text=passage.text, message_id=passage.message_id)
 
 
 def quote(passage: Passage) -> Quote:

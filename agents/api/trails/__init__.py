@@ -1,1 +1,1 @@
-"""One message from its topic to its memories."""
+"""The path of one message from its topic to its memories."""

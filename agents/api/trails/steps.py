@@ -1,4 +1,4 @@
-"""The steps of a message on its way, in order of time. Pure."""
+"""The steps of a message's path, in order of time. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -27,14 +27,14 @@ StepKind = Literal[
     "completed",
     "pruned",
 ]
-ORDER: tuple[StepKind, ...] = get_args(StepKind)  # as they follow from each other
+ORDER: tuple[StepKind, ...] = get_args(StepKind)  # in pipeline order
 
 
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class TrailRuling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What curation decided about one candidate of the answer."""
+    """The decision of curation on one candidate of the answer."""
 
     result: str
     memory_id: str | None = None
@@ -42,8 +42,9 @@ class TrailRuling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TrailStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One step; what a step of its kind does not have is left out. Passages have no time of their own. `changed` is a change of a
-    memory that names the message as a source; `later` ones came of something else. `published` says whether its event left."""
+    """One step. Fields that do not apply to its kind are absent. Steps of the kind `passages` have no time. `changed` is a
+    change of a memory that has the message as a source; `later` is true if the change came from another cause.
+    `published` is true once its event is published."""
 
     kind: StepKind
     at: Moment | None = None
@@ -78,21 +79,21 @@ class TrailStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
 
 
-def stored_steps(found: MessageTraces, allowed: Callable[[str], bool]) -> Iterator[TrailStep]:
-    """Those that PostgreSQL tells of, as far as they are about namespaces that are `allowed`."""
-    yield TrailStep(kind="archived", at=found.archived.archived_at)
-    for passage in found.passages:
+def stored_steps(traces: MessageTraces, allowed: Callable[[str], bool]) -> Iterator[TrailStep]:
+    """Yields the steps that PostgreSQL has, limited to namespaces for which `allowed` returns True."""
+    yield TrailStep(kind="archived", at=traces.archived.archived_at)
+    for passage in traces.passages:
         if allowed(passage.namespace):
             yield TrailStep(kind="passages", namespace=passage.namespace, pieces=passage.pieces)
-    usage = {each.request_id: each for each in found.usage}
-    for request in found.extractions:
+    usage = {each.request_id: each for each in traces.usage}
+    for request in traces.extractions:
         yield from extraction_steps(request, usage.get(request.request_id), allowed)
-    yield from parked_steps(found)
-    for part in found.parts:
+    yield from parked_steps(traces)
+    for part in traces.parts:
         if allowed(part.namespace):
-            yield settled(part)
-    requests = {each.request_id for each in found.extractions}
-    for change in found.changes:
+            yield settled_step(part)
+    requests = {each.request_id for each in traces.extractions}
+    for change in traces.changes:
         if allowed(change.namespace):
             yield TrailStep(
                 kind="changed",
@@ -110,12 +111,12 @@ def stored_steps(found: MessageTraces, allowed: Callable[[str], bool]) -> Iterat
 
 
 def extraction_steps(
-    request: ExtractionTrace, used: UsageTrace | None, allowed: Callable[[str], bool]
+    request: ExtractionTrace, usage: UsageTrace | None, allowed: Callable[[str], bool]
 ) -> Iterator[TrailStep]:
-    fed = tuple(filter(allowed, request.namespaces))
+    visible = tuple(filter(allowed, request.namespaces))
     name = request.request_id
     policy = f"{request.policy} {request.policy_version}"
-    yield TrailStep(kind="requested", at=request.requested_at, request_id=name, policy=policy, namespaces=fed)
+    yield TrailStep(kind="requested", at=request.requested_at, request_id=name, policy=policy, namespaces=visible)
     if request.under_way:
         yield TrailStep(kind="asked", request_id=name)
     if request.stored_at is not None:
@@ -126,9 +127,9 @@ def extraction_steps(
             provider=request.provider,
             model=request.model,
             proposals=request.proposals,
-            calls=used.calls if used else None,
-            tokens=used.tokens if used else None,
-            cost_usd=used.cost_micros / MICROS if used and used.cost_micros is not None else None,
+            calls=usage.calls if usage else None,
+            tokens=usage.tokens if usage else None,
+            cost_usd=usage.cost_micros / MICROS if usage and usage.cost_micros is not None else None,
         )
     if request.failed_at is not None:
         yield TrailStep(kind="failed", at=request.failed_at, request_id=name, reason=request.failed_reason)
@@ -136,18 +137,19 @@ def extraction_steps(
         yield TrailStep(kind="completed", at=request.completed_at, request_id=name)
 
 
-def parked_steps(found: MessageTraces) -> Iterator[TrailStep]:
-    """A request that was never asked has no other trace, so it may be of other messages of the conversation."""
-    answered = {each.request_id for each in found.extractions if each.stored_at is not None}
-    if found.extractions and all(each.request_id in answered for each in found.extractions):
+def parked_steps(traces: MessageTraces) -> Iterator[TrailStep]:
+    """Yields parked requests. A request without a model call has no other trace, so it may cover other messages of the
+    conversation."""
+    answered = {each.request_id for each in traces.extractions if each.stored_at is not None}
+    if traces.extractions and all(each.request_id in answered for each in traces.extractions):
         return
-    for each in found.parked:
+    for each in traces.parked:
         yield TrailStep(
             kind="parked", at=each.parked_at, request_id=each.request_id, lane=each.lane, reason=each.reason
         )
 
 
-def settled(part: PartTrace) -> TrailStep:
+def settled_step(part: PartTrace) -> TrailStep:
     rulings = (
         TrailRuling(result=each.result, memory_id=each.memory_id, reason=each.reason) for each in part.rulings or ()
     )
@@ -162,10 +164,10 @@ def settled(part: PartTrace) -> TrailStep:
 
 
 def in_order(steps: Iterable[TrailStep]) -> tuple[TrailStep, ...]:
-    """By time; steps of one moment, and those without a time, as they follow from each other."""
+    """Orders steps by time. Steps without a time, and steps of the same time, are in pipeline order."""
     listed = sorted(steps, key=lambda step: ORDER.index(step.kind))
     times: list[datetime] = []
-    for step in listed:  # one without a time stands behind what it follows from
+    for step in listed:  # a step without a time follows the previous step
         times.append(step.at or (times[-1] if times else EARLIEST))
     by_time = sorted(zip(times, range(len(listed)), listed, strict=True), key=lambda each: each[:2])
     return tuple(step for _, _, step in by_time)

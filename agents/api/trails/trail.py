@@ -1,4 +1,5 @@
-"""Follows one message: what PostgreSQL, its topic and the dead letters tell of it. What cannot be asked in time is named."""
+"""Follows one message through PostgreSQL, its topic and the dead letters. Sources that do not respond in time are listed as
+missing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Mapping
@@ -9,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.api.trails.steps import TrailStep, in_order, stored_steps
-from agents.dead_letters.letters import LetterStatus
+from agents.dead_letters.dead_letter_queue import DeadLetterStatus
 from schemas.conversations.messages import Moment, Role
 from schemas.conversations.windows import Pruning
 from schemas.errors import MemstreamError
@@ -17,30 +18,30 @@ from schemas.kafka import topics
 from schemas.observability import traces
 from sinks.trails.trails import ArchivedTrace, MessageTraces
 
-WITHIN_S: Final = 6.0  # what Kafka is asked
+TIMEOUT_S: Final = 6.0  # limit for reading from Kafka
 
 
 class StoredTraces(Protocol):
-    """sinks.trails.trails.Trails."""
+    """Traces of a message in PostgreSQL (sinks.trails.trails.Trails)."""
 
     async def of(self, conversation_id: str, message_id: str) -> MessageTraces | None: ...
 
 
-class Records(Protocol):
-    """streams.kafka.log.Log, for records by their places; `topic` is a physical name."""
+class TopicRecords(Protocol):
+    """Reads records by offset (streams.kafka.log.Log). `topic` is a physical topic name."""
 
-    def at(self, topic: str, wanted: Mapping[int, Collection[int]]) -> AsyncGenerator[Any, None]: ...
+    def at(self, topic: str, offsets_by_partition: Mapping[int, Collection[int]]) -> AsyncGenerator[Any, None]: ...
 
 
-class PutAside(Protocol):
-    """agents.dead_letters.letters.Letters."""
+class DeadLetterStatuses(Protocol):
+    """The dead-letter queue (agents.dead_letters.dead_letter_queue.DeadLetterQueue)."""
 
-    async def statuses(self) -> list[LetterStatus]: ...
+    async def statuses(self) -> list[DeadLetterStatus]: ...
 
 
 class MessageTrail(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message on its way from its topic to memories, in order of time. `extracted` and `in_context` are as its window says, a
-    second behind. `missing` names what could not be asked, and why."""
+    """The path of a message from its topic to its memories, in order of time. `extracted` and `in_context` come from its
+    window and lag about one second. `missing` has the reason for each source that could not be read."""
 
     conversation_id: str
     message_id: str
@@ -53,67 +54,74 @@ class MessageTrail(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MessageTrails:
-    """`prefix` is that of topics."""
+    """Reads the paths of messages. `prefix` is the prefix of topic names."""
 
-    def __init__(self, stored: StoredTraces, records: Records, letters: PutAside, prefix: str) -> None:
+    def __init__(
+        self, stored: StoredTraces, records: TopicRecords, dead_letters: DeadLetterStatuses, prefix: str
+    ) -> None:
         self._stored = stored
         self._records = records
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._topic = prefix + topics.MESSAGES
 
     async def traces(self, conversation_id: str, message_id: str) -> MessageTraces | None:
-        """What PostgreSQL tells of it; None for one that is not in the archive. Raises Retryable."""
+        """Returns the traces in PostgreSQL; None if the archive does not have the message. Raises Retryable."""
         return await self._stored.of(conversation_id, message_id)
 
     async def steps(
-        self, found: MessageTraces, prunings: Collection[Pruning], allowed: Callable[[str], bool]
+        self, traces: MessageTraces, prunings: Collection[Pruning], allowed: Callable[[str], bool]
     ) -> tuple[tuple[TrailStep, ...], dict[str, str]]:
-        """All of them, and what is missing. Of memories those in namespaces that are `allowed`."""
-        missing: dict[str, str] = {}
-        of_kafka = await asyncio.gather(
-            self._in_time("topic", self._published(found.archived), missing),
-            self._in_time("dead_letters", self._put_aside(found.archived), missing),
+        """Returns all steps, and the reasons for missing sources. Limited to memories in namespaces for which `allowed`
+        returns True."""
+        errors: dict[str, str] = {}
+        kafka_steps = await asyncio.gather(
+            self._read_in_time("topic", self._published(traces.archived), errors),
+            self._read_in_time("dead_letters", self._dead_lettered(traces.archived), errors),
         )
-        left = pruned(found.archived, prunings)
-        return in_order([*of_kafka[0], *of_kafka[1], *stored_steps(found, allowed), *left]), missing
+        prunings_of_message = pruned_steps(traces.archived, prunings)
+        return in_order(
+            [*kafka_steps[0], *kafka_steps[1], *stored_steps(traces, allowed), *prunings_of_message]
+        ), errors
 
-    async def _in_time(self, name: str, asked: Awaitable[list[TrailStep]], missing: dict[str, str]) -> list[TrailStep]:
+    async def _read_in_time(
+        self, name: str, read: Awaitable[list[TrailStep]], errors: dict[str, str]
+    ) -> list[TrailStep]:
         try:
-            async with asyncio.timeout(WITHIN_S):
-                return await asked
+            async with asyncio.timeout(TIMEOUT_S):
+                return await read
         except TimeoutError:
-            missing[name] = f"it did not answer within {WITHIN_S:g} s"
+            errors[name] = f"no response within {TIMEOUT_S:g} s"
         except MemstreamError as exc:
-            missing[name] = exc.plain
+            errors[name] = exc.plain
         return []
 
     async def _published(self, archived: ArchivedTrace) -> list[TrailStep]:
-        """The record itself, as long as the topic keeps it."""
+        """Returns the step of the record itself, if the topic still has it."""
         partition, offset = archived.partition, archived.position
         async for record in self._records.at(self._topic, {partition: {offset}}):
             at = datetime.fromtimestamp(record.timestamp / 1_000, UTC) if record.timestamp > 0 else None
             step = TrailStep(kind="published", at=at, topic=self._topic, partition=partition, offset=offset)
-            return [replace(step, trace_id=trace_of(record))]
+            return [replace(step, trace_id=trace_id_of(record))]
         return []
 
-    async def _put_aside(self, archived: ArchivedTrace) -> list[TrailStep]:
-        """By a stage that could not process it; the archive could."""
+    async def _dead_lettered(self, archived: ArchivedTrace) -> list[TrailStep]:
+        """Returns dead letters of the message from stages that could not process it."""
         place = (self._topic, archived.partition, archived.position)
-        found = [each.letter for each in await self._letters.statuses()]
+        letters = [each.letter for each in await self._dead_letters.statuses()]
         return [
             TrailStep(kind="put_aside", at=each.at, letter=each.place, stage=each.stage, reason=each.reason)
-            for each in found
+            for each in letters
             if each.source and (each.source.topic, each.source.partition, each.source.offset) == place
         ]
 
 
-def trace_of(record: Any) -> str | None:
-    said = next((value for name, value in record.headers if name == "traceparent"), None)
-    parsed = traces.parse_traceparent(said) if said else None
+def trace_id_of(record: Any) -> str | None:
+    header = next((value for name, value in record.headers if name == "traceparent"), None)
+    parsed = traces.parse_traceparent(header) if header else None
     return parsed.split("-")[1] if parsed else None
 
 
-def pruned(archived: ArchivedTrace, prunings: Collection[Pruning]) -> Iterator[TrailStep]:
+def pruned_steps(archived: ArchivedTrace, prunings: Collection[Pruning]) -> Iterator[TrailStep]:
     for pruning in prunings:
         for run in pruning.removed:
             if run.first <= archived.position <= run.last:

@@ -1,1 +1,1 @@
-"""The rules of curation. Pure: values in, values out."""
+"""The rules of curation. Pure: values in, values out; no I/O and no clock."""

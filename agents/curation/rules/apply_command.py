@@ -8,18 +8,18 @@ from msgspec.structs import replace
 
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.vectors.port import Vector
 
-ENDS_EARLY: Final = "what it says would end before it begins: see valid_from and valid_until"
+ENDS_EARLY: Final = "valid_until is before valid_from: the memory would end before it begins"
 ERASED: Final = "older than the erasure of its namespace"
 
 
 class UndoneChange(Struct, frozen=True):
-    """The change to undo: the version it made, and the memory before; None if it created the memory."""
+    """The change to undo: the version that it made, and the memory before it; None if it created the memory."""
 
     version: int
     before: Memory | None
@@ -33,11 +33,11 @@ def apply_command(
     undone: UndoneChange | None = None,
     fenced: datetime | None = None,
 ) -> Outcome:
-    """Enters what a command asks for; `vector` is that of its text, or of the text it brings back.
+    """Applies a command to the ledger. `vector` is that of its text, or of the text that it restores.
 
-    What was sent until `fenced`, when the namespace was erased, is rejected.
+    Rejects commands that were sent before `fenced`, the time of the namespace's erasure.
 
-    A person's or service's word is not second-guessed: only the same text is folded into what is known, no near one.
+    A person's or service's statement is never merged into a similar memory, only into one with the same text.
     """
     if fenced is not None and command.at <= fenced:
         return rejected(ledger, ERASED)
@@ -85,13 +85,13 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     after = change.updated(memory, command, now)
     if ends_before_it_begins(command, after):
         return rejected(ledger, ENDS_EARLY)
-    if after == replace(memory, updated_at=now):  # a version would tell of no change
+    if after == replace(memory, updated_at=now):  # no new version without a change
         return unchanged(ledger, memory)
     return accepted(ledger, "updated", after, command, now, vector)
 
 
 def ends_before_it_begins(command: Command, memory: Memory) -> bool:
-    """Whether the command has it so."""
+    """Whether the command's validity ends before it begins."""
     if command.valid_from is None and command.valid_until is None:
         return False
     begins, ends = memory.valid_from, memory.valid_until
@@ -99,7 +99,7 @@ def ends_before_it_begins(command: Command, memory: Memory) -> bool:
 
 
 def unknown_link(ledger: Ledger, command: Command) -> str | None:
-    """The first link of the command to a memory that does not exist."""
+    """The first linked memory of the command that does not exist; None if all exist."""
     return next((link.memory_id for link in command.links or () if ledger.find(link.memory_id) is None), None)
 
 
@@ -113,7 +113,7 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
 def _undo(
     ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
 ) -> Outcome:
-    """The state before a change comes back as a change of its own; before its creation there was nothing."""
+    """Restores the state before a change, as a further change. Deletes the memory if the change created it."""
     memory = ledger.find_any_status(command.memory_id)
     if memory is None or undone is None:
         which = f"version {command.version}" if command.version else "change"
@@ -122,7 +122,7 @@ def _undo(
     if undone.before is None:
         return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
     before = undone.before
-    over = before.expires_at is not None and before.expires_at <= now  # it would be gone again at once
+    over = before.expires_at is not None and before.expires_at <= now  # it would expire again at once
     restored = replace(
         before,
         expires_at=None if over else before.expires_at,
@@ -134,12 +134,12 @@ def _undo(
 
 
 def has_ended(memory: Memory, now: datetime) -> bool:
-    """Whether a live memory's own end has passed meanwhile."""
+    """Whether the validity of a live memory has ended."""
     return memory.status == "active" and memory.valid_until is not None and memory.valid_until <= now
 
 
 def _import(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
-    """What is there stays as it is: importing the same again changes nothing."""
+    """An existing memory stays unchanged: repeating an import changes nothing."""
     if not command.text or not command.text.strip() or not command.memory_id:
         return rejected(ledger, "import needs a text and a memory_id")
     known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
@@ -153,7 +153,7 @@ def _import(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
 
 
 def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
-    """The app is gone; what it is remembered by stays."""
+    """The app is removed; its memories stay unless the command also purges."""
     return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
 
 
@@ -161,7 +161,7 @@ ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": 
 
 
 def other_version(ledger: Ledger, command: Command) -> int | None:
-    """The memory's version, if the command expects another one."""
+    """The memory's version if the command expects another one; None otherwise."""
     memory = ledger.find_any_status(command.memory_id)
     if memory is None or command.if_version in (None, memory.version):
         return None

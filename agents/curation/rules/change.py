@@ -1,4 +1,4 @@
-"""Makes new versions of memories: created, superseded, updated, deleted. The ledger numbers them."""
+"""Makes new versions of memories: created, merged, superseded, updated, deleted. The ledger numbers them."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from agents.curation.rules.merge import raised_importance
 from agents.curation.rules.sources import bounded, distinct, joined_tellers
 from agents.curation.rules.sources import joined as joined_sources
 from schemas import ids
-from schemas.extraction.candidates import Candidate, tellers
+from schemas.extraction.candidates import Candidate, source_users
 from schemas.memories import importance
 from schemas.memories.commands import Command, Origin
 from schemas.memories.links import Link
@@ -20,13 +20,13 @@ from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
 
 DEFAULT_KIND = "fact"
-UNNUMBERED = 0  # until the ledger gives version and sequence
+UNNUMBERED = 0  # until the ledger assigns version and sequence
 
 
 def created(
     candidate: Candidate, namespace: str, created_by: str, now: datetime, linked: tuple[Link, ...] = ()
 ) -> Memory:
-    """The memory that a candidate proposes; it holds from when it is said, or from an earlier event it speaks of."""
+    """The memory of a candidate. It holds from the time of the message, or from an earlier event that the candidate names."""
     return Memory(
         memory_id=ids.memory_id(candidate.candidate_id),
         namespace=namespace,
@@ -55,7 +55,7 @@ def created(
 
 
 def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
-    """No longer true since `until`, which is never before it began."""
+    """The memory superseded at `until`, which is never before its beginning."""
     return replace(
         memory,
         status="superseded",
@@ -66,12 +66,12 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
 
 
 def ending(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
-    """Live until a moment that lies ahead, from which on the successor holds instead."""
+    """The live memory with an end in the future, from which on the successor holds."""
     return replace(memory, superseded_by=successor.memory_id, valid_until=until, updated_at=now)
 
 
 def at_its_end(memory: Memory, successor: Memory | None, now: datetime) -> tuple[Change, Memory]:
-    """What becomes of a live memory whose time is over. One whose successor was taken back before its day holds on."""
+    """The memory after its end: superseded or expired. If its successor was removed meanwhile, it continues to hold."""
     if memory.expires_at is not None and memory.expires_at <= now:
         return "expired", expired(memory, now)
     if memory.superseded_by is None or memory.valid_until is None:
@@ -82,7 +82,7 @@ def at_its_end(memory: Memory, successor: Memory | None, now: datetime) -> tuple
 
 
 def never_held(memory: Memory) -> bool:
-    """Deleted, or superseded before it began."""
+    """Whether the memory is deleted, or was superseded before it began."""
     if memory.status == "deleted":
         return True
     ended = memory.status != "active" and memory.valid_until is not None and memory.valid_from is not None
@@ -90,7 +90,7 @@ def never_held(memory: Memory) -> bool:
 
 
 def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
-    """Says what another memory said as well, in a text that holds both."""
+    """The memory with a text that also has the content of another one."""
     return replace(
         memory,
         text=text,
@@ -111,14 +111,14 @@ def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory
 
 
 def joined(one: str | None, other: str | None) -> str | None:
-    """Both, unless one says what the other does."""
+    """Both texts; one of them if it has the content of the other."""
     if not one or not other or one == other:
         return one or other
     return f"{one} {other}"
 
 
 def with_expiry(memory: Memory, policy: Policy, now: datetime) -> Memory:
-    """With the time that its policy gives what was just said; what lasts longer already, or for ever by hand, is left so."""
+    """The memory with the policy's expiry, counted from now. A later or manual expiry stays."""
     if policy.expire_after_s is None:
         return memory
     until = now + timedelta(seconds=policy.expire_after_s)
@@ -128,7 +128,7 @@ def with_expiry(memory: Memory, policy: Policy, now: datetime) -> Memory:
 
 
 def expired(memory: Memory, now: datetime) -> Memory:
-    """No longer live, and readable as before."""
+    """The memory expired: not live, but readable."""
     until = memory.expires_at or now
     return replace(
         memory, status="expired", valid_until=max(until, memory.valid_from or until), pinned=False, updated_at=now
@@ -136,14 +136,14 @@ def expired(memory: Memory, now: datetime) -> Memory:
 
 
 def retracted(memory: Memory, now: datetime) -> Memory:
-    """No longer live, as its user does not want it to be, and readable as before."""
+    """The memory expired at its user's request: not live, but readable."""
     until = max(now, memory.valid_from or now)
     return replace(memory, status="expired", valid_until=until, pinned=False, updated_at=now)
 
 
 def valid_from(candidate: Candidate, now: datetime) -> datetime:
-    """As it was said, else the day of its event: of one that lies ahead only where what is told begins on that day, as a home
-    does, else what is told holds already. Else when it was said."""
+    """The candidate's own beginning, otherwise the day of its event, otherwise the time of the message. A future event
+    counts only for statements that begin on that day, such as a home."""
     if candidate.valid_from is not None:
         return candidate.valid_from
     said = first_said(candidate, now)
@@ -153,7 +153,7 @@ def valid_from(candidate: Candidate, now: datetime) -> datetime:
 
 
 def valid_until(candidate: Candidate, now: datetime) -> datetime | None:
-    """None for what was over when it was said: it tells of the past, and that stays so."""
+    """The candidate's end; None for a statement about the past, which stays true."""
     until = candidate.valid_until
     return until if until is not None and until > max(first_said(candidate, now), valid_from(candidate, now)) else None
 
@@ -163,7 +163,7 @@ def first_said(candidate: Candidate, now: datetime) -> datetime:
 
 
 def created_by_command(command: Command, text: str, now: datetime) -> Memory:
-    """The memory that a command creates. The id is of the namespace too: senders choose their command ids freely."""
+    """The memory of a create command. Its id includes the namespace, as senders choose their command ids freely."""
     return Memory(
         memory_id=ids.memory_id(ids.derive("command", command.namespace, command.command_id)),
         namespace=command.namespace,
@@ -191,9 +191,9 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
 
 
 def import_ids(command: Command) -> tuple[str, str]:
-    """The id that an imported memory had, if it is of our form, and the one that it gets where another namespace has that.
+    """The id that an imported memory had, if it is a UUID, and the id that it gets if another namespace has that one.
 
-    Every id here is a UUID: Qdrant takes no other text for a point's.
+    Every id is a UUID: Qdrant accepts no other text as the id of a point.
     """
     memory_id = command.memory_id or ""
     derived = ids.derive("import", command.namespace, memory_id)
@@ -201,7 +201,7 @@ def import_ids(command: Command) -> tuple[str, str]:
 
 
 def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memory:
-    """The memory that an import brings in, as it was elsewhere; its versions and links stay there."""
+    """The memory of an import command. Its versions and links are not imported."""
     origin = command.origin or Origin()
     return replace(
         created_by_command(command, text, now),
@@ -216,13 +216,13 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
         reinforcement_count=origin.reinforcement_count,
         last_reinforced_at=origin.last_reinforced_at,
         sources=bounded(origin.sources),
-        told_by=joined_tellers(command.told_by or (), origin.told_by or tellers(origin.sources)),
+        told_by=joined_tellers(command.told_by or (), origin.told_by or source_users(origin.sources)),
         links=(),
     )
 
 
 def reinforced_by_command(memory: Memory, command: Command, now: datetime) -> Memory:
-    """A command would create what is there already."""
+    """The existing memory, reinforced by a command that would create it again."""
     added = None if command.links is None else (*memory.links, *command.links)
     count = memory.reinforcement_count + 1
     kinds = (*memory.kinds, *([memory.kind] if command.memory_kind else ()), *(command.kinds or ()))
@@ -238,7 +238,7 @@ def reinforced_by_command(memory: Memory, command: Command, now: datetime) -> Me
 
 
 def updated(memory: Memory, command: Command, now: datetime) -> Memory:
-    """With the fields that the command gives; the others stay."""
+    """The memory with the fields that the command sets, and without those that it clears."""
     given: dict[str, Any] = {
         "text": command.text,
         "kind": command.memory_kind,
@@ -254,11 +254,14 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "valid_until": command.valid_until,
         "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
     }
-    return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
+    changed = {name: value for name, value in given.items() if value is not None} | dict.fromkeys(command.cleared)
+    if "valid_until" in command.cleared:
+        changed["superseded_by"] = None  # a successor in the future would have ended it
+    return replace(memory, **changed, updated_at=now)
 
 
 def kinds_after(memory: Memory, command: Command) -> tuple[str, ...]:
-    """The further kinds of a memory: none of them is its first."""
+    """The further kinds of a memory, without its first kind."""
     given = memory.kinds if command.kinds is None else command.kinds
     return further_kinds(command.memory_kind or memory.kind, given)
 
@@ -268,7 +271,7 @@ def further_kinds(first: str, given: Iterable[str]) -> tuple[str, ...]:
 
 
 def deleted(memory: Memory, now: datetime) -> Memory:
-    """Without its content, which only the versions keep."""
+    """The memory deleted, without its content, which its versions keep."""
     return replace(
         memory,
         status="deleted",

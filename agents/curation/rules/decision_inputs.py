@@ -1,4 +1,4 @@
-"""Slow inputs of a decision. A rule raises an exception if one is missing; the caller fetches it without a lock and decides
+"""Slow inputs of a decision. A rule raises NeedsInput if one is missing; the caller fetches it without a lock and decides
 again."""
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ Plan: TypeAlias = Sequence[PlannedStep]
 
 
 class DecisionInputs(Struct, frozen=True, kw_only=True):
-    """`vectors` go by their texts, `importances` and `verdicts` by ids of candidates; what nobody could tell is missing there.
+    """`vectors` are by text, `importances` and `verdicts` by candidate id. Candidates without a result are missing in them.
 
-    `plan`, `importances`, `verdicts` and `completed`, the command with what it came without, are None until they are asked for.
+    `plan`, `importances`, `verdicts` and `completed` (the command with its missing fields) are None until they are fetched.
     """
 
     vectors: Mapping[str, Vector]
@@ -53,7 +53,7 @@ class NeedsImportances(NeedsInput):
 
 
 class NeedsVerdicts(NeedsInput):
-    """A model may tell what candidates are to the memories near them."""
+    """A model should compare candidates with nearby memories."""
 
     def __init__(self, candidates: Sequence[Candidate], memories: Sequence[Memory]) -> None:
         super().__init__(f"{len(candidates)} candidates to be compared with {len(memories)} memories")
@@ -62,7 +62,8 @@ class NeedsVerdicts(NeedsInput):
 
 
 class NeedsCompletion(NeedsInput):
-    """A command lacks an importance or a short text, which a model may add. `repeated` is how often its memory was said again."""
+    """A command lacks an importance or a short text, which a model may add. `repeated` is how often its memory was
+    reinforced."""
 
     def __init__(self, repeated: int = 0) -> None:
         super().__init__("a command lacks an importance or a short text")

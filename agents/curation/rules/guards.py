@@ -1,7 +1,7 @@
-"""Objections to taking two similar texts for the same memory: closeness of vectors cannot tell a fact from its opposite.
+"""Guards: objections to treating two similar texts as the same memory. Vectors cannot distinguish a fact from its opposite.
 
-Asked whether the candidate says nothing that the memory does not say already. In doubt they object: a memory kept twice
-can be merged later, one folded into another is lost.
+A guard checks that the candidate says nothing that the memory does not. In doubt it objects: two copies of a memory can be
+merged later, but a wrong merge loses one.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from agents.curation.rules import words
 from agents.curation.rules.statement import TIMES, Statement, statement
 
-SWAPPABLE = 2  # from two names or numbers on, their order matters
+SWAPPABLE = 2  # the order matters from two names or numbers on
 
 
 def objection(candidate: str, memory: str) -> str | None:
@@ -20,27 +20,27 @@ def objection(candidate: str, memory: str) -> str | None:
 
 
 def other_numbers(new: Statement, old: Statement) -> bool:
-    """A number that the memory does not have, or the same numbers of other things."""
+    """The candidate has a number that the memory lacks, or the same numbers count other things."""
     if new.quantities - old.quantities:
         return True
     return len(new.numbers) >= SWAPPABLE and len(old.numbers) >= SWAPPABLE and set(new.numbers) != set(old.numbers)
 
 
 def other_times(new: Statement, old: Statement) -> bool:
-    """A time that the memory does not have, or the same times in another order."""
+    """The candidate has a time that the memory lacks, or the same times are in another order."""
     return bool(new.times - old.times) or moved(new, old, TIMES.keys() | words.OTHER_TIMES)
 
 
 def moved(new: Statement, old: Statement, kind: AbstractSet[str]) -> bool:
-    """Whether both have the same words of a kind, in another order than a list's."""
+    """Whether both have the same words of a class in another order, except in lists."""
     these, those = ([TIMES.get(each, each) for each in of.arranged if each in kind] for of in (new, old))
     return these != those and sorted(these) == sorted(those)
 
 
 def other_negation(new: Statement, old: Statement) -> bool:
-    """One says not, or both do, but not of the same thing. A negated dislike is compared as a preference.
+    """One is negated, or both negate different things. A negated dislike counts as a preference.
 
-    A verb that denies (`failed to`) is one for itself: `never fails` has both.
+    A verb that denies ("failed to") counts separately: "never fails" has a negation and such a verb.
     """
     if new.denied != old.denied:
         return True
@@ -54,7 +54,7 @@ def other_preference(new: Statement, old: Statement) -> bool:
 
 
 def other_state(new: Statement, old: Statement) -> bool:
-    """One of them is over."""
+    """Only one says that something is over."""
     return new.ended != old.ended
 
 
@@ -68,19 +68,20 @@ def opposites(new: Statement, old: Statement) -> bool:
 
 
 def other_subject(new: Statement, old: Statement) -> bool:
-    """About somebody or something else: another relation of the user, or another first word, unless turned round by `is`."""
+    """They are about different people or things: another relation of the user, or another first word, unless "is" connects
+    the same parts in reverse."""
     if new.relations != old.relations:
         return True
     return new.subject != old.subject and not turned_round(new, old)
 
 
 def other_scope(new: Statement, old: Statement) -> bool:
-    """One holds only, partly or perhaps."""
+    """Only one is restricted ("only", "partly", "perhaps")."""
     return new.scope != old.scope
 
 
 def other_wish(new: Statement, old: Statement) -> bool:
-    """One is wished for or planned, the other so; wishing and preferring are much the same."""
+    """Only one is a wish or a plan. Wishing and preferring count as the same."""
     if new.wish == old.wish:
         return False
     fact = old if new.wish else new
@@ -88,24 +89,25 @@ def other_wish(new: Statement, old: Statement) -> bool:
 
 
 def other_tense(new: Statement, old: Statement) -> bool:
-    """One was, the other is."""
+    """One is in the past tense, the other in the present."""
     return {past(new), past(old)} == {True, False}
 
 
 def past(each: Statement) -> bool | None:
-    """None where it is not plain."""
+    """Whether the statement is in the past tense; None if unclear."""
     was, now = words.WAS.isdisjoint(each.tokens), words.IS.isdisjoint(each.tokens)
     return None if was == now else now
 
 
 def other_names(new: Statement, old: Statement) -> bool:
-    """A name that the memory does not have, or the same names in another order. The article in `a vitamin` is no vitamin A."""
+    """The candidate has a name that the memory lacks, or the same names are in another order. The article in "a vitamin" is
+    not a name."""
     known = {*old.tokens, *(token.removesuffix("s") for token in old.tokens)} - words.FUNCTION_WORDS
     return bool(set(new.names) - known - set(old.names)) or moved(new, old, set(new.names) | set(old.names))
 
 
 def other_order(new: Statement, old: Statement) -> bool:
-    """`tea over coffee` has the words of `coffee over tea`."""
+    """They compare the same things in another order: "tea over coffee", "coffee over tea"."""
     if new.content == old.content or sorted(new.content) != sorted(old.content):
         return False
     return compares(new) and compares(old)
@@ -116,7 +118,7 @@ def compares(each: Statement) -> bool:
 
 
 def turned_round(new: Statement, old: Statement) -> bool:
-    """Whether all words but articles are the same: the user's in one is the user's in the other."""
+    """Whether both have the same words besides articles, with the parts around "is" exchanged."""
     return bool(set(new.tokens) & words.COPULAS) and same_words(new) == same_words(old)
 
 
@@ -125,14 +127,14 @@ def same_words(each: Statement) -> list[str]:
 
 
 def other_object(new: Statement, old: Statement) -> bool:
-    """One word stands in another's place: `allergic to peanuts`, `allergic to walnuts`."""
+    """One word is replaced by another: "allergic to peanuts", "allergic to walnuts"."""
     if len(new.content) != len(old.content):
         return False
     swapped = sum(this != other for this, other in zip(new.content, old.content, strict=True))
     return swapped == 1 or (new.unspaced and swapped > 0)
 
 
-# Cheapest and surest first; the names are recorded with the decision.
+# Cheap and reliable guards first; the names are stored with the decision.
 GUARDS: dict[str, Callable[[Statement, Statement], bool]] = {
     "numbers": other_numbers,
     "times": other_times,

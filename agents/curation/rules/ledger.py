@@ -1,4 +1,4 @@
-"""A namespace as one transaction knows it: the memories it read, and the changes it has decided so far, in order."""
+"""A namespace within one transaction: the memories that were read, and the changes decided so far, in order."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,9 +15,9 @@ from sinks.vectors.port import Neighbour, Vector
 
 
 class Ledger:
-    """Later candidates of a batch see what earlier ones changed, though nothing is written before the end.
+    """Later candidates see the changes of earlier ones, although nothing is written before the end.
 
-    `live` is how many live memories the namespace has, by default as many as are given.
+    `live` is the namespace's number of live memories, by default the number of those given.
     """
 
     def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = (), live: int | None = None) -> None:
@@ -30,16 +30,16 @@ class Ledger:
         self.number_live = len(self.live_memories()) if live is None else live
 
     def knows(self, memory_id: str) -> bool:
-        """Whether there is such a memory, whatever its status and namespace."""
+        """Whether a memory with this id was read or created, of any status and namespace."""
         return memory_id in self._memories
 
     def find(self, memory_id: str | None) -> Memory | None:
-        """A memory of this namespace that is not deleted."""
+        """The memory of this namespace, unless it is deleted."""
         memory = self.find_any_status(memory_id)
         return memory if memory and memory.status != "deleted" else None
 
     def find_any_status(self, memory_id: str | None) -> Memory | None:
-        """A memory of this namespace, of any status."""
+        """The memory of this namespace, of any status."""
         memory = self._memories.get(memory_id) if memory_id else None
         return memory if memory and memory.namespace == self.namespace else None
 
@@ -48,38 +48,39 @@ class Ledger:
         return memory if memory and memory.status == "active" else None
 
     def learn(self, memories: Iterable[Memory]) -> None:
-        """Memories that were read since; one that it knows already stays as it knows it."""
+        """Adds memories that were read later; known ones stay unchanged."""
         for memory in memories:
             if memory.memory_id not in self._memories:
                 self._memories[memory.memory_id] = memory
                 self._normalised[memory.memory_id] = normalise(memory.text)
 
     def existing(self) -> list[Memory]:
-        """The memories of this namespace that it knows and that are not deleted."""
+        """The known memories of this namespace that are not deleted."""
         return [memory for memory_id in self._memories if (memory := self.find(memory_id)) is not None]
 
     def live_memories(self) -> list[Memory]:
-        """The live memories that the ledger knows, oldest first."""
+        """The known live memories, oldest first."""
         live = [memory for memory_id in self._memories if (memory := self.find_live(memory_id)) is not None]
         return sorted(live, key=lambda memory: (memory.created_at, memory.sequence))
 
     def count_created_from(self, conversation_id: str) -> int:
-        """How many memories its changes make of what a conversation says."""
+        """The number of memories created from a conversation in this ledger."""
         made = (entry.after for entry in self.entries if entry.change == "created")
         return sum(any(source.conversation_id == conversation_id for source in memory.sources) for memory in made)
 
     def exact(self, text: str) -> Memory | None:
-        """The live memory with the same normalised text; the oldest if there are several."""
-        wanted = normalise(text)
+        """The live memory with the same normalised text; the oldest of several."""
+        normalised_text = normalise(text)
         same = [
             memory
             for memory_id, normalised in self._normalised.items()
-            if normalised == wanted and (memory := self.find_live(memory_id)) is not None
+            if normalised == normalised_text and (memory := self.find_live(memory_id)) is not None
         ]
         return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
 
-    def neighbours(self, vector: Vector, found: Sequence[Neighbour], least: float) -> list[Scored]:
-        """The live ones of what the index found, and of what was made in this transaction, from cosine `least`; nearest first."""
+    def neighbours(self, vector: Vector, found: Sequence[Neighbour], least: float = -1.0) -> list[Scored]:
+        """Live memories from the index's result, and those created in this transaction, with a cosine of at least `least`;
+        nearest first."""
         near = {neighbour.memory_id: neighbour.score for neighbour in found}
         near |= {memory_id: cosine(vector, other) for memory_id, other in self._vectors.items()}
         scored = [
@@ -92,7 +93,7 @@ class Ledger:
     def enter(
         self, change: Change, memory: Memory, cause: Cause, now: datetime, vector: Vector | None = None
     ) -> Memory:
-        """Numbers the change (its version, the namespace's next sequence), and returns the memory as it then is."""
+        """Numbers the change (the memory's version, the namespace's next sequence), and returns the memory."""
         before = self._memories.get(memory.memory_id)
         self.sequence += 1
         self.number_live += (memory.status == "active") - (before is not None and before.status == "active")

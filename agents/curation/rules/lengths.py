@@ -1,4 +1,4 @@
-"""The lengths of texts that commands bring: those of texts that models write."""
+"""The length limits of texts in commands; the same as for texts that models write."""
 
 from msgspec.structs import replace
 
@@ -8,9 +8,10 @@ from streams.windows.tokens.counting import TokenCount
 
 
 def fitted(command: Command, count_tokens: TokenCount) -> Command:
-    """A text that is too long for a short one is a full text, unless there is one: then a short one is made of it.
+    """Moves a text that is too long to the full text, so that a short one is made of it; unless there is a full text
+    already.
 
-    Imports keep what they bring: it was stored before.
+    Imports stay unchanged, as their texts were stored before.
     """
     if command.kind == "import" or command.full_text or not command.text:
         return command
@@ -20,10 +21,10 @@ def fitted(command: Command, count_tokens: TokenCount) -> Command:
 
 
 def too_long(command: Command, count_tokens: TokenCount) -> str | None:
-    """Why the command is rejected; None if its texts have no more tokens than they may."""
+    """Why the command is rejected for its length; None if its texts are within the limits."""
     if command.kind == "import":
         return None
     for name, text, most in (("text", command.text, SHORT_TOKENS), ("full_text", command.full_text, FULL_TOKENS)):
         if text and not fits(text, most, count_tokens):
-            return f"{name} has {count_tokens(text)} tokens, and may have {most}: shorten it, or make two memories"
+            return f"{name} has {count_tokens(text)} tokens, the limit is {most}: shorten it, or make two memories"
     return None

@@ -1,5 +1,5 @@
-"""Limits: a namespace with too many live memories is brought back within its number, by steps that were planned before, else
-by a rule. Pinned memories are counted, and never taken."""
+"""Reduces a namespace with too many live memories, by steps that a model planned, otherwise by a rule. Pinned memories count
+but are never removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,20 +11,20 @@ from msgspec.structs import replace
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
 from agents.models.port import Compaction
-from agents.models.prompts.compaction import MOST_SHOWN
+from agents.models.prompts.compaction import MAX_SHOWN
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.vectors.port import Vector
 
-RULE: Final = "memstream"  # the actor of what no model decided
-MOST_AT_ONCE: Final = 1_000  # memories that one decision takes; where a limit was lowered by more, the next ones go on
+RULE: Final = "memstream"  # the actor of removals by the rule
+MAX_REMOVALS: Final = 1_000  # per decision; after a limit was lowered, later decisions continue
 
 
 class PlannedStep(Struct, frozen=True, kw_only=True):
-    """A step that a model decided on, about texts as it saw them; `vector` is that of the new text of an edit."""
+    """A step that a model decided, with the texts that it saw. `vector` is that of an edit's new text."""
 
     compaction: Compaction
-    seen: dict[str, str]  # the texts of the memories it names, by their ids
+    seen: dict[str, str]  # by memory id, the texts that the model saw
     vector: Vector | None = None
 
 
@@ -33,8 +33,8 @@ class NeedsInput(Exception):
 
 
 class NeedsPlan(NeedsInput):
-    """A namespace would have more live memories than it may, by `surplus`, and nothing is planned. `free` are those that may go,
-    as they would be, oldest first."""
+    """A namespace would have `surplus` live memories too many, and no removals are planned. `free` are the memories that may
+    be removed, in their new state, oldest first."""
 
     def __init__(self, free: Sequence[Memory], surplus: int) -> None:
         super().__init__(f"{surplus} live memories too many")
@@ -50,11 +50,11 @@ def enforce_limit(
     now: datetime,
     spared: str | None = None,
 ) -> None:
-    """Enters what brings the namespace to at most `most` live memories, as far as those allow that are pinned or `spared`.
+    """Reduces the namespace to at most `most` live memories; pinned memories and `spared` stay.
 
-    The ledger should know what is `needed`. Steps of the plan are taken where the memories still say what the model saw; where
-    there is none left the oldest of least importance goes. Raises Crowded when there are too many and `plan` is None: somebody
-    may plan then.
+    The ledger must know `number_to_load` memories. Applies planned steps whose memories still have the texts that the model
+    saw, then removes the oldest memories of the least importance. Raises NeedsPlan if the limit is exceeded and `plan` is
+    None.
     """
     if (surplus := count_surplus(ledger, most)) <= 0 or most is None:
         return
@@ -72,15 +72,15 @@ def enforce_limit(
 
 
 def count_surplus(ledger: Ledger, most: int | None) -> int:
-    """How many live memories exceed the limit, at most as many as one decision removes."""
-    return 0 if most is None else min(ledger.number_live - most, MOST_AT_ONCE)
+    """The number of live memories above the limit, at most MAX_REMOVALS."""
+    return 0 if most is None else min(ledger.number_live - most, MAX_REMOVALS)
 
 
 def number_to_load(ledger: Ledger, most: int | None) -> int:
-    """How many unpinned memories, the oldest of least importance first, have to be known before it is decided which go: as many
-    as go and as a model is shown, also if all that changed are among them."""
+    """The number of unpinned memories, least important first, that the decision needs: those to remove, those that a model
+    is shown, and as many as this ledger changed."""
     surplus = count_surplus(ledger, most)
-    return 0 if surplus <= 0 else surplus + MOST_SHOWN + len(ledger.entries) + 1
+    return 0 if surplus <= 0 else surplus + MAX_SHOWN + len(ledger.entries) + 1
 
 
 def is_still_valid(step: PlannedStep, free: Mapping[str, Memory]) -> bool:
@@ -89,12 +89,12 @@ def is_still_valid(step: PlannedStep, free: Mapping[str, Memory]) -> bool:
 
 
 def least_important(free: Iterable[Memory], number: int) -> list[Memory]:
-    """The oldest of least importance, so many of them: sorted once, as there may be thousands."""
+    """The least important memories, the oldest of equals first. Sorts once, as there may be thousands."""
     return sorted(free, key=lambda memory: (memory.importance, memory.created_at, memory.sequence))[: max(0, number)]
 
 
 def rule(most: int) -> str:
-    return f"the oldest of least importance, as there may be {most} memories"
+    return f"the least important memory beyond the limit of {most}"
 
 
 def apply_step(ledger: Ledger, step: PlannedStep, cause: Cause, now: datetime) -> None:
@@ -110,8 +110,8 @@ def apply_step(ledger: Ledger, step: PlannedStep, cause: Cause, now: datetime) -
     assert absorbed is not None
     edited = change.merged(memory, absorbed, compaction.text or "", now)
     ledger.enter("compacted", edited, cause, now, step.vector)
-    gone = replace(change.deleted(absorbed, now), superseded_by=memory.memory_id)
-    ledger.enter("compacted", gone, cause, now)
+    removed = replace(change.deleted(absorbed, now), superseded_by=memory.memory_id)
+    ledger.enter("compacted", removed, cause, now)
 
 
 def _drop(ledger: Ledger, memory: Memory, cause: Cause, now: datetime) -> None:
@@ -119,12 +119,12 @@ def _drop(ledger: Ledger, memory: Memory, cause: Cause, now: datetime) -> None:
 
 
 def memories_after(free: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
-    """The memories once a step is taken, for whoever plans the next one."""
-    gone = compaction.memory_id if compaction.action == "delete" else compaction.absorbs
+    """The memories after a step, for planning the next one."""
+    removed_id = compaction.memory_id if compaction.action == "delete" else compaction.absorbs
     return tuple(
         replace(memory, text=compaction.text)
         if memory.memory_id == compaction.memory_id and compaction.text is not None
         else memory
         for memory in free
-        if memory.memory_id != gone
+        if memory.memory_id != removed_id
     )

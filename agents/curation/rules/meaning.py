@@ -1,16 +1,20 @@
-"""Words to what they mean, roughly: forms of a word and its synonyms to one stem."""
+"""Maps words to approximate meanings: one stem for the forms of a word and its synonyms."""
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from agents.curation.rules import synonyms
 
 SUFFIXES = (("ies", "y"), ("iendo", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
+UNSTEMMED = frozenset({"fils"})  # "fils" (son) must not become "fille" (daughter)
 DOUBLED = re.compile(r"([bdgklmnprt])\1$")
 
 
 def stem(word: str) -> str:
-    """Rough: good enough to see `hikes`, `hiked` and `hiking` as one, and `plans` and `planning`."""
+    """An approximate stem: equal for "hikes", "hiked" and "hiking", and for "plans" and "planning"."""
+    if word in UNSTEMMED:
+        return word
     for suffix, instead in SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
             return DOUBLED.sub(r"\1", word.removesuffix(suffix)) + instead
@@ -18,7 +22,7 @@ def stem(word: str) -> str:
 
 
 def synonymous(groups: Iterable[str]) -> dict[str, str]:
-    """The stem of each word to that of its group. A word of several groups joins them."""
+    """The stem of each synonym's group by the stem of the word. A word in several groups joins them."""
     meanings: dict[str, str] = {}
     for group in groups:
         stems = [stem(word) for word in group.split()]
@@ -28,10 +32,16 @@ def synonymous(groups: Iterable[str]) -> dict[str, str]:
     return meanings
 
 
+@lru_cache(maxsize=64)
+def stems(listed: frozenset[str]) -> frozenset[str]:
+    """The meanings of several words."""
+    return frozenset(map(meaning, listed))
+
+
 MEANINGS = synonymous(synonyms.GROUPS.strip().splitlines())
 
 
 def meaning(word: str) -> str:
-    """Its stem, or the one that stands for it and its synonyms."""
+    """The word's stem, or the stem of its group of synonyms."""
     stemmed = stem(word)
     return MEANINGS.get(stemmed, stemmed)

@@ -1,58 +1,68 @@
-"""What a model's verdict makes of a candidate. It stays evidence: the rules hold it to what the namespace is then."""
+"""Applies a model's verdict to a candidate. A verdict is evidence: the rules check it against the current memories."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from agents.curation.rules.merge import says_news
+from agents.curation.rules.languages import as_translated, in_other_language
+from agents.curation.rules.merge import preserves
 from agents.curation.rules.statement import statement
 from agents.models.port import Verdict
-from schemas import ids
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 NAME_CHARS: Final = 4
 
 
-def resolved(candidate: Candidate, verdict: Verdict | None) -> Candidate:
-    """The candidate with what the verdict says. A text that leaves out what the candidate says is not taken."""
+def apply_verdict(
+    candidate: Candidate, verdict: Verdict | None, same: Memory | None = None, one_language: str | None = None
+) -> Candidate:
+    """The candidate with the verdict's relations; `same` is the memory that the verdict names. The verdict's text is used
+    unless it lacks content of the candidate; it is in that memory's language, or in the policy's."""
     if verdict is None:
         return candidate
-    corrected = (ids.memory_id(each) for each in verdict.corrects)
-    ended = [*candidate.supersedes, *verdict.ends, *corrected]
+    ended = [*candidate.supersedes, *verdict.ends]
     found = replace(
         candidate,
         contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,
         supersedes=tuple(dict.fromkeys(each for each in ended if each != verdict.same))[:64],
+        corrects=tuple(dict.fromkeys((*candidate.corrects, *verdict.corrects)))[:64],
     )
     if verdict.same is None:
         return found
     if verdict.text is None:
         return replace(found, repeats=verdict.same, refines=None)
-    keeps = not says_news(statement(candidate.text), statement(verdict.text))
-    return replace(found, refines=verdict.same, repeats=None, text=verdict.text if keeps else candidate.text)
+    refining = replace(found, refines=verdict.same, repeats=None)
+    language = one_language or (same and same.language) or candidate.language
+    if not preserves(verdict.text, language, candidate.text, candidate.language):
+        return refining
+    written = replace(refining, text=verdict.text, language=language)
+    crosses = same is not None and (in_other_language(candidate, same) or in_other_language(written, same))
+    return as_translated(written) if crosses else written
 
 
-def to_be_resolved(
+def select_for_resolving(
     candidates: Sequence[Candidate],
     near: Sequence[Sequence[Memory]],
     most: int,
     foreign: Sequence[Sequence[Memory]] = (),
     most_foreign: int = 0,
 ) -> tuple[tuple[Candidate, ...], tuple[Memory, ...]]:
-    """The candidates that have something to do with memories, all of them if there are several, and those memories, the
-    nearest of each first, `most` at most, then as many as allowed in other languages; nothing where there is nothing to
-    compare."""
-    memories = in_turn(near, most)
-    memories |= in_turn([[each for each in found if each.memory_id not in memories] for found in foreign], most_foreign)
+    """The candidates to compare, and the memories to compare them with: those with nearby memories, or all if there are
+    several. Memories are the nearest of each first, at most `most`, then at most `most_foreign` in other languages. Empty
+    if there is nothing to compare."""
+    memories = interleaved(near, most)
+    memories |= interleaved(
+        [[each for each in found if each.memory_id not in memories] for found in foreign], most_foreign
+    )
     if len(candidates) < 2 and not memories:
         return (), ()
     return tuple(candidates), tuple(memories.values())
 
 
-def in_turn(found: Sequence[Sequence[Memory]], most: int) -> dict[str, Memory]:
-    """The first of each, then the second of each, and so on, by their ids."""
+def interleaved(found: Sequence[Sequence[Memory]], most: int) -> dict[str, Memory]:
+    """The first memory of each list, then the second of each, and so on, without duplicates."""
     memories: dict[str, Memory] = {}
     for place in range(max(map(len, found), default=0)):
         for each in found:
@@ -62,9 +72,8 @@ def in_turn(found: Sequence[Sequence[Memory]], most: int) -> dict[str, Memory]:
 
 
 def in_other_languages(candidate: Candidate, latest: Sequence[Memory], most: int) -> list[Memory]:
-    """Of memories in other languages, the latest first, those that may say what a candidate says: embedders hardly let two
-    languages meet. Names and figures are alike in most languages, so those that share some come first; then those of its
-    kind."""
+    """Memories in other languages that may have the candidate's statement, the latest first: embedders rarely find them.
+    Those that share names or numbers come first, then those of the same kind."""
     said, figures = long_words(candidate.text), statement(candidate.text).quantities
 
     def shared(memory: Memory) -> int:
@@ -74,5 +83,5 @@ def in_other_languages(candidate: Candidate, latest: Sequence[Memory], most: int
 
 
 def long_words(text: str) -> set[str]:
-    """Words that two languages share are names as a rule, but for short ones."""
+    """Words that two languages may share are mostly names; short words are left out."""
     return {each for each in statement(text).tokens if len(each) >= NAME_CHARS}

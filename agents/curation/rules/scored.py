@@ -1,4 +1,4 @@
-"""Memories with how near they are to a candidate."""
+"""Memories with their cosine to a candidate."""
 
 from msgspec import Struct
 

@@ -9,7 +9,8 @@ from schemas.policies.policies import Privacy
 
 
 def scrub_command(command: Command, privacy: Privacy) -> Command:
-    """Placeholders stand for credentials, card numbers and what `privacy` names in each of its texts; such tags are left out."""
+    """The command with placeholders for credentials, card numbers, and what `privacy` names, in all texts. Tags with such
+    content are removed."""
 
     def cleaned(text: str | None) -> str | None:
         return text and storable(text, privacy)
@@ -27,7 +28,7 @@ def scrub_command(command: Command, privacy: Privacy) -> Command:
 
 
 def scrub_wishes(batch: CandidateBatch, privacy: Privacy) -> CandidateBatch:
-    """The batch with such placeholders in what its wishes name, as memories have them."""
+    """The batch with the same placeholders in its wishes, as memories have them."""
 
     def cleaned(text: str | None) -> str | None:
         return text and storable(text, privacy)

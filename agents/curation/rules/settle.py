@@ -1,4 +1,4 @@
-"""Applies a decision about a candidate to the ledger."""
+"""Applies the decision about a candidate to the ledger."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agents.curation.rules import change, links
+from agents.curation.rules.contradictions import contradicted_memories
 from agents.curation.rules.decide import (
     Create,
     Decision,
@@ -15,14 +16,14 @@ from agents.curation.rules.decide import (
     Rewrite,
     Supersede,
     decide,
-    in_other_language,
+    same_attribute_value,
 )
-from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.incoming import contradicted_ids
+from agents.curation.rules.languages import TranslatedCandidate, in_other_language
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.merge import adds, merge
+from agents.curation.rules.merge import adds_content, merge
 from agents.curation.rules.notes import rewritten
-from agents.curation.rules.outcome import Result, Ruling
+from agents.curation.rules.outcomes import Result, Ruling
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas import ids
@@ -46,28 +47,34 @@ def settle(
     vector_of: Callable[[str], Vector] | None = None,
     cosines: Mapping[str, float] | None = None,
     note: Memory | None = None,
+    corrected: Sequence[str] = (),
 ) -> Ruling:
-    """Enters what becomes of a candidate; `found` is what the vector index has near it, from `thresholds.akin` on.
+    """Decides about a candidate and enters the changes into the ledger. `found` are the nearest memories of the vector
+    index.
 
-    `vector_of` gives the vectors of other texts, `cosines` how near the memories are that the model named, as far as known.
-    Without `may_create` it is dropped if nothing else says it, whatever it contradicts: its conversation has made its number
-    of memories. If that is told in one `note`, the note is rewritten instead.
+    `vector_of` returns the vectors of other texts; `cosines` has the known cosines of memories that the model named. Without
+    `may_create` the conversation has reached its number of memories: a candidate that would create one is dropped, or
+    rewrites the conversation's `note`, if it has one. `corrected` are memories with statements that the candidate corrects:
+    those that this slice created end without further evidence.
     """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
-    akin = ledger.neighbours(vector, found, thresholds.akin)
+    nearest = ledger.neighbours(vector, found)
     near = [
         each
-        for each in akin
+        for each in nearest
         if each.score >= thresholds.related
-        or (each.memory.memory_id == candidate.repeats and in_other_language(candidate, each.memory))
+        or says_the_same_in_another_language(candidate, each.memory)
+        or same_attribute_value(candidate.text, each.memory.text) is not None
     ]
-    near += elsewhere(ledger, candidate, near, cosines or {})
-    named = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
-    known = {each.memory.memory_id: each.score for each in akin} | dict(cosines or {})
-    ended, objected = ended_memories(candidate, named, known, akin, thresholds.akin)
+    near += match_in_other_language(ledger, candidate, near, cosines or {})
+    ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
+    named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None]
+    known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
+    own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
+    ended, objected = contradicted_memories(candidate, named, known, nearest, thresholds.comparable, own)
     decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
     if creates_memory(decision) and not may_create:
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
@@ -75,25 +82,32 @@ def settle(
     return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
 
 
-def elsewhere(
+def match_in_other_language(
     ledger: Ledger, candidate: Candidate, near: Sequence[Scored], cosines: Mapping[str, float]
 ) -> list[Scored]:
-    """The memory in another language that a model takes for the same, where the vector index did not name it: with most embedders
-    two languages hardly meet."""
-    memory = ledger.find_live(candidate.repeats)
-    if memory is None or not in_other_language(candidate, memory):
+    """The memory in another language that is the same by a model's verdict, if the vector index did not find it: most
+    embedders rarely match two languages."""
+    memory = ledger.find_live(candidate.refines if isinstance(candidate, TranslatedCandidate) else candidate.repeats)
+    if memory is None or not says_the_same_in_another_language(candidate, memory):
         return []
     known = any(each.memory.memory_id == memory.memory_id for each in near)
     return [] if known else [Scored(memory, cosines.get(memory.memory_id, 0.0))]
 
 
+def says_the_same_in_another_language(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the memory has the same statement in another language, by a model's verdict."""
+    if isinstance(candidate, TranslatedCandidate):
+        return memory.memory_id == candidate.refines
+    return memory.memory_id == candidate.repeats and in_other_language(candidate, memory)
+
+
 def creates_memory(decision: Decision) -> bool:
-    """Whether a new memory comes of it: of a contradiction too, where nothing known says what holds instead."""
+    """Whether the decision creates a memory, also as the successor of superseded ones."""
     return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
 
 
 class _Settlement:
-    """One candidate's way into the ledger."""
+    """Applies one candidate's decision."""
 
     def __init__(
         self,
@@ -135,7 +149,7 @@ class _Settlement:
         return self._enter("created", memory, reason, self._vector)
 
     def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
-        """The candidate's own words go into the reason: where they do not win, they are kept nowhere else."""
+        """Merges the candidate into the memory. Its text goes into the reason, where it stays readable."""
         after = merge(memory, self._candidate, self._now, self._policy.max_text_chars)
         vector = None if after.text == memory.text else self._vector_for(after.text)
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
@@ -145,21 +159,21 @@ class _Settlement:
         return self._enter("merged", after, f"{reason}: {self._candidate.text}", self._vector_for(after.text))
 
     def _vector_for(self, text: str) -> Vector:
-        """A text made of two has a vector of its own."""
+        """The vector of a text: the candidate's, or that of a merged text."""
         return self._vector if text == self._candidate.text or self._vector_of is None else self._vector_of(text)
 
     def _supersede(self, memories: Sequence[Memory], successor: Memory | None, reason: str) -> Memory:
-        """The new one first: at no point of the sequence is neither known. What ends on a day that lies ahead holds until
-        then."""
+        """Enters the successor first, so that at any sequence one of both is live. A memory that ends in the future stays
+        live until then."""
         if successor is None:
             follows = self._create(None, memories)
         else:
-            is_more = adds(self._candidate, successor, self._policy.max_text_chars)
+            is_more = adds_content(self._candidate, successor, self._policy.max_text_chars)
             follows = self._fold(
                 "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
             )
         until = change.valid_from(self._candidate, self._now)
-        lies_ahead = until > max(self._now, change.first_said(self._candidate, self._now))  # clocks of senders differ
+        lies_ahead = until > max(self._now, change.first_said(self._candidate, self._now))  # senders' clocks may differ
         for memory in memories:
             if lies_ahead:
                 self._enter(

@@ -1,12 +1,12 @@
-"""How near two normalised texts are, letter by letter."""
+"""Similarity of two normalised texts, by their characters."""
 
 from rapidfuzz.distance import Levenshtein
 
-ALIKE = 0.8  # above it, texts are the same but for slips and endings, unless a guard objects
+ALIKE = 0.8  # above it texts differ only by typos and endings, unless a guard objects
 
 
 def ratio(one: str, other: str) -> float:
-    """1 less the edits that make one of the other, as a share of the longer one's length; in [0, 1], 0 if not above ALIKE.
+    """1 minus the edit distance as a share of the longer text's length, in [0, 1]; 0 if it is not above ALIKE.
 
     Takes time in proportion to the length times the edits that ALIKE allows.
     """

@@ -1,4 +1,4 @@
-"""The messages that memories come from: which are new, when the last was said, how many are kept."""
+"""The source messages of memories: which are new, when the latest was sent, how many are kept."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ FIRST_SOURCES, LATEST_SOURCES = 10, 40
 
 
 def new_sources(candidate: Candidate, memory: Memory) -> tuple[Source, ...]:
-    """The candidate's messages that the memory does not come from yet."""
+    """The candidate's messages that are not among the memory's sources."""
     known = {(source.conversation_id, source.message_id) for source in memory.sources}
     fresh = {(source.conversation_id, source.message_id): source for source in candidate.sources}
     return tuple(source for key, source in fresh.items() if key not in known)
@@ -24,20 +24,20 @@ def last_said(sources: Sequence[Source]) -> datetime | None:
 
 
 def said_later(memory: Memory, candidate: Candidate) -> bool:
-    """Whether the memory's latest source is later than the candidate's; False where times are not known."""
+    """Whether the memory's latest source is later than the candidate's; False if times are unknown."""
     known, new = last_said(memory.sources), last_said(candidate.sources)
     return known is not None and new is not None and known > new
 
 
 def bounded(sources: tuple[T, ...]) -> tuple[T, ...]:
-    """The first and the latest of them: what is said again every day must not grow without end."""
+    """The first and the latest sources: a statement that is repeated daily must not grow without limit."""
     if len(sources) <= FIRST_SOURCES + LATEST_SOURCES:
         return sources
     return (*sources[:FIRST_SOURCES], *sources[-LATEST_SOURCES:])
 
 
 def joined(known: Sequence[Source], further: Sequence[Source]) -> tuple[Source, ...]:
-    """Both, each message once: with whose it is where one of them says so."""
+    """The sources of both, each message once, with its user if one of them names it."""
     found: dict[tuple[str, str], Source] = {}
     for source in (*known, *further):
         key = (source.conversation_id, source.message_id)
@@ -51,5 +51,5 @@ def joined_tellers(known: Sequence[str], further: Sequence[str]) -> tuple[str, .
 
 
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
-    """Without repeats, in order of first appearance."""
+    """The items without duplicates, in order of first appearance."""
     return tuple(dict.fromkeys(values))

@@ -1,8 +1,18 @@
-"""Words that stand for each other in what is remembered of people. Only these: a wrong one would fold two facts into one."""
+"""Synonyms in memories about people. The list is short, because a wrong synonym merges two facts."""
 
 GROUPS = """
 mother mom mum mommy mama
 father dad daddy papa
+mother mutter mère madre
+father vater père padre
+wife frau femme esposa
+husband mann mari esposo
+brother bruder frère hermano
+sister schwester sœur hermana
+daughter tochter fille hija
+son sohn fils hijo
+dog hund chien perro
+cat katze gato
 child children kid kids
 grandmother grandma granny
 grandfather grandpa
@@ -90,5 +100,20 @@ empieza empezar comienza comenzar
 usa usar utiliza utilizar
 alérgico alérgica alergia
 mora vive reside
+raucht rauchen
+trinkt trinken
+spielt spielen
+lernt lernen
+fume fumer
+boit boire
+joue jouer
+mange manger
+travaille travailler
+fuma fumar
+bebe beber
+juega jugar
+come comer
+trabaja trabajar
+toca tocar
 vive abita risiede
 """

@@ -1,4 +1,4 @@
-"""What cosines of statements mean, by embedding model. The table is `thresholds.json`; `make bench-dedupe` measures its lines."""
+"""Cosine thresholds by embedding model, from `thresholds.json`, as `make bench-dedupe` measures them."""
 
 from functools import cache
 from pathlib import Path
@@ -13,36 +13,37 @@ TABLE = Path(__file__).with_name("thresholds.json")
 
 
 class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cosines of two statements. From `akin` on one has something to do with the other. Between `related` and `merge` the
-    extracting model's word counts beside the guards, from `merge` on theirs alone. The defaults are those of all-MiniLM-L6-v2."""
+    """Cosines of two statements. From `comparable` on they may be about the same. Between `related` and `merge` a match
+    needs the extracting model's verdict besides the guards; from `merge` on the guards suffice. The defaults are those of
+    all-MiniLM-L6-v2."""
 
-    akin: Fraction = 0.35
+    comparable: Fraction = 0.35
     related: Fraction = 0.70
     merge: Fraction = 0.80
 
     def on_scale(self, cosine: Fraction) -> Fraction:
-        """What a cosine of all-MiniLM-L6-v2 is with this model: between its thresholds in proportion."""
+        """The cosine of this model that corresponds to one of all-MiniLM-L6-v2, interpolated between the thresholds."""
         return float(np.interp(cosine, MINILM.points, self.points))
 
     @property
     def points(self) -> tuple[float, ...]:
-        return (0.0, self.akin, self.related, self.merge, 1.0)
+        return (0.0, self.comparable, self.related, self.merge, 1.0)
 
 
 MINILM = Thresholds()
 
 
 def thresholds(embedding_model: str, policy: Policy) -> Thresholds:
-    """The model's. A policy may set its own `merge_threshold`, which is on the scale of all-MiniLM-L6-v2."""
+    """The thresholds of a model. A policy's `merge_threshold` is on the scale of all-MiniLM-L6-v2."""
     known = of_model(embedding_model)
     if policy.merge_threshold is None:
         return known
     merge = known.on_scale(policy.merge_threshold)
-    return Thresholds(akin=known.akin, related=min(known.related, merge), merge=merge)
+    return Thresholds(comparable=known.comparable, related=min(known.related, merge), merge=merge)
 
 
 def of_model(embedding_model: str) -> Thresholds:
-    """The defaults for one that was never measured."""
+    """The thresholds of a model; the defaults for one that was not measured."""
     return table().get(embedding_model, Thresholds())
 
 

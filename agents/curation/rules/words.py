@@ -1,11 +1,11 @@
-"""Words that decide whether two statements may be the same: English well, German, French, Spanish and Chinese where it is cheap.
+"""Word lists for comparing statements: good for English, partial for German, French, Spanish and Chinese.
 
-Negations are of more languages: to miss one folds a statement into its opposite.
+Negations cover more languages: a missed negation merges a statement with its opposite.
 """
 
 
 def words(text: str) -> frozenset[str]:
-    """As they are normalised: with `ss` for `ß`."""
+    """The words of a list as `normalise` writes them: with `ss` for `ß`."""
     return frozenset(text.casefold().split())
 
 
@@ -19,7 +19,7 @@ NEGATIONS = words(
     " nie bez není nemá nem nincs değil yok tidak bukan không"
     " не нет без никогда ні لا ليس لم لن नहीं मत 不 没 沒 无 無 未"
 )
-# Verbs after which the rest is not so. No negations: they carry meaning of their own, and can be negated themselves.
+# Verbs that deny what follows. They are no negations: they have a meaning of their own and can be negated.
 DENIALS = words(
     "fail fails failed failing forget forgets forgot forgotten forgetting neglect neglects neglected neglecting"
     " pretend pretends pretended pretending deny denies denied denying decline declines declined declining"
@@ -61,7 +61,8 @@ WEEKDAYS = (
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "lunes martes miércoles jueves viernes sábado domingo",
 )
-AMBIGUOUS = words("may mars")  # a verb and a planet: dates only next to a number
+AMBIGUOUS = words("may mars")  # "may" is also a verb, "mars" a planet: dates only next to a number
+BEFORE_A_MONTH = words("in for by until since from early late next last this of bis seit im en depuis de")
 OTHER_TIMES = words(
     "yesterday today tomorrow tonight morning noon afternoon evening night midnight weekend weekday weekdays daily weekly"
     " monthly yearly annually spring summer autumn winter gestern heute morgen hier demain ayer mañana"
@@ -124,7 +125,7 @@ OPPOSITES = {
 FUNCTION_WORDS = words(
     "a an the user users s is are was were be been being am has have had do does did of in on at to for from by with and or"
     " as that this these those it its he she they him her his their them i my me we our you your very really so too also"
-    " just still now currently who which there than then but if will would can could should may might about"
+    " said sagte dit dijo just still now currently who which there than then but if will would can could should may might about"
     " der die das ein eine einen einem einer ist sind war hat haben und oder mit von zu in im am für auf"
     " le la les un une des de du est sont a ont et ou avec pour dans en à au aux il elle son sa ses l d"
     " el los las una es son está están ha han y o con para por en del al su sus"
@@ -133,7 +134,8 @@ FUNCTION_WORDS = words(
 )
 GENERIC_SUBJECTS = words(
     "user users he she they i we it you his her their my our your this that there who someone everyone"
-    " client customer person nutzer benutzer kunde er sie es ich wir mein meine sein seine ihr ihre"
+    " client customer person nutzer nutzers nutzerin benutzerin"
+    " benutzer benutzers kunde er sie es ich wir mein meine sein seine ihr ihre"
     " utilisateur utilisatrice il elle je nous mon ma mes ses son sa usuario usuaria él ella yo mi mis su sus"
     " utente usuário usuária utilizador gebruiker"
 )
@@ -143,7 +145,7 @@ ARTICLES = words(
 COMPARISONS = words(
     "but over than instead rather before after from to versus vs lieber als statt plutôt que más au aux à al del von nach"
 )
-# What is wished for, planned or tried is not yet so.
+# Wishes, plans and attempts: not yet true.
 WISHES = words(
     "want wants wanted wish wishes hope hopes hoping plan plans planning intend intends aim aims aiming trying tries dream"
     " dreams considering thinking möchte möchten wünscht plant hofft veut voudrait souhaite prévoit espère quiere desea"
@@ -151,7 +153,7 @@ WISHES = words(
 )
 WAS = words("was were had war waren hatte hatten était étaient avait era eran estaba tenía fue tinha foi")
 IS = words("is are am has have ist sind hat haben est sont ont está tiene é tem")
-# Words that say of how much, or how surely, a statement holds; both texts must have the same classes of them.
+# Words that restrict a statement; both texts must have the same classes of them.
 SCOPES = {
     "only": words(
         "only except unless exclusively solely nur außer ausschließlich seulement sauf solo sólo excepto solamente"
@@ -172,7 +174,7 @@ RELATING = words(
     " pour avec par contre sous sur para con por contra sobre"
 )
 LISTED = words("and or und oder et ou y e o 和")
-# Phrases that stand for each other, the longer first; those of Chinese before its characters are set apart.
+# Equivalent phrases, the longer first; Chinese ones before characters are separated.
 PHRASES = {
     "in charge of": "responsible for",
     "gets up": "wakes up",
@@ -183,6 +185,16 @@ PHRASES = {
     "has to": "must",
     "have to": "must",
     "as well as": "and",
+    "passed away": "died",
+    "got rid of": "ditched",
+    "is done with": "ditched",
+    "said goodbye to": "ditched",
+    "threw out": "ditched",
+    "threw away": "ditched",
+    "dropped out of": "quit",
+    "cannot stand": "hates",
+    "cant stand": "hates",
+    "can not stand": "hates",
     "a lot of": "many",
 }
 CHINESE = {"用户": " user ", "从不": "不", "居住": "住", "一个": "", "一名": "", "一位": "", "正在": "在"}

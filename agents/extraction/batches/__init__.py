@@ -1,1 +1,1 @@
-"""Requests that are asked together, as batches of a provider."""
+"""Requests that are submitted together, as batches of a provider."""

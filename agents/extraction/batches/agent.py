@@ -1,4 +1,4 @@
-"""The agent of batches: has them formed and handed in, looks after them for hours, and brings each reply to its outcome."""
+"""The agent of model batches: forms and submits them, polls them for hours, and processes their replies."""
 
 import logging
 import time
@@ -9,10 +9,10 @@ from typing import Final
 from uuid import uuid4
 
 from agents.extraction.batches.reservations import BatchReservations
-from agents.extraction.batches.submission import LOOK_AGAIN_S, BatchSubmission
+from agents.extraction.batches.submission import RETRY_S, BatchSubmission
 from agents.extraction.extractor import LEASE_S, Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.models.batches import Lost, ModelBatches, Reply, Unanswered
+from agents.models.batches import BatchNotFound, ModelBatches, NoReply, Reply
 from agents.models.calls.exchange import ModelReply
 from agents.models.port import Context
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
@@ -30,10 +30,8 @@ LONGER: Final = 1.5  # each pause, than the one before
 
 
 class BatchAgent:
-    """`bounds` say when a batch is worth handing in; after `poll_s` it is first looked at, then more and more seldom.
-
-    `worker` names this process; `monotonic_s` is its clock, against which a lease that could not be renewed runs out.
-    """
+    """`bounds` decide when a batch is submitted. It is polled after `poll_s` seconds, then less often. `worker` names this
+    process; `monotonic_s` is its clock for leases that cannot be renewed."""
 
     def __init__(
         self,
@@ -67,7 +65,7 @@ class BatchAgent:
         )
 
     async def tick(self) -> None:
-        """Forms a batch of what waits, and looks at each batch whose time has come. Raises Retryable, and Misconfigured."""
+        """Forms a batch of waiting requests, and processes every batch that is due. Raises Retryable and Misconfigured."""
         await self._batches.form(self._bounds)
         while True:
             owner, claimed_at = f"{self._worker}/batch/{uuid4().hex}", self._monotonic_s()
@@ -86,9 +84,9 @@ class BatchAgent:
             async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 await self._advance(batch, owner, still_held)
         except Retryable as exc:
-            log.warning("%s, %s: %s", what, batch.state, exc)
+            log.warning("%s (%s) failed, trying again: %s", what, batch.state, exc)
             async with ignore_retryable(what):
-                await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+                await self._batches.put_back(batch.batch_key, owner, RETRY_S)
 
     async def _advance(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
         if batch.state == "forming":
@@ -99,39 +97,46 @@ class BatchAgent:
             await self._collect(batch, batch.provider_id, owner, still_held)
 
     async def _collect(self, batch: Batch, provider_id: str, owner: str, still_held: StillHeld) -> None:
-        """What has come to an outcome has left the batch: a second time through the replies passes it over."""
+        """Processes the replies of a batch. Requests with an outcome have left the batch, so a repeated run skips them."""
         unfinished = 0
         try:
             if not await self._provider.ended(provider_id):
-                await self._batches.later(batch.batch_key, owner, self._poll_s * min(LONGEST, LONGER**batch.looks))
+                await self._batches.put_back(batch.batch_key, owner, self._poll_s * min(LONGEST, LONGER**batch.looks))
                 return
             async with aclosing(self._provider.replies(provider_id)) as replies:
                 async for request_id, reply in replies:
                     member = await self._batches.member(batch.batch_key, request_id)
                     if member is not None and not await self._apply_reply(batch, member, reply, owner, still_held):
                         unfinished += 1
-        except Lost as lost:
-            log.error("the requests of batch %s are asked alone: %s", batch.batch_key, lost)
+        except BatchNotFound as lost:
+            log.error("batch %s is lost, its requests are sent one by one: %s", batch.batch_key, lost)
         if unfinished:
-            await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+            await self._batches.put_back(batch.batch_key, owner, RETRY_S)
         else:
             await self._reservations.end(batch.batch_key, owner, "unanswered")
             await self._batches.forget()
 
     async def _apply_reply(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
-        """Whether the request has come to its outcome, or out of the batch, to be asked alone."""
+        """Processes one reply. True if the request has its outcome, or left the batch to be answered by a single call."""
         request_id = member.parked.request_id
         try:
-            if isinstance(reply, Unanswered):
+            if isinstance(reply, NoReply):
                 raise Deferred(self._clock(), reply.reason)
             done = await self._outcome(member, reply, f"{owner}/{request_id}", still_held)
         except Deferred as deferred:
-            log.info("request %s leaves batch %s and is asked alone: %s", request_id, batch.batch_key, deferred.reason)
+            log.info(
+                "request %s leaves batch %s and is sent by itself: %s", request_id, batch.batch_key, deferred.reason
+            )
             await self._reservations.release(member)
             await self._batches.leave(batch.batch_key, owner, request_id, deferred)
             return True
         except Retryable as exc:
-            log.warning("the reply to request %s in batch %s is taken later: %s", request_id, batch.batch_key, exc)
+            log.warning(
+                "storing the reply to request %s of batch %s failed, trying again later: %s",
+                request_id,
+                batch.batch_key,
+                exc,
+            )
             return False
         if done:
             await self._batches.finish(batch.batch_key, owner, request_id)
@@ -146,14 +151,14 @@ class BatchAgent:
         return await self._outcomes.run(member.parked, member.parked.request, take, still_held)
 
     async def _context(self, request: ExtractionRequest, member: Member) -> Context:
-        """As the question knew it: its memories in their order, so that a reply's numbers mean what they meant."""
+        """The context of the question with the memories in the same order, as the reply refers to them by number."""
         known = await self._memories.by_ids(member.related)
         related = tuple(known.get(memory_id) or erased_memory(memory_id, self._clock()) for memory_id in member.related)
         return Context(policy=self._policies.by_name(request.policy), related=related)
 
 
 def erased_memory(memory_id: str, at: datetime) -> Memory:
-    """Stands for a memory that was erased since it was shown: what refers to it refers to nothing."""
+    """A placeholder for a memory that was erased after the question: references to it are dropped."""
     return Memory(
         memory_id=memory_id,
         namespace="",

@@ -9,7 +9,7 @@ from sinks.extraction.batches import Batches, Member
 
 
 class BatchReservations:
-    """A reply settles its own reservation; the others are given back here."""
+    """Releases the reservations of members without a reply. A reply settles its own."""
 
     def __init__(self, batches: Batches, provider: ModelBatches, policies: PolicySelector) -> None:
         self._batches = batches
@@ -17,7 +17,7 @@ class BatchReservations:
         self._policies = policies
 
     async def release(self, member: Member) -> None:
-        """For a member that leaves its batch to be asked alone, which will reserve for itself."""
+        """Releases the reservation of a member that leaves the batch. A single call reserves again."""
         if member.reservation is None:
             return
         try:
@@ -27,7 +27,7 @@ class BatchReservations:
         await self._provider.release(request, self._policies.by_name(request.policy), member.reservation)
 
     async def end(self, batch_key: str, owner: str, reason: str) -> None:
-        """The batch is over: whatever is left in it is asked alone."""
+        """Ends the batch: single calls answer its remaining requests."""
         for member in await self._batches.members(batch_key):
             await self.release(member)
         await self._batches.end(batch_key, owner, reason)

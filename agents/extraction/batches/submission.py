@@ -1,4 +1,4 @@
-"""Submits a batch once: stores its questions first, and looks for it at the provider when the result is unknown."""
+"""Submits a batch exactly once: stores its questions first, and searches the provider's list if the result is unknown."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agents.extraction.batches.reservations import BatchReservations
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.models.batches import Listed, Lost, ModelBatches, Unsure
+from agents.models.batches import BatchNotFound, ListedBatch, ModelBatches, SubmissionUnknown
 from agents.models.local_only import require_staying
 from agents.models.prompts.questions import Question
 from agents.stage.leases import StillHeld
@@ -28,13 +28,13 @@ AT_A_TIME: Final = 8  # requests whose related memories are looked up
 EARLIER: Final = timedelta(minutes=10)
 # and given up for not taken only when it was sent so long ago: a call that hands one in has long ended, one way or the other.
 SETTLED_S: Final = 360.0
-LOOK_AGAIN_S: Final = 60.0
+RETRY_S: Final = 60.0
 
-Asked = dict[str, Question[Any]]
+StoredQuestions = dict[str, Question[Any]]
 
 
 class BatchSubmission:
-    """For batches that the provider has not confirmed yet; after `first_look_s` a confirmed one is looked at."""
+    """Handles batches that the provider has not confirmed. A confirmed one is polled after `first_look_s` seconds."""
 
     def __init__(
         self,
@@ -57,46 +57,55 @@ class BatchSubmission:
         self._clock = clock
 
     async def submit(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
-        """Of a batch of which nothing was sent: asks what its members ask. Raises Retryable, and Misconfigured."""
-        asked = await self._questions(batch, owner, still_held)
-        if not asked:
+        """Submits a batch that was not submitted yet. Raises Retryable and Misconfigured."""
+        questions = await self._questions(batch, owner, still_held)
+        if not questions:
             await self._batches.dissolve(batch.batch_key, owner, 0.0)
             return
-        if await self._batches.submitting(batch.batch_key, owner, len(asked)) and still_held():
-            await self._send(batch, owner, asked)
+        if await self._batches.submitting(batch.batch_key, owner, len(questions)) and still_held():
+            await self._send(batch, owner, questions)
 
     async def _send(self, batch: Batch, owner: str, questions: dict[str, Question[Any]]) -> None:
         try:
             provider_id = await self._provider.submit(questions)
-        except Unsure as unsure:
-            log.warning("batch %s is looked for before it is sent again: %s", batch.batch_key, unsure)
-            await self._batches.later(batch.batch_key, owner, SETTLED_S)
+        except SubmissionUnknown as unsure:
+            log.warning(
+                "batch %s may have been accepted, looking for it at the provider before sending it again: %s",
+                batch.batch_key,
+                unsure,
+            )
+            await self._batches.put_back(batch.batch_key, owner, SETTLED_S)
         except Rejected as rejected:
-            log.error("batch %s is refused, its requests are asked alone: %s", batch.batch_key, rejected)
+            log.error("the provider refused batch %s, its requests are sent one by one: %s", batch.batch_key, rejected)
             await self._reservations.end(batch.batch_key, owner, rejected.reason)
         except (Retryable, Misconfigured):
-            await self._batches.dissolve(batch.batch_key, owner, LOOK_AGAIN_S)
+            await self._batches.dissolve(batch.batch_key, owner, RETRY_S)
             raise
         else:
-            log.info("batch %s of %d requests is %s", batch.batch_key, len(questions), provider_id)
+            log.info(
+                "batch %s of %d requests is submitted, its id at the provider: %s",
+                batch.batch_key,
+                len(questions),
+                provider_id,
+            )
             await self._batches.submitted(batch.batch_key, owner, provider_id, self._first_look_s)
 
-    async def _questions(self, batch: Batch, owner: str, still_held: StillHeld) -> Asked:
-        asked: Asked = {}
+    async def _questions(self, batch: Batch, owner: str, still_held: StillHeld) -> StoredQuestions:
+        questions: StoredQuestions = {}
         members = await self._batches.members(batch.batch_key)
         for first in range(0, len(members), AT_A_TIME):
             some = members[first : first + AT_A_TIME]
-            await asyncio.gather(*(self._add_question(batch, each, owner, still_held, asked) for each in some))
+            await asyncio.gather(*(self._add_question(batch, each, owner, still_held, questions) for each in some))
         in_turn = (member.parked.request_id for member in members)
-        return {request_id: asked[request_id] for request_id in in_turn if request_id in asked}
+        return {request_id: questions[request_id] for request_id in in_turn if request_id in questions}
 
     async def _add_question(
-        self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked
+        self, batch: Batch, member: Member, owner: str, still_held: StillHeld, questions: StoredQuestions
     ) -> None:
-        """Adds the member's question to `asked`, unless it comes to an outcome without one, or has to wait."""
+        """Adds the member's question to `questions`, unless the member got an outcome without a call, or must wait."""
         parked = member.parked
         try:
-            done = await self._is_answered(batch, member, owner, still_held, asked)
+            done = await self._is_answered(batch, member, owner, still_held, questions)
         except Deferred as deferred:
             waiting, batched = self._waiting(parked.request(), deferred)
             await self._batches.leave(batch.batch_key, owner, parked.request_id, waiting, batched=batched)
@@ -105,15 +114,17 @@ class BatchSubmission:
             await self._batches.finish(batch.batch_key, owner, parked.request_id)
 
     def _waiting(self, request: ExtractionRequest, deferred: Deferred) -> tuple[Deferred, bool]:
-        """How it waits, and whether for another batch: without a budget for one it is asked alone where the policy has providers
-        that stay on this machine answer then."""
+        """The reason why the member waits, and whether it waits for another batch. Without budget it is answered alone if
+        its policy then allows providers on this machine."""
         policy = self._policies.by_name(request.policy)
         if deferred.reason != "budget" or policy.on_spent_budget == "wait":
             return deferred, True
         return Deferred(self._clock(), deferred.reason), False
 
-    async def _is_answered(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
-        """Whether an outcome is published, and so no question is needed."""
+    async def _is_answered(
+        self, batch: Batch, member: Member, owner: str, still_held: StillHeld, questions: StoredQuestions
+    ) -> bool:
+        """Whether the request's outcome was published already."""
         parked = member.parked
 
         async def enrol(request: ExtractionRequest) -> bool:
@@ -122,31 +133,31 @@ class BatchSubmission:
                 return context
             question = self._provider.question(request, context)
             require_staying(question.local_only, self._provider)
-            kept = member.reservation or await self._provider.reserve(question)
-            asked_with = QuestionContext(
-                related=tuple(memory.memory_id for memory in context.related), reservation=kept
+            reservation = member.reservation or await self._provider.reserve(question)
+            question_context = QuestionContext(
+                related=tuple(memory.memory_id for memory in context.related), reservation=reservation
             )
             stored = False
             try:
-                stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with)
+                stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, question_context)
             finally:
                 if not stored and member.reservation is None:  # nobody else will know of it
-                    await self._reservations.release(replace(member, reservation=kept))
+                    await self._reservations.release(replace(member, reservation=reservation))
             if stored:
-                asked[parked.request_id] = question
+                questions[parked.request_id] = question
             return False
 
         return await self._outcomes.run(parked, parked.request, enrol, still_held)
 
     async def find(self, batch: Batch, owner: str) -> None:
-        """Of a batch that may have been taken: looks for it among the provider's, which names no request before the end.
+        """Searches the provider's list for a batch with an unknown result. The list has no request ids until a batch ends.
 
-        One that nobody knows and that has as many requests is waited for, then its requests are compared. If there is none
-        the batch was not taken, and is formed anew. Raises Retryable.
+        A listed batch with the same number of requests is awaited, then its requests are compared. Without a match the batch
+        was not accepted, and is formed again. Raises Retryable.
         """
         assert batch.sent_at is not None and batch.sent_s_ago is not None, "a batch is sent before it is looked for"
         if batch.sent_s_ago < SETTLED_S:
-            await self._batches.later(batch.batch_key, owner, SETTLED_S - batch.sent_s_ago)
+            await self._batches.put_back(batch.batch_key, owner, SETTLED_S - batch.sent_s_ago)
             return
         pending = False
         for each in await self._candidates(batch, await self._provider.since(batch.sent_at - EARLIER)):
@@ -156,28 +167,28 @@ class BatchSubmission:
                 await self._batches.submitted(batch.batch_key, owner, each.provider_id, 0.0)
                 return
         if pending:
-            await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+            await self._batches.put_back(batch.batch_key, owner, RETRY_S)
         else:
-            log.warning("batch %s was not taken and is formed anew", batch.batch_key)
+            log.warning("the provider did not accept batch %s: forming it again", batch.batch_key)
             await self._batches.dissolve(batch.batch_key, owner, 0.0)
 
-    async def _candidates(self, batch: Batch, listed: Sequence[Listed]) -> list[Listed]:
+    async def _candidates(self, batch: Batch, listed: Sequence[ListedBatch]) -> list[ListedBatch]:
         alike = [each for each in listed if each.requests == batch.requests]
         known = await self._batches.known([each.provider_id for each in alike])
         return [each for each in alike if each.provider_id not in known]
 
-    async def _has_ended(self, listed: Listed) -> bool:
+    async def _has_ended(self, listed: ListedBatch) -> bool:
         try:
             return await self._provider.ended(listed.provider_id)
-        except Lost:
+        except BatchNotFound:
             return True
 
-    async def _matches(self, batch: Batch, listed: Listed) -> bool:
+    async def _matches(self, batch: Batch, listed: ListedBatch) -> bool:
         try:
             async with aclosing(self._provider.replies(listed.provider_id)) as replies:
                 async for request_id, _ in replies:
                     if await self._batches.member(batch.batch_key, request_id):
                         return True
-        except Lost:
-            log.info("batch %s of the provider is gone, and not looked into", listed.provider_id)
+        except BatchNotFound:
+            log.info("the provider no longer has its batch %s: skipping it in the search", listed.provider_id)
         return False

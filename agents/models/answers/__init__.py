@@ -1,1 +1,1 @@
-"""The checks on what a model answers."""
+"""Checks of models' answers: every provider's answer passes them."""

@@ -1,4 +1,4 @@
-"""What somebody other than a user states: kept as theirs, about the matter and never about a person."""
+"""Statements of the assistant or a tool: stored as theirs, and only about facts, never about a person."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from agents.models.offline.rules.injection import is_injection
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
 
-SUREST: Final = 0.8  # a confidence: nobody whom it concerns said it
+MAX_CONFIDENCE: Final = 0.8  # the highest confidence of such a statement: no user said it
 # "User authentication runs on port 80" is about software, "User runs in the morning" about a person.
 OF_SOFTWARE: Final = re.compile(
     r"(?:the )?user [a-z]+ (?:is|was|are|has|uses|runs|lives|needs|stores|reads|calls)\b", re.IGNORECASE
@@ -22,10 +22,11 @@ OF_A_PERSON: Final = re.compile(
 )
 
 
-def attributed(text: str, sources: Sequence[SliceMessage], policy: Policy) -> None:
-    """Passes what the assistant or a tool states about the matter, where the policy keeps that.
+def check_attributed(text: str, sources: Sequence[SliceMessage], policy: Policy) -> None:
+    """Checks a statement of the assistant or a tool, under a policy that stores these.
 
-    Raises UnusableText: `provenance` for anything else, `instruction` if one of the messages addresses a model.
+    Raises UnusableText: `provenance` for a statement about a person or an unwanted one, `instruction` if one of the messages
+    addresses a model.
     """
     if not policy.attributed or any(source.role == "system" for source in sources):
         raise UnusableText("provenance")

@@ -1,6 +1,6 @@
-"""The checks on what a provider answers, the same for all: shape, provenance, ranges, kinds, lengths, repeats, secrets.
+"""Checks the drafts of any provider: shape, provenance, ranges, kinds, lengths, duplicates, secrets.
 
-What is valid is kept, whatever came beside it; what is not is counted by reason.
+Valid drafts become proposals, whatever else the answer has. Rejected ones are counted by reason.
 """
 
 import re
@@ -8,68 +8,41 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
-import msgspec
 from msgspec import Struct
 
-from agents.models.answers.attribution import SUREST, attributed
+from agents.models.answers.attribution import MAX_CONFIDENCE, check_attributed
+from agents.models.answers.drafts import Draft, scrubbed, shaped
+from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
-from agents.models.answers.replies import Unreadable
-from agents.models.answers.speakers import called, is_of_user
+from agents.models.answers.speakers import display_names, is_of_user
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import (
     CONTEXT_CHARS,
     FULL_CHARS,
     FULL_TOKENS,
-    HOPELESSLY_LONG,
-    MARKS,
+    MAX_LENGTH_FACTOR,
     SHORT_TOKENS,
     UnusableText,
-    cut,
     one_line,
-    without_secrets,
+    truncated,
 )
 from agents.models.dates.dates import local
 from agents.models.offline.rules.injection import is_injection
+from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
-from agents.privacy.scrub import storable
 from schemas.conversations.messages import is_storable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy, Privacy
 from streams.windows.tokens.counting import TokenCount
 
-MOST_TAGS = 16
+MAX_TAGS = 16
 TAG_CHARS = 64
 DAY_BEGINS = "00:00:00"
-MOST_SUPERSEDED = 64
-# A language tag (BCP 47); what else a model writes there is passed over, as nobody scrubs it.
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
-class Draft(Struct, frozen=True, kw_only=True):
-    """A proposal as a provider writes it: messages and related memories by their numbers in the prompt, from 1; messages
-    before the slice have numbers up to 0. Without an importance it is rated later."""
-
-    kind: str
-    text: str
-    messages: list[int]
-    confidence: float
-    importance: float | None = None
-    kinds: list[str] = []
-    tags: list[str] = []
-    context: str | None = None
-    full_text: str | None = None
-    event_time: str | None = None
-    language: str | None = None
-    repeats: int | None = None
-    refines: int | None = None
-    contradicts: int | None = None
-    supersedes: list[int] = []
-    valid_from: str | None = None
-    valid_until: str | None = None
-
-
 class Checked(Struct, frozen=True):
-    """What passed, in order, and how many failed, by reason."""
+    """The valid proposals, in order, and the number of rejected ones by reason."""
 
     proposals: tuple[Proposal, ...]
     rejected: dict[str, int]
@@ -78,26 +51,27 @@ class Checked(Struct, frozen=True):
 def check(
     drafts: Iterable[object], request: ExtractionRequest, context: Context, count_tokens: TokenCount = estimated_tokens
 ) -> Checked:
-    """Drafts (Draft, or builtins out of JSON) as proposals about this slice.
+    """Converts drafts (Draft, or builtins from JSON) to proposals about this slice.
 
-    Reasons: `schema`, `unreadable`, `provenance` (no user's message of the slice; under a policy with `attributed` none at
-    all, or what somebody else says about a person), `overlap` (only of messages before it),
-    `speakers` (it rests on messages of several people and would go to one of them), `range`, `kind`, `empty`, `length`, `secret`
-    (nothing left beside a credential), `instruction` (it addresses a model).
-    Repeats are folded and count as nothing. A number of a message or a memory that there is not is taken out, counted as
-    `unknown_id`, and costs the memory nothing else: what was said stays true.
+    Reasons of rejection: `schema`; `unreadable`; `provenance` (cites no user message of the slice; under a policy with
+    `attributed`: no message at all, or it is another role's statement about a person); `overlap` (cites only messages before
+    the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
+    `length`; `secret` (little text besides a credential); `instruction` (addresses a model).
+
+    Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`;
+    the draft stays. A correction is ignored if the corrected draft was rejected, or is based on other people's messages.
     """
-    kept: list[Proposal] = []
+    valid: list[Proposal] = []
     rejected: Counter[str] = Counter()
-    for draft in drafts:
+    for number, draft in enumerate(drafts, start=1):
         try:
             sound = shaped(draft)
-            kept.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens))
+            valid.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens, number))
         except UnusableText as unfit:
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
-    return Checked(folded(kept, request), {reason: count for reason, count in rejected.items() if count})
+    return Checked(merge_equal(valid, request), {reason: count for reason, count in rejected.items() if count})
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
@@ -109,28 +83,16 @@ def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> i
     )
 
 
-def shaped(draft: object) -> Draft:
-    if isinstance(draft, Draft):
-        return draft
-    if isinstance(draft, Unreadable):
-        raise UnusableText("unreadable")
-    try:
-        converted = msgspec.convert(draft, Draft)
-        msgspec.json.encode(converted)
-    # A model may write half of a surrogate pair, or a number of any length: neither can be stored or sent.
-    except (msgspec.ValidationError, UnicodeEncodeError, OverflowError) as exc:
-        raise UnusableText("schema") from exc
-    return converted
-
-
-def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Proposal:
-    sources = cited(draft.messages, request)
-    told = not any(source.role == "user" for source in sources)
-    if told:
-        attributed(draft.text, sources, context.policy)
+def proposal(
+    draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
+) -> Proposal:
+    sources = cited_messages(draft.messages, request)
+    is_attributed = not any(source.role == "user" for source in sources)
+    if is_attributed:
+        check_attributed(draft.text, sources, context.policy)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
-    sayers = request.sayers(message_ids)
-    namespaces = fed_by(sayers, draft.text, request)
+    speaker_ids = request.speakers_of(message_ids)
+    namespaces = fed_by(speaker_ids, draft.text, request)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
@@ -138,7 +100,7 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         raise UnusableText("kind")
     text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
     ended = superseded(
-        draft.supersedes if draft.contradicts is None else [draft.contradicts], context, namespaces, told
+        draft.supersedes if draft.contradicts is None else [draft.contradicts], context, namespaces, is_attributed
     )
     further = (kind_of(name, context.policy) for name in draft.kinds)
     tags = (tag.strip().lower() for tag in draft.tags)
@@ -146,47 +108,71 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         kind=kind,
         text=text,
         message_ids=message_ids,
-        confidence=min(draft.confidence, SUREST) if told else draft.confidence,
+        confidence=min(draft.confidence, MAX_CONFIDENCE) if is_attributed else draft.confidence,
         importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
-        tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MOST_TAGS],
-        context=cut(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
+        tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MAX_TAGS],
+        context=truncated(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
         full_text=full_text,
         event_time=moment(draft.event_time, sources[0]),
-        language=draft.language if LANGUAGE.fullmatch(draft.language or "") else None,
+        language=language_written(text, declared_language(draft), context.policy),
         repeats=related(draft.repeats, context, namespaces),
         refines=related(draft.refines, context, namespaces),
         contradicts=next(iter(ended), None),
-        supersedes=ended if draft.contradicts is None else superseded(draft.supersedes, context, namespaces, told),
+        supersedes=ended
+        if draft.contradicts is None
+        else superseded(draft.supersedes, context, namespaces, is_attributed),
+        number=number,
+        corrects=tuple(dict.fromkeys(draft.corrects))[:MAX_SUPERSEDED],
         valid_from=moment(draft.valid_from, sources[0], DAY_BEGINS),
         valid_until=moment(draft.valid_until, sources[0], DAY_BEGINS),
         namespaces=namespaces,
-        sayers=tuple(sorted(filter(None, sayers))) if request.speakers else (),
-        said_by=said_by(sayers, request, context.policy.privacy),
+        speaker_ids=tuple(sorted(filter(None, speaker_ids))) if request.speakers else (),
+        speaker_name=speaker_name(speaker_ids, request, context.policy.privacy),
     )
 
 
-def fed_by(sayers: frozenset[str | None], text: str, request: ExtractionRequest) -> tuple[str, ...]:
-    """The namespaces that all of these people feed, on whose words a memory rests; empty where only one person speaks.
+def declared_language(draft: Draft) -> str | None:
+    return draft.language if LANGUAGE.fullmatch(draft.language or "") else None
 
-    Raises Unfit for words of several people that would go to one of them, or that do not say whom they are about.
+
+def has_wrong_language(drafts: Iterable[object], policy: Policy) -> bool:
+    """Whether a draft is in another language than the policy's. The model then gets a second attempt; after that the draft
+    is accepted."""
+    if policy.one_language is None:
+        return False
+    written = [each for draft in drafts if (each := valid_or_none(draft)) is not None]
+    return any(is_wrong_language(each.text, declared_language(each), policy) for each in written)
+
+
+def valid_or_none(draft: object) -> Draft | None:
+    try:
+        return shaped(draft)
+    except UnusableText:
+        return None
+
+
+def fed_by(speaker_ids: frozenset[str | None], text: str, request: ExtractionRequest) -> tuple[str, ...]:
+    """The namespaces that all of these speakers feed; empty where only one person speaks.
+
+    Raises UnusableText `speakers` for words of several people without a common namespace, or about an ambiguous "user".
     """
     if not request.speakers:
         return ()
-    namespaces = request.fed_by(sayers)
-    if not namespaces or (len(sayers) > 1 and is_of_user(text)):
+    namespaces = request.fed_by(speaker_ids)
+    if not namespaces or (len(speaker_ids) > 1 and is_of_user(text)):
         raise UnusableText("speakers")
     return namespaces
 
 
-def said_by(sayers: frozenset[str | None], request: ExtractionRequest, privacy: Privacy) -> str | None:
-    """What the one person is called on whose words a memory rests, where several may."""
-    return called(request.speakers, privacy).get(next(iter(sayers))) if len(sayers) == 1 else None
+def speaker_name(speaker_ids: frozenset[str | None], request: ExtractionRequest, privacy: Privacy) -> str | None:
+    """The speaker's name if a memory is based on one person's words and several people speak."""
+    return display_names(request.speakers, privacy).get(next(iter(speaker_ids))) if len(speaker_ids) == 1 else None
 
 
-def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
-    """The messages of the slice that the numbers name; others are passed over. What only messages before the slice say was
-    extracted with them."""
+def cited_messages(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
+    """The slice's messages with these numbers. Raises UnusableText `overlap` if only messages before the slice are cited
+    (they were extracted with an earlier slice), and `provenance` if none is known."""
     messages = request.messages
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
     if not found and any(-len(request.overlap) < number <= 0 for number in numbers):
@@ -196,32 +182,36 @@ def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
     return found
 
 
-def superseded(numbers: Sequence[int], context: Context, namespaces: Collection[str], told: bool) -> tuple[str, ...]:
-    """The memories that no longer hold, each once. What was `told` by no user ends nothing that a user said."""
+def superseded(
+    numbers: Sequence[int], context: Context, namespaces: Collection[str], is_attributed: bool
+) -> tuple[str, ...]:
+    """The ids of memories that no longer hold, each once. A statement that `is_attributed` to the assistant or a tool ends
+    no memory of a user."""
     found = (related(number, context, namespaces) for number in dict.fromkeys(numbers))
     users = {memory.memory_id for memory in context.related if memory.attributed_to is None}
-    return tuple(each for each in found if each is not None and not (told and each in users))[:MOST_SUPERSEDED]
+    return tuple(each for each in found if each is not None and not (is_attributed and each in users))[:MAX_SUPERSEDED]
 
 
 def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: TokenCount) -> tuple[str, str | None]:
-    """A text within the policy's characters and 500 tokens, cut at a word, and the full text beside it if the policy has one.
+    """The short text, cut at a word to the policy's characters and 500 tokens, and the full text if the policy stores one.
 
-    Under such a policy what was cut stays readable as the full text, at most 4,000 tokens of it.
+    Under such a policy a text that was cut becomes the full text, with at most 4,000 tokens.
     """
     line = one_line(text)
     if is_injection(line):
         raise UnusableText("instruction")
-    if len(line) > HOPELESSLY_LONG * policy.max_text_chars:
+    if len(line) > MAX_LENGTH_FACTOR * policy.max_text_chars:
         raise UnusableText("length")
-    short = cut(line, policy.max_text_chars, SHORT_TOKENS, count_tokens)
+    short = truncated(line, policy.max_text_chars, SHORT_TOKENS, count_tokens)
     full = (full_text or "").strip() or (line if short != line else "")
     if not policy.full_text or not full or is_injection(full):
         return short, None
-    return short, cut(full, FULL_CHARS, FULL_TOKENS, count_tokens)
+    return short, truncated(full, FULL_CHARS, FULL_TOKENS, count_tokens)
 
 
 def moment(written: str | None, source: SliceMessage, time_of_day: str = "12:00:00") -> datetime | None:
-    """UTC. A time without an offset is on the speaker's clock, a date without a time at `time_of_day`; nonsense is no time."""
+    """The moment in UTC; None if it is invalid. A time without an offset is in the speaker's time zone; a date gets
+    `time_of_day`."""
     if not written:
         return None
     try:
@@ -234,47 +224,8 @@ def moment(written: str | None, source: SliceMessage, time_of_day: str = "12:00:
 
 
 def related(number: int | None, context: Context, namespaces: Collection[str]) -> str | None:
-    """Another person's memory says nothing about this one's."""
+    """The id of the related memory with this number; None for an unknown number, or a memory of another person's namespace."""
     if number is None or not 1 <= number <= len(context.related):
         return None
     memory = context.related[number - 1]
     return memory.memory_id if not namespaces or memory.namespace in namespaces else None
-
-
-def scrubbed(draft: Draft, privacy: Privacy) -> Draft:
-    """Without secrets in any of its texts; a memory that is little more than its secret is refused.
-
-    Before anything is cut to its length: half of a secret may not look like one.
-    """
-    return msgspec.structs.replace(
-        draft,
-        text=without_secrets(draft.text, privacy),
-        context=draft.context and storable(draft.context, privacy),
-        full_text=draft.full_text and storable(draft.full_text, privacy),
-        tags=[tag for tag in draft.tags if storable(tag, privacy) == tag],
-    )
-
-
-def folded(proposals: list[Proposal], request: ExtractionRequest) -> tuple[Proposal, ...]:
-    """One proposal for texts of the same people that differ in marks and case only: the surest, with the message ids of all."""
-    by_text: dict[tuple[str, frozenset[str | None]], Proposal] = {}
-    for item in proposals:
-        key = MARKS.sub(" ", item.text).strip().casefold(), request.sayers(item.message_ids)
-        by_text[key] = merged(by_text[key], item) if key in by_text else item
-    return tuple(by_text.values())
-
-
-def merged(first: Proposal, again: Proposal) -> Proposal:
-    surest = max(first, again, key=lambda item: item.confidence)
-    return msgspec.structs.replace(
-        surest,
-        message_ids=tuple(dict.fromkeys(first.message_ids + again.message_ids)),
-        importance=max((each for each in (first.importance, again.importance) if each is not None), default=None),
-        tags=tuple(dict.fromkeys(first.tags + again.tags)),
-        repeats=first.repeats or again.repeats,
-        refines=first.refines or again.refines,
-        contradicts=first.contradicts or again.contradicts,
-        supersedes=tuple(dict.fromkeys(first.supersedes + again.supersedes))[:MOST_SUPERSEDED],
-        valid_from=first.valid_from or again.valid_from,
-        valid_until=first.valid_until or again.valid_until,
-    )

@@ -1,11 +1,11 @@
-"""Finds the kind of a policy's taxonomy that a draft's kind stands for, or makes one where the policy lets unknown ones in."""
+"""Maps a draft's kind to a kind of the policy's taxonomy, or creates one where the policy allows it."""
 
 import re
 from collections.abc import Sequence
 
 from schemas.policies.policies import Policy
 
-LONGEST = 40  # characters of a kind that a model made up
+LONGEST = 40  # characters of a kind that a model created
 WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+){0,2}", re.UNICODE)
 
 NEAREST = {
@@ -28,16 +28,16 @@ NEAREST = {
 
 
 def nearest(kind: str, allowed: Sequence[str]) -> str | None:
-    """`kind` itself where it is allowed, else the first allowed one that can stand for it, else None."""
+    """`kind` itself if it is allowed, otherwise the first allowed kind that can replace it, otherwise None."""
     wanted = kind.strip().lower()
     names = {name.lower(): name for name in allowed}
     return next((names[name] for name in (wanted, *NEAREST.get(wanted, ())) if name in names), None)
 
 
 def kind_of(written: str, policy: Policy) -> str | None:
-    """The policy's kind that stands for what a draft says; else, if the policy creates kinds, what it says, in lower case.
+    """The policy's kind for a draft's kind. If there is none and the policy allows new kinds, the draft's own in lower case.
 
-    One word, or up to three: anything else is no kind. None where it is none.
+    A new kind has one to three words; None for anything else.
     """
     known = nearest(written, policy.kinds)
     if known is not None or policy.unknown_kinds == "reject":

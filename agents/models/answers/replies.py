@@ -1,4 +1,4 @@
-"""Reads the text of a model's reply: the JSON asked for; of drafts, as much of it as stands."""
+"""Parses a model's reply: the requested JSON, or as many drafts as are readable."""
 
 import json
 from typing import Any
@@ -7,12 +7,11 @@ import orjson
 from msgspec import Struct
 
 # Each failed attempt may read the rest of the reply, so their number is bounded; prose has few braces.
-MOST_FAILED_ATTEMPTS = 100
+MAX_FAILED_ATTEMPTS = 100
 
 
 class Reply(Struct, frozen=True):
-    """The drafts of a reply, and what it says of messages (`ratings`); `whole` unless something around or after the drafts could
-    not be read."""
+    """The drafts of a reply, and its `ratings` of messages. `whole`: every part of the reply is readable."""
 
     drafts: tuple[Any, ...]
     whole: bool
@@ -20,11 +19,11 @@ class Reply(Struct, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """Stands among the drafts of a reply for the part of it that could not be read."""
+    """Stands among the drafts for the unreadable part of a reply."""
 
 
 def read_reply(text: str) -> Reply:
-    """Drafts are builtins, unchecked. A reply of another shape is not whole and has the drafts that could be made out."""
+    """The drafts as builtins, unchecked. A reply of another shape is not `whole`, and has the readable drafts."""
     try:
         found = orjson.loads(without_code_fence(text))
     except orjson.JSONDecodeError:
@@ -52,12 +51,12 @@ def without_code_fence(text: str) -> str:
 
 
 def recover_drafts(text: str) -> list[Any]:
-    """The complete objects with a text in a reply that broke off or is wrapped in prose."""
+    """The complete objects with a text in a truncated reply, or in one with other text around the JSON."""
     decoder = json.JSONDecoder()
     found: list[Any] = []
     failed = 0
     at = text.find("{")
-    while at >= 0 and failed < MOST_FAILED_ATTEMPTS:
+    while at >= 0 and failed < MAX_FAILED_ATTEMPTS:
         try:
             item, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):

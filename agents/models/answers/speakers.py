@@ -1,4 +1,4 @@
-"""People by their names: what of a name may be stored and shown, and a statement about "the user" told of somebody by name."""
+"""Display names of people, and statements about "the user" rewritten with a name."""
 
 import re
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ from agents.privacy.scrub import storable
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Privacy
 
-LONGEST_NAME: Final = 64  # characters
+MAX_NAME: Final = 64  # characters
 NAMELESS: Final = "Somebody"
-UNFIT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029<>{}\[\]\"`|\\]+")
-# How a text begins that is about the user, in the languages that the rules read, with what stands there instead.
+UNSAFE_IN_NAMES: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029<>{}\[\]\"`|\\]+")
+# Beginnings of texts about the user, in the languages with rules, with their replacements.
 BEGINNINGS: Final = (
     (re.compile(r"(?:the )?user['’]s\b", re.IGNORECASE), "{}'s"),
     (re.compile(r"(?:the )?user\b", re.IGNORECASE), "{}"),
@@ -27,33 +27,34 @@ BEGINNINGS: Final = (
 )
 
 
-def called(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
-    """What each person is called in texts, by user_id: the name, else the id; both where two have the same name."""
+def display_names(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
+    """The name of each person in texts, by user_id: their name, otherwise the id. People with equal names get both."""
     names = {each.user_id: name_of(each, privacy) for each in speakers}
-    given = [*names.values()]
+    all_names = [*names.values()]
     return {
-        user_id: f"{name} ({fit(user_id, privacy) or number})" if given.count(name) > 1 else name
+        user_id: f"{name} ({safe_name(user_id, privacy) or number})" if all_names.count(name) > 1 else name
         for number, (user_id, name) in enumerate(names.items(), 1)
     }
 
 
 def name_of(speaker: Speaker, privacy: Privacy) -> str:
-    return fit(speaker.name, privacy) or fit(speaker.user_id, privacy) or NAMELESS
+    return safe_name(speaker.name, privacy) or safe_name(speaker.user_id, privacy) or NAMELESS
 
 
-def fit(name: str | None, privacy: Privacy) -> str | None:
-    """One short line; nothing of what instructs, or may not be stored."""
-    line = UNFIT.sub(" ", name or "").strip()[:LONGEST_NAME].strip()
+def safe_name(name: str | None, privacy: Privacy) -> str | None:
+    """The name on one line of at most LONGEST_NAME characters; None if it has instructions or anything that may not be
+    stored."""
+    line = UNSAFE_IN_NAMES.sub(" ", name or "").strip()[:MAX_NAME].strip()
     return line if line and not is_injection(line) and storable(line, privacy) == line else None
 
 
 def is_of_user(text: str) -> bool:
-    """Whether it begins with the user, and so does not say whom it is about where several people speak."""
+    """Whether the text begins with "the user", which is ambiguous where several people speak."""
     return any(beginning.match(text) for beginning, _ in BEGINNINGS)
 
 
-def told_of(text: str, name: str) -> str:
-    """The text with somebody's name where it begins with the user."""
+def with_name(text: str, name: str) -> str:
+    """The text with the person's name instead of "the user" at its beginning."""
     for beginning, instead in BEGINNINGS:
         if found := beginning.match(text):
             return instead.format(name, **found.groupdict()) + text[found.end() :]
@@ -61,6 +62,6 @@ def told_of(text: str, name: str) -> str:
 
 
 def about_user(text: str, name: str) -> str:
-    """The other way round: "User" where the text begins with somebody's name."""
+    """The text with "User" instead of the person's name at its beginning."""
     rest = text.removeprefix(name)
     return f"User{rest}" if rest != text and rest[:1] in (" ", "'", "’") else text

@@ -1,4 +1,4 @@
-"""The checks on a summary, the same for every provider: one line, within its limits, nothing secret, nothing that instructs."""
+"""Checks of summaries from any provider: one line within the limits, without secrets or instructions."""
 
 import re
 import unicodedata
@@ -16,9 +16,9 @@ BYTES_PER_TOKEN = 3  # of UTF-8, conservative: English averages 4 to 5, Chinese 
 SENTENCE_BREAK = re.compile(rf"{BREAK.pattern}|(?<=[。！？])\s*")
 CUT = "…"
 NOTHING_PERSONAL = Privacy()
-# Line breaks are spaces by then. Overrides of the writing direction could make a marker look like something else.
+# Line breaks are spaces already. Direction overrides could change how a marker looks.
 UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069\\ud800-\\udfff]")
-# Nothing in a summary closes the bracket of its marker; what stands for a secret is closed in itself.
+# A summary must not close the bracket of its marker; placeholders of secrets are balanced.
 BRACKET = re.compile(r"(\[[A-Z_]{2,30}\])|[\[\]]")
 ROUND = {"[": "(", "]": ")"}
 JOINER = "\u200d"
@@ -27,15 +27,15 @@ FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens by the length of a text, for where nobody counts them; rather too many."""
+    """An upper estimate of a text's tokens by its length, without a tokenizer."""
     return -(-len(text.encode(errors="surrogatepass")) // BYTES_PER_TOKEN)
 
 
 def fitted(text: str, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL) -> str:
-    """The text as a summary of at most `most_tokens` tokens and LONGEST_SUMMARY characters; empty when nothing is left.
+    """The text as a summary of at most `most_tokens` tokens and LONGEST_SUMMARY characters; empty if nothing is left.
 
-    A longer one ends after a sentence, else after a word, else after a character that a reader sees as one. Sentences that
-    address a model are left out: a summary stands where its reader may follow it. What `privacy` takes out is never in it.
+    A longer text is cut after a sentence, otherwise after a word, otherwise after a grapheme. Sentences that address a model
+    are left out, since a summary is part of a prompt. What `privacy` removes is removed first.
     """
     line = without_instructions(one_line(text, privacy))
     if len(line) <= LONGEST_SUMMARY and count_tokens(line) <= most_tokens:
@@ -58,7 +58,7 @@ def without_instructions(line: str) -> str:
 
 
 def split(line: str) -> list[str]:
-    """Sentences, in any of the scripts that mark their ends."""
+    """The sentences of a text, in all scripts that mark the ends of sentences."""
     return [part for part in SENTENCE_BREAK.split(line) if part]
 
 
@@ -73,14 +73,14 @@ def broken_off(head: str, most_tokens: int, count_tokens: TokenCount) -> str:
 def longest(text: str, ends: Sequence[int], most_tokens: int, count_tokens: TokenCount) -> str:
     """The longest of the beginnings that fits; empty if none does."""
     at = bisect_right(ends, most_tokens, key=lambda end: count_tokens(text[:end]))
-    # A longer text may have a token less, so what bisection found is looked at again.
+    # Token counts are not monotonic in the length, so the result of the bisection is checked again.
     while at and count_tokens(text[: ends[at - 1]]) > most_tokens:
         at -= 1
     return text[: ends[at - 1]] if at else ""
 
 
 def is_boundary(text: str, at: int) -> bool:
-    """Whether a reader sees the end of a character there: not within an accent, a flag, or an emoji of several parts."""
+    """Whether a grapheme ends there: not within a combined character, a flag, or a composed emoji."""
     before, after = text[at - 1], text[at]
     if JOINER in (before, after) or unicodedata.category(after).startswith("M"):
         return False

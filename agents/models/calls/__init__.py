@@ -1,1 +1,1 @@
-"""Calls to a model, whoever runs it: limits, circuit breaker, repair of replies, the most a call can cost."""
+"""Calls to a model of any provider: limits, circuit breaker, repair of replies, cost bounds."""

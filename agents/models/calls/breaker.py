@@ -1,6 +1,6 @@
-"""A circuit breaker (Nygard, "Release It!", 2007): a provider that is down is left alone, and tried with one call at a time.
+"""A circuit breaker (Nygard, "Release It!", 2007): a provider that is down is not called, except for one probe at a time.
 
-It has no clock: each question brings its moment, in seconds of any clock that does not go back.
+It has no clock: callers pass the time, in monotonic seconds.
 """
 
 from typing import Literal, TypeAlias
@@ -9,7 +9,7 @@ BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 
 class Breaker:
-    """Opens after `most_outages` in a row. `cool_down_s` later it lets one probe through, which closes or opens it again."""
+    """Opens after `most_outages` in a row. After `cool_down_s` seconds one probe may pass, which closes or reopens it."""
 
     def __init__(self, most_outages: int = 5, cool_down_s: float = 30.0) -> None:
         self._most_outages = most_outages
@@ -25,7 +25,7 @@ class Breaker:
         return "half-open" if now >= self._opened_at + self._cool_down_s else "open"
 
     def wait_s(self, now: float) -> float:
-        """Until a call may be made: 0 for now. Behind a running probe, as long as another cool-down."""
+        """Seconds until a call may start; 0 for now. During a probe, another cool-down."""
         if self._opened_at is None:
             return 0.0
         if self._probing:
@@ -33,7 +33,7 @@ class Breaker:
         return max(0.0, self._opened_at + self._cool_down_s - now)
 
     def started(self) -> None:
-        """A call is made, as `wait_s` allowed; one of the three below ends it."""
+        """Notes the start of a call that `wait_s` allowed; one of the next three methods ends it."""
         self._probing = self._opened_at is not None
 
     def answered(self) -> None:
@@ -42,12 +42,12 @@ class Breaker:
         self.outages = 0
 
     def failed(self, now: float) -> None:
-        """It was an outage. Calls that were under way when it opened do not put the probe off."""
+        """Notes an outage. Calls that were running when the breaker opened do not delay the probe."""
         self.outages += 1
         if (self._opened_at is None and self.outages >= self._most_outages) or self._probing:
             self._opened_at = now
         self._probing = False
 
     def abandoned(self) -> None:
-        """The call ended without telling anything of the provider: another one may be the probe."""
+        """Notes a call that ended without telling the provider's state: another call may be the probe."""
         self._probing = False

@@ -1,4 +1,4 @@
-"""The most that a question can be billed, known before it is asked: what is reserved of a budget for it."""
+"""An upper bound of a question's bill, to be reserved before the call."""
 
 from functools import lru_cache
 from math import ceil
@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.exchange import Calls, first_max_tokens
-from agents.models.calls.metering import LONGEST_CHARS
+from agents.models.calls.metering import MAX_CHARS
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
 from streams.windows.tokens.calibration import request_tokens
 from streams.windows.tokens.counting import TokenCount
 
-# Billed tokens for each counted one: Claude's older models bill up to 1.2 (158 recorded requests), and its newer ones count
-# some 1.3 times as many tokens for the same text (their maker's word).
+# Billed tokens per counted token: Claude's older models bill up to 1.2 (158 recorded requests); newer ones count
+# about 1.3 times as many tokens for the same text (according to Anthropic).
 DEAREST: Final = 1.6
-# The prompt that the API adds for structured outputs, 50 to 200 by what its users report, and the words of a repair.
+# The prompt that the API adds for structured outputs (50 to 200 tokens, as users report), and the repair's text.
 ADDED_TOKENS: Final = 300
 
 
@@ -27,15 +27,15 @@ class Bounds:
         self._count_fixed = lru_cache(maxsize=64)(count_tokens)
 
     def of(self, calls: Calls, question: Question[Any]) -> Usage:
-        """Of its two calls at most: the first, and a repair, which is shown the first reply and may answer at more length.
+        """The bound for at most two calls: the first, and a repair that includes the first reply and may be longer.
 
-        All of the prompt at the dearest price, as if it were written to a cache.
+        The whole prompt counts at the highest price, that of cache writes.
         """
-        counted = sum(map(self._count_fixed, calls.fixed(question))) + self._counted(question.asked)
+        counted = sum(map(self._count_fixed, calls.fixed(question))) + self._counted(question.user_prompt)
         prompt = ceil(request_tokens(counted, 1) * DEAREST) + ADDED_TOKENS
         first = first_max_tokens(calls, question)
         return Usage(cache_write_tokens=2 * prompt + first, output_tokens=first + calls.larger_max_tokens)
 
     def _counted(self, text: str) -> int:
-        """Counting a long text would stall the event loop."""
-        return self._count(text) if len(text) <= LONGEST_CHARS else estimated_tokens(text)
+        """Counts with an upper estimate for long texts, as exact counting would block the event loop."""
+        return self._count(text) if len(text) <= MAX_CHARS else estimated_tokens(text)

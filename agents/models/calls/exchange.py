@@ -1,4 +1,4 @@
-"""A question put to a model: one call, and a second one when the reply broke off or is not the JSON asked for."""
+"""Asks a model a question: one call, and a second one if the reply is truncated or not the requested JSON."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -24,10 +24,8 @@ class ChatTurn(Struct, frozen=True):
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
-    """A model's reply, and what it cost. `broke_off` at the limit of its tokens. `counted` unless nobody told the prompt's.
-
-    `request_id` is the provider's, for its support; `allowances` are what it told of its limits.
-    """
+    """A model's reply and its usage. `broke_off`: it reached the token limit. `counted` is False if the prompt's tokens are
+    unknown. `request_id` is the provider's, for support; `allowances` are the rate limits that it reported."""
 
     text: str
     broke_off: bool
@@ -39,7 +37,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
 
 
 class ReplyRefused(Rejected):
-    """A reply that is none, though it may be billed: the model declined to answer, or could not."""
+    """The model refused to answer. The call may still be billed."""
 
     def __init__(self, reason: str, detail: str, bill: Bill) -> None:
         super().__init__(reason, detail)
@@ -47,31 +45,32 @@ class ReplyRefused(Rejected):
 
 
 class Calls(Protocol):
-    """How a model is reached. `name` is the provider's."""
+    """Access to a model. `name` is the provider's."""
 
     name: str
     leaves_machine: bool
     larger_max_tokens: int
     """The most that any reply gets: one that did not fit its question's `answer_tokens` once more."""
 
-    async def trouble(self) -> str | None:
-        """As a Provider's."""
+    async def unavailable_reason(self) -> str | None:
+        """See Provider.unavailable_reason."""
 
     def model(self, question: Question[Any]) -> str:
-        """The model that is asked such a question."""
+        """The model that answers this question."""
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        """One reply of at most `max_tokens` to the last turn.
+        """A reply of at most `max_tokens` tokens to the last turn.
 
-        Raises Retryable, Misconfigured, and Rejected for a refusal and what is too large: Declined where it was billed.
+        Raises Retryable, Misconfigured, and Rejected for a refusal or a prompt that is too large; ReplyRefused for a billed
+        refusal.
         """
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
-        """The texts that a call sends, schema included, besides its turns; many questions share them."""
+        """The texts of a call besides its turns, the schema included. Many questions share them."""
 
 
 class Exchange(Struct, Generic[T], frozen=True, kw_only=True):
-    """What came of a question: the reply as it was read; not `whole` when only parts of it could be."""
+    """The result of a question: the parsed reply, `whole` unless only parts of it were readable."""
 
     reply: T
     whole: bool
@@ -81,22 +80,23 @@ class Exchange(Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class Replies(Struct, frozen=True):
-    """The texts that answer a question, in order, without one that broke off, and every call made, with what it was sent."""
+    """The reply texts to parse, in order, and every call with its turns."""
 
     texts: tuple[str, ...]
     made: tuple[tuple[tuple[ChatTurn, ...], ModelReply], ...]
 
 
 async def exchange(
-    calls: Calls, question: Question[T], meter: Meter | None = None, tab: list[Bill] | None = None
+    calls: Calls, question: Question[T], meter: Meter | None = None, bills: list[Bill] | None = None
 ) -> Exchange[T]:
-    """What each call was billed is put on the `tab`, also when nothing comes of it.
+    """Asks a question. Appends each call's bill to `bills`, also if the question fails.
 
-    Raises as a call does, Rejected `truncated` or `unreadable` after the second, and `must_stay` before any.
+    Raises as a call does, Rejected `truncated` or `unreadable` after the second call, and Rejected `must_stay` before any
+    call.
     """
     require_staying(question.local_only, calls)
-    replies = await reply_of(calls, question, [] if tab is None else tab)
-    reply, whole = read(question, replies.texts)
+    replies = await replies_to(calls, question, [] if bills is None else bills)
+    reply, whole = parse_replies(question, replies.texts)
     return Exchange(
         reply=reply,
         whole=whole,
@@ -106,62 +106,62 @@ async def exchange(
     )
 
 
-async def reply_of(calls: Calls, question: Question[T], tab: list[Bill]) -> Replies:
-    asked = (ChatTurn("user", question.asked),)
-    first = await bills_of(calls, question, asked, first_max_tokens(calls, question), tab)
+async def replies_to(calls: Calls, question: Question[T], bills: list[Bill]) -> Replies:
+    turns = (ChatTurn("user", question.user_prompt),)
+    first = await call_and_bill(calls, question, turns, first_max_tokens(calls, question), bills)
     if first.broke_off:
         part = question.part(first.text)
-        asking = asked if part is None else repaired(asked, part, question.resume)
-        again = await bills_of(calls, question, asking, calls.larger_max_tokens, tab)
-        told = unbroken(again, calls.larger_max_tokens)
-        whole = told if part is None else question.joined((part, told))
-        return Replies((whole,), ((asked, first), (asking, again)))
+        asking = turns if part is None else with_repair(turns, part, question.resume)
+        again = await call_and_bill(calls, question, asking, calls.larger_max_tokens, bills)
+        continued = complete_text(again, calls.larger_max_tokens)
+        whole = continued if part is None else question.joined((part, continued))
+        return Replies((whole,), ((turns, first), (asking, again)))
     if question.read(first.text) is not None:
-        return Replies((first.text,), ((asked, first),))
-    repairing = repaired(asked, first.text, question.repair)
-    second = await bills_of(calls, question, repairing, calls.larger_max_tokens, tab)
-    return Replies((first.text, second.text), ((asked, first), (repairing, second)))
+        return Replies((first.text,), ((turns, first),))
+    repairing = with_repair(turns, first.text, question.repair)
+    second = await call_and_bill(calls, question, repairing, calls.larger_max_tokens, bills)
+    return Replies((first.text, second.text), ((turns, first), (repairing, second)))
 
 
 def first_max_tokens(calls: Calls, question: Question[Any]) -> int:
-    """Of the first reply; nothing that is not written is billed."""
+    """The token limit of the first reply; unwritten tokens are not billed."""
     return min(question.answer_tokens, calls.larger_max_tokens)
 
 
-async def bills_of(
-    calls: Calls, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int, tab: list[Bill]
+async def call_and_bill(
+    calls: Calls, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int, bills: list[Bill]
 ) -> ModelReply:
     try:
-        spoken = await calls.call(question, turns, max_tokens)
+        reply = await calls.call(question, turns, max_tokens)
     except ReplyRefused as declined:
-        tab.append(declined.bill)
+        bills.append(declined.bill)
         raise
-    tab.append(Bill(model=spoken.model, usage=spoken.usage))
-    return spoken
+    bills.append(Bill(model=reply.model, usage=reply.usage))
+    return reply
 
 
-def unbroken(spoken: ModelReply, max_tokens: int) -> str:
-    if spoken.broke_off:
+def complete_text(reply: ModelReply, max_tokens: int) -> str:
+    if reply.broke_off:
         raise Rejected(
             "truncated",
-            f"the answer has more than {max_tokens} tokens or fills the window: lower the policy's slice_tokens",
+            f"the answer has more than {max_tokens} tokens or fills the model's context: lower the policy's slice_tokens",
         )
-    return spoken.text
+    return reply.text
 
 
-def repaired(asked: tuple[ChatTurn, ...], text: str, repair: str) -> tuple[ChatTurn, ...]:
-    # Models take no empty turn: an empty reply is shown as such.
-    return (*asked, ChatTurn("assistant", text.strip() or "(empty)"), ChatTurn("user", repair))
+def with_repair(turns: tuple[ChatTurn, ...], text: str, repair: str) -> tuple[ChatTurn, ...]:
+    # Models reject empty turns.
+    return (*turns, ChatTurn("assistant", text.strip() or "(empty)"), ChatTurn("user", repair))
 
 
-def read(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]:
-    """What the last of the texts says, and that it is whole; else what can be made out of all. Raises Rejected `unreadable`."""
+def parse_replies(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]:
+    """Parses the last text, or salvages parts of all texts. Raises Rejected `unreadable`."""
     last = question.read(texts[-1])
     if last is not None:
         return last, True
     rest = question.salvaged(texts)
     if rest is None:
-        raise Rejected("unreadable", "the model answered twice without the JSON asked for")
+        raise Rejected("unreadable", "the model returned no JSON of the requested form in two attempts")
     return rest, False
 
 
@@ -170,9 +170,9 @@ def measured(fixed: tuple[str, ...], replies: Replies, meter: Meter | None) -> t
         return ()
     return tuple(
         call
-        for turns, spoken in replies.made
-        if spoken.counted
-        for call in meter.measured(fixed, [turn.text for turn in turns], spoken.usage)
+        for turns, reply in replies.made
+        if reply.counted
+        for call in meter.measured(fixed, [turn.text for turn in turns], reply.usage)
     )
 
 

@@ -1,4 +1,4 @@
-"""Calls of which the first has been made already: its reply is at hand, and only what mends it is asked for."""
+"""Calls with a known first reply, such as one from a batch: only repairs call the model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from schemas.errors import Rejected
 
 
 class FirstReply:
-    """For one question: the first call gives or raises `reply`, further ones go through `calls`."""
+    """For one question: the first call returns or raises `reply`; further ones use `calls`."""
 
     def __init__(self, reply: ModelReply | Rejected, calls: Calls) -> None:
         self.name = calls.name
@@ -18,8 +18,8 @@ class FirstReply:
         self._reply: ModelReply | Rejected | None = reply
         self._calls = calls
 
-    async def trouble(self) -> str | None:
-        return await self._calls.trouble()
+    async def unavailable_reason(self) -> str | None:
+        return await self._calls.unavailable_reason()
 
     def model(self, question: Question[Any]) -> str:
         return self._calls.model(question)

@@ -1,4 +1,4 @@
-"""A provider's calls, within its limits and not while it is down: whatever is asked of it goes through here."""
+"""Guards a provider's calls: concurrency, rate limits and circuit breaker."""
 
 import asyncio
 import logging
@@ -17,14 +17,14 @@ from schemas.observability import traces
 
 log = logging.getLogger(__name__)
 
-# A request that has to wait for longer is not held here: it goes back to whoever asks, and to the next provider of several.
-LONGEST_WAIT_S: Final = 60.0
+# A longer wait raises Retryable: the request is retried later, or goes to the next provider.
+MAX_WAIT_S: Final = 60.0
 
 
 class GuardedCalls:
-    """`calls` with at most `concurrency` at a time, within `tokens_per_minute` and what the server tells of its limits.
+    """Makes at most `concurrency` calls at a time, within `tokens_per_minute` and the limits that the server reports.
 
-    While `breaker` is open nothing is asked.
+    No call is made while `breaker` is open.
     """
 
     def __init__(
@@ -56,39 +56,39 @@ class GuardedCalls:
     def breaker_state(self) -> BreakerState:
         return self._breaker.state(self._clock())
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         wait_s = self._breaker.wait_s(self._clock())
-        return self._left_alone(wait_s) if wait_s else await self._calls.trouble()
+        return self._circuit_open(wait_s) if wait_s else await self._calls.unavailable_reason()
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        """Raises as the calls do; Retryable also while the provider is left alone, Throttled where the wait would be long."""
+        """Raises as the calls do; also Retryable while the breaker is open, or if the wait for the rate limit would be long."""
         texts = [*self.fixed(question), *(turn.text for turn in turns)]
         expected = expected_cost(sum(map(estimated_tokens, texts)))
         limits = self._limits.setdefault(self.model(question), Limits(self._tokens_per_minute))
         async with self._slots:
             while (wait_s := limits.wait_s(self._clock(), expected)) > 0:
-                if wait_s > LONGEST_WAIT_S:
-                    raise RateLimited(f"{self.name} has no room for this within {wait_s:.0f} s", wait_s)
+                if wait_s > MAX_WAIT_S:
+                    raise RateLimited(f"the rate limit of {self.name} allows this call only in {wait_s:.0f} s", wait_s)
                 await self._sleep(wait_s)
             if wait_s := self._breaker.wait_s(self._clock()):
-                raise Retryable(self._left_alone(wait_s))
+                raise Retryable(self._circuit_open(wait_s))
             limits.take(self._clock(), expected)
-            begun = self._clock()
+            started_at = self._clock()
             with traces.span(
-                f"chat {self.model(question)}", asked(self.name, self.model(question)), kind=SpanKind.CLIENT
+                f"chat {self.model(question)}", span_attributes(self.name, self.model(question)), kind=SpanKind.CLIENT
             ) as span:
-                spoken = await self._with_timeout(limits, self._calls.call(question, turns, max_tokens))
-                describe(span, spoken)
-        log.info("%s", error_text(self.name, question, spoken, self._clock() - begun))
-        limits.correct(self._clock(), expected, actual_cost(spoken.usage))
-        limits.set_remaining(self._clock(), spoken.allowances)
-        return spoken
+                reply = await self._with_timeout(limits, self._calls.call(question, turns, max_tokens))
+                describe(span, reply)
+        log.info("%s", error_text(self.name, question, reply, self._clock() - started_at))
+        limits.correct(self._clock(), expected, actual_cost(reply.usage))
+        limits.set_remaining(self._clock(), reply.allowances)
+        return reply
 
     async def _with_timeout(self, limits: Limits, call: Awaitable[ModelReply]) -> ModelReply:
-        """Tells the breaker how the call ended."""
+        """Limits the time of a call and reports its result to the breaker."""
         self._breaker.started()
         try:
-            spoken = await call
+            reply = await call
         except RateLimited as throttled:
             self._breaker.answered()
             limits.set_remaining(self._clock(), throttled.allowances)
@@ -100,45 +100,45 @@ class GuardedCalls:
         except Rejected:
             self._breaker.answered()
             raise
-        except BaseException:  # a wrong set-up or a cancelled call: neither up nor down
+        except BaseException:  # a wrong configuration or a cancelled call says nothing about the provider's state
             self._breaker.abandoned()
             raise
         self._breaker.answered()
-        return spoken
+        return reply
 
     def _failed(self) -> None:
         now = self._clock()
         was_open = self._breaker.state(now) != "closed"
         self._breaker.failed(now)
         if not was_open and self._breaker.state(now) == "open":
-            log.warning("%s", self._left_alone(self._breaker.wait_s(now)))
+            log.warning("%s", self._circuit_open(self._breaker.wait_s(now)))
 
-    def _left_alone(self, wait_s: float) -> str:
-        return f"{self.name} failed {self._breaker.outages} times in a row and is left alone for another {wait_s:.0f} s"
+    def _circuit_open(self, wait_s: float) -> str:
+        return f"{self.name} failed {self._breaker.outages} times in a row: no calls for the next {wait_s:.0f} s"
 
 
-def error_text(provider: str, question: Question[Any], spoken: ModelReply, took_s: float) -> str:
-    """One line a call: nothing of what was said."""
-    used = spoken.usage
+def error_text(provider: str, question: Question[Any], reply: ModelReply, took_s: float) -> str:
+    """A log line about a failed call, without text of conversations."""
+    used = reply.usage
     return (
-        f"{provider} {question.purpose}: {spoken.model} took {took_s:.1f} s, tokens in {used.input_tokens}, "
+        f"{provider} {question.purpose}: {reply.model} took {took_s:.1f} s, tokens in {used.input_tokens}, "
         f"out {used.output_tokens}, cache read {used.cache_read_tokens}, cache write {used.cache_write_tokens}, "
-        f"request {spoken.request_id or 'without an id'}"
+        f"request {reply.request_id or 'without an id'}"
     )
 
 
-def asked(provider: str, model: str) -> dict[str, str]:
-    """By OpenTelemetry's conventions for generative AI."""
+def span_attributes(provider: str, model: str) -> dict[str, str]:
+    """Span attributes by OpenTelemetry's conventions for generative AI."""
     return {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
 
 
-def describe(span: Span, spoken: ModelReply) -> None:
-    """What a call used: nothing of what was said."""
-    used = spoken.usage
-    span.set_attribute("gen_ai.response.model", spoken.model)
+def describe(span: Span, reply: ModelReply) -> None:
+    """Adds a call's usage to its span, without text of conversations."""
+    used = reply.usage
+    span.set_attribute("gen_ai.response.model", reply.model)
     span.set_attribute(
         "gen_ai.usage.input_tokens", used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
     )
     span.set_attribute("gen_ai.usage.output_tokens", used.output_tokens)
-    if spoken.request_id:
-        span.set_attribute("gen_ai.response.id", spoken.request_id)
+    if reply.request_id:
+        span.set_attribute("gen_ai.response.id", reply.request_id)

@@ -1,4 +1,4 @@
-"""What a model call sent, in memstream's own count: beside the bill it teaches how the model counts tokens."""
+"""Counts the tokens of a model call's prompt; compared with the bill, this calibrates the model's token counts."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,12 +8,12 @@ from agents.models.port import Call, Usage
 from streams.windows.tokens.calibration import request_tokens
 from streams.windows.tokens.counting import TokenCount
 
-# With structured outputs the API bills a prompt of its own about the format. Its words are not published, some 50 to 200
-# tokens by what its users report: in a request of this size a tenth at most, and on the safe side.
-FEWEST_TOKENS: Final = 2_000
-# Counting takes the event loop's time: some 0.2 ms a thousand characters of English, 0.5 ms of Chinese. A slice of 8,000 tokens
-# is below this (1 to 5 ms); a single message above it, up to 1 MB, is not worth the stall.
-LONGEST_CHARS: Final = 64_000
+# With structured outputs the API bills a prompt about the format. Its text is not published (50 to 200
+# tokens, as users report): at most a tenth of a request of this size, and it overestimates.
+MIN_TOKENS: Final = 2_000
+# Counting blocks the event loop: about 0.2 ms per thousand characters of English, 0.5 ms of Chinese. A slice of 8,000 tokens
+# is below this limit (1 to 5 ms); larger texts, up to 1 MB, are not counted.
+MAX_CHARS: Final = 64_000
 
 
 class Meter:
@@ -23,12 +23,13 @@ class Meter:
         self._count = count_tokens
         self._count_fixed = lru_cache(maxsize=64)(count_tokens)
 
-    def measured(self, fixed: Sequence[str], said: Sequence[str], usage: Usage) -> tuple[Call, ...]:
-        """The call that sent `fixed` texts, which many calls share, and the messages `said`; none if it teaches nothing."""
-        if sum(map(len, said)) > LONGEST_CHARS:
+    def measured(self, fixed: Sequence[str], messages: Sequence[str], usage: Usage) -> tuple[Call, ...]:
+        """The measured call with the shared texts `fixed` and the texts of its `messages`; None if it is unfit for
+        calibration."""
+        if sum(map(len, messages)) > MAX_CHARS:
             return ()
-        counted = request_tokens(sum(map(self._count_fixed, fixed)) + sum(map(self._count, said)), len(said))
-        if counted < FEWEST_TOKENS:
+        counted = request_tokens(sum(map(self._count_fixed, fixed)) + sum(map(self._count, messages)), len(messages))
+        if counted < MIN_TOKENS:
             return ()
         billed = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         return (Call(counted_tokens=counted, billed_tokens=billed),)

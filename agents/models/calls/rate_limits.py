@@ -1,6 +1,7 @@
-"""How much a provider may be asked: buckets that refill, as the server tells of them, so that calls wait rather than fail.
+"""Client-side rate limits of a provider: token buckets that follow the server's headers, so that calls wait instead of
+failing.
 
-Nothing here has a clock: each question brings its moment, in seconds of any clock that does not go back.
+They have no clock: callers pass the time, in monotonic seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ EXPECTED_OUTPUT_TOKENS: Final = 500
 
 
 class Allowance(Struct, frozen=True):
-    """What a server told of one of its limits: so many a minute, so many left."""
+    """A rate limit as the server reports it: amount per minute, and the remaining amount."""
 
     kind: Kind
     per_minute: float
@@ -27,7 +28,8 @@ class Allowance(Struct, frozen=True):
 
 
 class RateLimited(Retryable):
-    """The provider is well and wants fewer calls. `allowances` as it told them; `wait_s` if it named a time."""
+    """The provider is available but rejected the call for its rate. `allowances` as it reported them; `wait_s` if it gave a
+    time."""
 
     def __init__(
         self, message: str, wait_s: float | None = None, allowances: Sequence[Allowance] = (), *, said: str = ""
@@ -38,7 +40,7 @@ class RateLimited(Retryable):
 
 
 class Bucket:
-    """Holds a minute's worth at most and refills evenly, as a token bucket does. Without a limit it is never empty."""
+    """A token bucket that holds one minute's amount. Without a limit it is never empty."""
 
     def __init__(self, per_minute: float | None = None) -> None:
         self._most = per_minute
@@ -46,19 +48,20 @@ class Bucket:
         self._at = 0.0
 
     def wait_s(self, now: float, amount: float) -> float:
-        """Until the amount is there; more than the bucket holds is let through when it is full."""
+        """Seconds until the amount is available; an amount above the bucket's size passes when it is full."""
         if self._most is None:
             return 0.0
         lacking = min(amount, self._most) - self._refilled(now)
         return max(0.0, lacking * 60.0 / self._most)
 
     def take(self, now: float, amount: float) -> None:
-        """May leave less than nothing. A negative amount gives back."""
+        """Takes an amount, also below zero. A negative amount gives back."""
         if self._most is not None:
             self._level = min(self._most, self._refilled(now) - amount)
 
     def set_remaining(self, now: float, per_minute: float, remaining: float) -> None:
-        """The server's word counts where it is less: it does not know of calls on their way, we not of other clients'."""
+        """Lowers the level to the server's value if that is less: the server does not know running calls, this process not
+        other clients'."""
         known = self._refilled(now) if self._most is not None else remaining
         self._most = per_minute
         self._level = min(known, remaining, per_minute)
@@ -72,7 +75,7 @@ class Bucket:
 
 
 class Limits:
-    """Those of one model. `tokens_per_minute` is the operator's own, of input and output together."""
+    """The limits of one model. `tokens_per_minute` is the operator's own, for input and output together."""
 
     def __init__(self, tokens_per_minute: float | None = None) -> None:
         self._buckets: dict[Kind, Bucket] = {kind: Bucket() for kind in KINDS}
@@ -80,7 +83,7 @@ class Limits:
         self._closed_until = 0.0
 
     def wait_s(self, now: float, cost: Cost) -> float:
-        """Until a call of this cost may be made: 0 for now."""
+        """Seconds until a call of this cost may start; 0 for now."""
         waits = [bucket.wait_s(now, cost[kind]) for kind, bucket in self._buckets.items()]
         return max(self._closed_until - now, self._own.wait_s(now, cost["tokens"]), *waits, 0.0)
 
@@ -90,7 +93,7 @@ class Limits:
             bucket.take(now, cost[kind])
 
     def correct(self, now: float, expected: Cost, actual: Cost) -> None:
-        """What a call was expected to cost, and did."""
+        """Replaces the expected cost of a call by the actual one."""
         self.take(now, {kind: actual[kind] - expected[kind] for kind in KINDS})
 
     def set_remaining(self, now: float, allowances: Sequence[Allowance]) -> None:
@@ -98,17 +101,17 @@ class Limits:
             self._buckets[allowance.kind].set_remaining(now, allowance.per_minute, allowance.remaining)
 
     def close(self, now: float, seconds: float) -> None:
-        """Lets no call through for so long."""
+        """Blocks all calls for that many seconds."""
         self._closed_until = max(self._closed_until, now + seconds)
 
 
 def expected_cost(input_tokens: float) -> Cost:
-    """Of a call that is to be made."""
+    """The expected cost of a call."""
     return cost(input_tokens, EXPECTED_OUTPUT_TOKENS)
 
 
 def actual_cost(usage: Usage) -> Cost:
-    """What was read from the cache does not count against the limits."""
+    """The actual cost of a call; tokens read from the cache do not count against the limits."""
     return cost(usage.input_tokens + usage.cache_write_tokens, usage.output_tokens)
 
 

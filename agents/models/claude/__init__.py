@@ -1,1 +1,1 @@
-"""Claude, through the SDK of Anthropic."""
+"""Claude models, through Anthropic's SDK."""

@@ -16,8 +16,8 @@ from anthropic.types.messages import (
 )
 from anthropic.types.messages.batch_create_params import Request
 
-from agents.models.batches import Listed, Lost, Reply, Unanswered, Unsure
-from agents.models.billing import Bill, Energy, Payer, Work
+from agents.models.batches import BatchNotFound, ListedBatch, NoReply, Reply, SubmissionUnknown
+from agents.models.billing import Bill, BudgetGuard, Payer, PricedWork
 from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
 from agents.models.calls.first_reply import FirstReply
 from agents.models.claude.calls import has_credentials, model_reply, params
@@ -31,36 +31,36 @@ from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 
-CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the API takes as the name of a request
+CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # request ids that the API accepts
 SUBMIT_TIMEOUT_S: Final = 120.0
 PAGE: Final = 100
-RESERVED_S: Final = 26 * 3_600.0  # a batch takes a day at most
-# What asking about a batch ends in; the SDK lets a stream's errors through, and checks nothing of what it reads.
+RESERVED_S: Final = 26 * 3_600.0  # a batch takes at most a day
+# Errors of requests about a batch: the SDK passes on errors of a stream, and validates nothing.
 UNREAD: Final = (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TypeError)
-# A request of these kinds fails again however it is asked; others did not, or may be asked alone.
+# A request with such an error fails again in any call; one with another error may succeed in a single call.
 HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
 
 
-class Reserved:
-    """Energy of which enough was reserved when the batch was handed in."""
+class EarlierReservation:
+    """The budget reservation that was made when the batch was submitted."""
 
-    def __init__(self, energy: Energy, reservation: str) -> None:
-        self._energy = energy
+    def __init__(self, budget_guard: BudgetGuard, reservation: str) -> None:
+        self._budget_guard = budget_guard
         self._reservation = reservation
 
-    async def reserve(self, work: Work, lasts_s: float = RESERVED_S) -> str:
+    async def reserve(self, work: PricedWork, lasts_s: float = RESERVED_S) -> str:
         return self._reservation
 
-    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
-        """What the batch cost is booked once, however often its reply is read; calls that mend it, each time."""
+    async def settle(self, work: PricedWork, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        """Books the cost of the batch once, however often its reply is read, and each repair call."""
         batched = [bill for bill in bills if bill.usage.batched]
-        await self._energy.settle(work, reservation_id, batched, outcome)
+        await self._budget_guard.settle(work, reservation_id, batched, outcome)
         if mending := [bill for bill in bills if not bill.usage.batched]:
-            await self._energy.settle(work, uuid4().hex, mending, outcome)
+            await self._budget_guard.settle(work, uuid4().hex, mending, outcome)
 
 
 class ClaudeBatches:
-    """Batches of questions to `model`; `calls` make the single ones that mend a reply. The client stays its owner's to close."""
+    """Batches of questions to `model`; `calls` make repair calls. The owner of the client closes it."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class ClaudeBatches:
         model: str,
         calls: Calls,
         provider: ModelProvider,
-        energy: Energy | None = None,
+        budget_guard: BudgetGuard | None = None,
     ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
@@ -76,7 +76,7 @@ class ClaudeBatches:
         self._model = model
         self._calls = calls
         self._provider = provider
-        self._energy = energy
+        self._budget_guard = budget_guard
 
     def fits(self, request: ExtractionRequest) -> bool:
         return request.purpose == "extract" and CUSTOM_ID.fullmatch(request.request_id) is not None
@@ -87,29 +87,29 @@ class ClaudeBatches:
     async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
         if not has_credentials(self._client):
             raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
-        # The SDK would repeat what may have been taken already: two batches would be paid for.
+        # No retries: the SDK would repeat a submission that may have been accepted, and two batches would be billed.
         client = self._client.with_options(max_retries=0, timeout=SUBMIT_TIMEOUT_S)
         try:
             batch = await client.messages.batches.create(
-                requests=[self._asked(name, question) for name, question in questions.items()]
+                requests=[self._request(name, question) for name, question in questions.items()]
             )
         except anthropic.APIStatusError as exc:
             if exc.status_code < 500:
                 raise translated(exc, self._model) from exc
-            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
+            raise SubmissionUnknown(f"a batch of {len(questions)} requests may have been accepted", str(exc)) from exc
         except (anthropic.APIError, ValueError) as exc:
-            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
+            raise SubmissionUnknown(f"a batch of {len(questions)} requests may have been accepted", str(exc)) from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, self._model) from exc
         if not isinstance(batch, MessageBatch) or not isinstance(batch.id, str):
-            raise Unsure(f"what came in answer to a batch of {len(questions)} requests is no batch")
+            raise SubmissionUnknown(f"the response to a batch of {len(questions)} requests is not a batch")
         return batch.id
 
-    def _asked(self, name: str, question: Question[Any]) -> Request:
-        turns = (ChatTurn("user", question.asked),)
-        # Nobody pays for tokens that are allowed for, and a reply that breaks off would be asked for again at full price.
-        asked = params(question, turns, self._model, self._calls.larger_max_tokens)
-        return {"custom_id": name, "params": asked}
+    def _request(self, name: str, question: Question[Any]) -> Request:
+        turns = (ChatTurn("user", question.user_prompt),)
+        # Unused tokens cost nothing, but a truncated reply would be repeated at full price.
+        message_params = params(question, turns, self._model, self._calls.larger_max_tokens)
+        return {"custom_id": name, "params": message_params}
 
     async def ended(self, provider_id: str) -> bool:
         try:
@@ -129,8 +129,8 @@ class ClaudeBatches:
         except UNREAD as exc:
             raise self._failure(exc, provider_id) from exc
 
-    async def since(self, moment: datetime) -> Sequence[Listed]:
-        found: list[Listed] = []
+    async def since(self, moment: datetime) -> Sequence[ListedBatch]:
+        found: list[ListedBatch] = []
         try:
             async for batch in self._client.messages.batches.list(limit=PAGE):
                 if batch.created_at < moment:
@@ -141,57 +141,61 @@ class ClaudeBatches:
         return found
 
     async def reserve(self, question: Question[Any]) -> str | None:
-        if self._energy is None:
+        if self._budget_guard is None:
             return None
-        return await self._energy.reserve(self._provider.work(question), RESERVED_S)
+        return await self._budget_guard.reserve(self._provider.work(question), RESERVED_S)
 
     async def release(self, request: ExtractionRequest, policy: Policy, reservation: str) -> None:
-        if self._energy is None:
+        if self._budget_guard is None:
             return
         payer = Payer.of(request, policy)
-        work = Work(operation="extract", payer=payer, provider=self.name, model=self._model, most=Usage())
-        await self._energy.settle(work, reservation, (), "failed")
+        work = PricedWork(operation="extract", payer=payer, provider=self.name, model=self._model, most=Usage())
+        await self._budget_guard.settle(work, reservation, (), "failed")
 
     async def answer(
         self, request: ExtractionRequest, context: Context, reply: ModelReply | Rejected, reservation: str | None
     ) -> Answer:
-        energy = Reserved(self._energy, reservation) if self._energy and reservation else self._energy
-        return await self._provider.through(FirstReply(reply, self._calls), energy).extract(request, context)
+        guard = (
+            EarlierReservation(self._budget_guard, reservation)
+            if self._budget_guard and reservation
+            else self._budget_guard
+        )
+        return await self._provider.through(FirstReply(reply, self._calls), guard).extract(request, context)
 
     def _failure(self, error: Exception, provider_id: str | None = None) -> Exception:
         if provider_id and isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
-            return Lost(f"there is no batch {provider_id}, or its results are gone")
+            return BatchNotFound(f"there is no batch {provider_id}, or its results are gone")
         failure = translated(error, self._model) if isinstance(error, anthropic.AnthropicError) else error
         if isinstance(failure, Retryable | Misconfigured):
             return failure
-        # Who is not told of a batch does not know that it failed: to ask its requests alone might pay for them twice.
-        return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read", repr(failure))
+        # Without the batch in the response its state is unknown: single calls might pay for its requests twice.
+        return Retryable(f"the response about {provider_id or 'batches'} cannot be read", repr(failure))
 
 
-def listed_batch(batch: MessageBatch) -> Listed:
+def listed_batch(batch: MessageBatch) -> ListedBatch:
     counts = batch.request_counts
-    asked = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
-    return Listed(provider_id=batch.id, requests=asked, ended=batch.processing_status == "ended")
+    requests = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+    return ListedBatch(provider_id=batch.id, requests=requests, ended=batch.processing_status == "ended")
 
 
 def reply(result: object) -> Reply:
-    """The SDK checks nothing of what it reads: what is not known is as good as no reply."""
+    """Converts a result. The SDK validates nothing, so an unknown type of result counts as no reply."""
     if isinstance(result, MessageBatchSucceededResult):
         try:
             return model_reply(result.message)
         except Rejected as rejected:
             return rejected
         except Retryable as exc:
-            return Unanswered(str(exc))
+            return NoReply(str(exc))
     if isinstance(result, MessageBatchErroredResult):
         error = getattr(result.error, "error", None)
         return refused(str(getattr(error, "type", None)), str(getattr(error, "message", None)))
-    return Unanswered(str(getattr(result, "type", None)))
+    return NoReply(str(getattr(result, "type", None)))
 
 
 def refused(kind: str, message: str) -> Reply:
-    """What an empty account or the model as such is at fault for is seen when the question is asked alone, and waits or stops."""
+    """Converts the error of one question. A single call then detects an empty account or a wrong model."""
     reason = HOPELESS.get(kind)
     if reason is None or is_billing_error(message) or "output_config" in message:
-        return Unanswered(kind)
+        return NoReply(kind)
     return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")

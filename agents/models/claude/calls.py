@@ -1,4 +1,4 @@
-"""One call to a Claude model: a question as a request of the Messages API, and its response as a reply."""
+"""One call to a Claude model: a question as a Messages API request, and the response as a reply."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ from agents.privacy.scrub import scrub
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured, Retryable
 
-# Of a response that is no message: enough to see what answered instead.
+# Characters shown of a response that is no message, to identify its sender.
 DETAIL_CHARS = 300
 
 
 class ClaudeCalls:
-    """Asks `model` through `client`, and `compaction_model`, if there is one, for compaction.
+    """Calls `model` through `client`, and `compaction_model`, if given, for compaction.
 
-    Whatever a call raises is memstream's error. `patience_s` bounds one, retries included.
+    All errors are memstream's. `patience_s` bounds a call in seconds, retries included.
     """
 
     name = "claude"
@@ -45,11 +45,11 @@ class ClaudeCalls:
         self._client = client
         self._model = model
         self._compaction_model = compaction_model or model
-        # The SDK waits as long as `retry-after` says, be it an hour; the request must not be held that long.
+        # The SDK waits as long as `retry-after` says, even an hour; the request must not wait that long.
         self._patience_s = patience_s
 
-    async def trouble(self) -> str | None:
-        """Whether there are no credentials; asking the API would cost a call."""
+    async def unavailable_reason(self) -> str | None:
+        """Reports missing credentials. A check of the API itself would cost a call."""
         if has_credentials(self._client):
             return None
         return "no credentials for Claude: set MEMSTREAM_ANTHROPIC_API_KEY, or choose another MEMSTREAM_PROVIDER"
@@ -58,29 +58,29 @@ class ClaudeCalls:
         return self._compaction_model if question.purpose == "compact" else self._model
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        if trouble := await self.trouble():
+        if trouble := await self.unavailable_reason():
             raise Misconfigured(trouble)
         model = self.model(question)
-        asked = self._client.messages.with_raw_response
+        messages_api = self._client.messages.with_raw_response
         try:
             async with asyncio.timeout(self._patience_s):
-                response = await asked.create(**params(question, turns, model, max_tokens))
+                response = await messages_api.create(**params(question, turns, model, max_tokens))
                 message = await response.parse()
         except TimeoutError as exc:
             raise Retryable(f"Claude did not answer within {self._patience_s:g} s, retries included") from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, model) from exc
         except ValueError as exc:
-            # The SDK lets this through: something between has cut the answer short.
-            raise Retryable(f"Claude's answer was no JSON: {exc}") from exc
-        told = allowances(response.headers)
-        return msgspec.structs.replace(model_reply(message), request_id=response.request_id, allowances=told)
+            # The SDK does not catch this: a proxy truncated the response.
+            raise Retryable(f"Claude's response is not JSON: {exc}") from exc
+        rate_allowances = allowances(response.headers)
+        return msgspec.structs.replace(model_reply(message), request_id=response.request_id, allowances=rate_allowances)
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
-        """The schema among them: the model is told it, so that it is billed.
+        """Includes the schema, which the API bills.
 
-        It is written with spaces, as the bills of recorded requests, most with tools, are told best so: 1.10 to 1.20
-        tokens for each counted one (the middle 80 % of 158 requests), 1.17 to 1.32 without spaces.
+        The schema is written with spaces, because that predicts bills best: 1.10 to 1.20 billed tokens per counted one (the
+        middle 80 % of 158 recorded requests), against 1.17 to 1.32 without spaces.
         """
         return (*(block["text"] for block in system(question)), json.dumps(question.schema))
 
@@ -92,13 +92,13 @@ def has_credentials(client: anthropic.AsyncAnthropic) -> bool:
 def params(
     question: Question[Any], turns: Sequence[ChatTurn], model: str, max_tokens: int
 ) -> MessageCreateParamsNonStreaming:
-    """What the API is sent, alone or as one of a batch."""
+    """The request's parameters, alone or in a batch."""
     return {
         "model": model,
         "max_tokens": max_tokens,
         "system": system(question),
         "messages": [message_param(turn) for turn in turns],
-        # It would be billed as output and count against `max_tokens`; newer models do it unless told not to.
+        # Thinking is billed as output and counts against `max_tokens`; newer models think by default.
         "thinking": {"type": "disabled"},
         "output_config": {"format": {"type": "json_schema", "schema": question.schema}},
     }
@@ -111,10 +111,10 @@ def message_param(turn: ChatTurn) -> MessageParam:
 
 
 def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
-    """Cached to its end, policy included: another policy has another schema, and misses the cache anyway.
+    """The system prompt, cached to its end, policy included: another policy has another schema and misses the cache anyway.
 
-    What is asked seldom is not marked: an entry that nobody reads within five minutes costs a quarter more than none. A part
-    that is below the model's least size is not cached, mark or no mark.
+    Rare purposes have no cache mark, as an entry that is not read within five minutes costs a quarter more than none. The
+    API ignores the mark on prompts below the model's minimum size.
     """
     policy: TextBlockParam = {"type": "text", "text": question.policy}
     if question.purpose in ("extract", "summarise"):
@@ -123,7 +123,7 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
 
 
 def model_reply(response: Message) -> ModelReply:
-    """Raises Rejected for what no repetition changes, and Retryable for what is no message."""
+    """Converts a response. Raises Rejected for a permanent failure, and Retryable for an invalid message."""
     message = message_of(response)
     bill = Bill(model=message.model, usage=billed(message))
     if message.stop_reason == "refusal":
@@ -136,14 +136,14 @@ def model_reply(response: Message) -> ModelReply:
 
 
 def message_of(response: object) -> Message:
-    """The response with all of it that memstream reads. The SDK takes any JSON for a message, and returns other text as it is.
+    """Validates the fields that memstream reads. The SDK accepts any JSON as a message, and returns other text unchanged.
 
-    Raises Retryable: something between answered in the API's stead.
-
-    Blocks and reasons to stop that are not known yet are let pass.
+    Raises Retryable: a proxy answered instead of the API. Unknown types of blocks and stop reasons are accepted.
     """
     if not isinstance(response, Message) or not (is_billed(response) and is_read(response)):
-        raise Retryable("what came from Claude's address is no message", scrub(repr(response)).text[:DETAIL_CHARS])
+        raise Retryable(
+            "the response from Claude's address is not a message", scrub(repr(response)).text[:DETAIL_CHARS]
+        )
     return response
 
 
@@ -162,7 +162,7 @@ def is_read(message: Message) -> bool:
 
 
 def billed(message: Message) -> Usage:
-    """The API's `input_tokens` already excludes what its cache read and wrote."""
+    """The usage. The API's `input_tokens` already excludes cache reads and writes."""
     used = message.usage
     return Usage(
         input_tokens=used.input_tokens,

@@ -1,4 +1,4 @@
-"""What the Anthropic SDK raises, in memstream's words: wait, give this slice up, or stop and mend the configuration."""
+"""Translates errors of Anthropic's SDK: retry, reject the slice, or stop for a wrong configuration."""
 
 import anthropic
 
@@ -7,7 +7,7 @@ from agents.models.claude.rate_limits import allowances, retry_after_s
 from agents.privacy.scrub import scrub
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 
-# Enough of the server's words to act upon; they may echo the request.
+# Characters shown of the server's message, which may echo the request.
 DETAIL_CHARS = 300
 UNAUTHORISED = {
     401: "the key was not accepted: check ANTHROPIC_API_KEY",
@@ -28,35 +28,39 @@ def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
 
 
 def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
-    status, said, headers = error.status_code, detail(error), error.response.headers
+    status, server_message, headers = error.status_code, detail(error), error.response.headers
     if status == 429:
-        return RateLimited("Claude answered 429", retry_after_s(headers), allowances(headers), said=said)
+        return RateLimited("Claude answered 429", retry_after_s(headers), allowances(headers), said=server_message)
     if status < 400:
-        return Misconfigured(f"Claude answered {status}: is this the address of the API? ({said})")
+        return Misconfigured(f"Claude answered {status}: is this the address of the API? ({server_message})")
     if status in UNAUTHORISED:
-        return Misconfigured(f"Claude answered {status}: {UNAUTHORISED[status]} ({said})")
+        return Misconfigured(f"Claude answered {status}: {UNAUTHORISED[status]} ({server_message})")
     if status == 404:
-        return Misconfigured(f"Claude answered 404: is there a model {model!r} at this address? ({said})")
-    if status in TRANSIENT or status >= 500 or is_billing_error(said):
-        return Retryable(f"Claude answered {status}", said)
-    if status == 400 and "output_config" in said:
-        return Misconfigured(f"the model {model!r} has no structured outputs, choose one that has ({said})")
-    if status == 400 and is_about_thinking(said):
-        return Misconfigured(f"the model {model!r} cannot be asked without thinking, choose one that can ({said})")
-    return Rejected("too_large" if status == 413 else "refused_request", f"Claude answered {status}: {said}")
+        return Misconfigured(f"Claude answered 404: is there a model {model!r} at this address? ({server_message})")
+    if status in TRANSIENT or status >= 500 or is_billing_error(server_message):
+        return Retryable(f"Claude answered {status}", server_message)
+    if status == 400 and "output_config" in server_message:
+        return Misconfigured(f"the model {model!r} has no structured outputs, choose one that has ({server_message})")
+    if status == 400 and is_about_thinking(server_message):
+        return Misconfigured(
+            f"the model {model!r} cannot be asked without thinking, choose one that can ({server_message})"
+        )
+    return Rejected("too_large" if status == 413 else "refused_request", f"Claude answered {status}: {server_message}")
 
 
-def is_about_thinking(said: str) -> bool:
-    return "thinking." in said or "thinking:" in said
+def is_about_thinking(server_message: str) -> bool:
+    return "thinking." in server_message or "thinking:" in server_message
 
 
-def is_billing_error(said: str) -> bool:
-    """An empty account is told as a bad request, yet the slice is not at fault: it waits until the account is filled."""
-    return "credit balance" in said
+def is_billing_error(server_message: str) -> bool:
+    """Whether the account is empty. The API reports a bad request, but the slice is valid and waits."""
+    return "credit balance" in server_message
 
 
 def detail(error: anthropic.AnthropicError) -> str:
-    """What the server said, and the request's id for its support."""
+    """The server's message, and the request id for Anthropic's support."""
     request_id = error.request_id if isinstance(error, anthropic.APIStatusError) else None
-    said = scrub(str(error)).text[:DETAIL_CHARS]
-    return f"{said}, request {request_id}" if request_id and request_id not in said else said
+    server_message = scrub(str(error)).text[:DETAIL_CHARS]
+    return (
+        f"{server_message}, request {request_id}" if request_id and request_id not in server_message else server_message
+    )

@@ -1,8 +1,8 @@
-"""The Claude provider: a model of Anthropic's, asked through its SDK."""
+"""The Claude provider: a model of Anthropic, called through its SDK."""
 
 import anthropic
 
-from agents.models.billing import Energy
+from agents.models.billing import BudgetGuard
 from agents.models.calls.breaker import Breaker
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.claude.batches import ClaudeBatches
@@ -13,13 +13,14 @@ from streams.windows.tokens.counting import TokenCount
 
 
 class ClaudeProvider(ModelProvider):
-    """Asks a Claude model, and `compaction_model` what is asked seldom and matters long.
+    """Calls a Claude model, and `compaction_model` for compaction, if given.
 
-    Retries with backoff and jitter are the SDK's, which waits as long as `retry-after` says; `timeout_s` is one attempt's.
-    At most `concurrency` calls run at a time; `tokens_per_minute` is a limit of one's own, beside those that the API tells.
-    After five outages in a row it is left alone for `rest_s`.
-    Without `base_url` or `api_key` the SDK looks for ANTHROPIC_BASE_URL and its credentials itself.
-    A `client` given from outside is used as it is and stays the caller's to close.
+    The SDK retries with backoff and jitter and respects `retry-after`; `timeout_s` is per attempt. At most `concurrency`
+    calls run at a time. `tokens_per_minute` is the operator's own limit, besides the API's. After five outages in a row no
+    call is made for `rest_s` seconds.
+
+    Without `base_url` or `api_key` the SDK reads ANTHROPIC_BASE_URL and its credentials itself. The caller closes a `client`
+    that it passes.
     """
 
     def __init__(
@@ -34,26 +35,26 @@ class ClaudeProvider(ModelProvider):
         compaction_model: str | None = None,
         concurrency: int = 8,
         tokens_per_minute: int | None = None,
-        energy: Energy | None = None,
+        budget_guard: BudgetGuard | None = None,
         rest_s: float = 30.0,
     ) -> None:
         self._model = model
-        self._energy = energy
+        self._budget_guard = budget_guard
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
         guarded = GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(cool_down_s=rest_s))
-        super().__init__(guarded, count_tokens, energy=energy)
+        super().__init__(guarded, count_tokens, budget_guard=budget_guard)
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"
 
     def batches(self) -> ClaudeBatches:
         """Batches of questions to the same model."""
-        return ClaudeBatches(self._client, self._model, self._calls, self, self._energy)
+        return ClaudeBatches(self._client, self._model, self._calls, self, self._budget_guard)
 
     async def close(self) -> None:
-        """Closes the client's connections, if this provider made the client."""
+        """Closes the client's connections if this provider created the client."""
         if self._owned:
             await self._client.close()
 
@@ -64,7 +65,7 @@ def client_at(
     client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=max_retries)
     if not is_loopback(str(client.base_url)):
         return client
-    # A proxy of the environment, or a server that sends its callers elsewhere, would be told what has to stay here. The SDK
-    # takes proxies from the environment whatever `trust_env` says; these mounts stand before them.
+    # A proxy of the environment, or a redirect, would receive conversations that must stay on this machine. The SDK
+    # reads proxies from the environment whatever `trust_env` says; these mounts take precedence.
     direct = dict.fromkeys(("all://", "http://", "https://"))
     return client.copy(http_client=anthropic.DefaultAsyncHttpxClient(mounts=direct, follow_redirects=False))

@@ -1,4 +1,4 @@
-"""What the Messages API tells of its rate limits, in the headers of its responses."""
+"""Reads the rate limits of the Messages API from the headers of its responses."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,7 +9,7 @@ PREFIX: Final = "anthropic-ratelimit-"
 
 
 def allowances(headers: Mapping[str, str]) -> tuple[Allowance, ...]:
-    """What is left of each limit that is told. When it is whole again is told too, and follows: the API refills evenly."""
+    """The remaining amount of each reported limit. The reset times are not needed: the API refills evenly."""
     return tuple(found for kind in KINDS if (found := allowance(headers, kind)) is not None)
 
 
@@ -26,7 +26,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def number(written: str | None) -> float | None:
-    """None for what is no number of something: an odd header must not break an answer."""
+    """The number; None for anything else, as an invalid header must not fail a call."""
     try:
         value = float(written or "")
     except ValueError:

@@ -1,1 +1,1 @@
-"""Dates in sentences, resolved against the moment they were said."""
+"""Dates in sentences, resolved against the time of the message."""

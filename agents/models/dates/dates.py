@@ -1,7 +1,7 @@
-"""Finds the dates of a sentence and resolves them against the moment it was said, in the speaker's own time zone.
+"""Finds the dates of a sentence and resolves them against the time of the message, in the speaker's time zone.
 
-Hand-written rather than a general date parser: "may", "sun" and "in a second" must not become dates, and a sentence must
-cost microseconds.
+Hand-written instead of a general date parser: "may", "sun" and "in a second" must not become dates, and a sentence must take
+microseconds.
 """
 
 import re
@@ -37,30 +37,30 @@ ISO = (
     r"(?:(?P<lead>on|by|until|before|after|from|since|starting|am|bis|ab|le|el) )?"
     r"(?P<iso>\d{4}-\d{2}-\d{2})(?!T)"
 )
-# A day and month without a year that lie further back than this are meant for the coming year.
+# A day and month without a year that are further in the past are taken for the next year.
 AFTER_PREPOSITION = re.compile(
     r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|vom|den|dem|bis|du|au|del|al"
     r"|para)\s$",
     re.IGNORECASE,
 )
 PAST_WITHOUT_YEAR = timedelta(days=120)
-# How far before a date the words that bear on it ("every other", "depuis") may begin.
+# Characters before a date in which words that change its meaning ("every other", "depuis") may begin.
 LOOK_BACK_CHARS = 24
 DAYS_OF = {"day": 1, "week": 7, "weekend": 2, "month": 30, "year": 365} | dict.fromkeys(SEASONS, 91)
 FEW = 3
-# Letters that matching without case takes for an i or an s, and `lower` does not.
+# Letters that match i or s without case, but that `lower` does not convert.
 ODD_CASES = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
 
 
 class Dated(Struct, frozen=True):
-    """One date in a sentence: where it stands, what to write instead, and whether it was said relative to the message.
+    """A date in a sentence: its place, its `original` text, the absolute text to write instead, and whether it was relative.
 
-    `days` is how long the time is that it names: a day, a week, a season. A `bare` one is a weekday alone.
+    `days` is the length of the named time: a day, a week, a season. `bare`: a weekday alone.
     """
 
     start: int
     end: int
-    said: str
+    original: str
     written: str
     day: date
     relative: bool
@@ -69,16 +69,16 @@ class Dated(Struct, frozen=True):
 
 
 def local(moment: datetime, time_zone: str | None) -> datetime:
-    """The moment on the speaker's clock; an absent or unusable zone leaves the timestamp's own offset. Never raises."""
+    """The moment in the speaker's time zone. Without a valid zone the timestamp's own offset stays. Never raises."""
     try:
         return moment.astimezone(ZoneInfo(time_zone)) if time_zone else moment
-    # A zone is a file's name: "Europe" is a directory and a long one no name at all, both OSError.
+    # A zone is a file name: a directory ("Europe") and a name that is too long raise OSError.
     except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
         return moment
 
 
 def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
-    """The dates in order; recurring ones ("every Friday") are not dates. `said_at` is on the speaker's clock."""
+    """The dates in order. Recurring ones ("every Friday") are left out. `said_at` is in the speaker's time zone."""
     found = []
     for match in phrase(language).finditer(sentence):
         if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
@@ -90,20 +90,21 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
 
 
 def with_dates(sentence: str, found: list[Dated], language: str) -> tuple[str, str]:
-    """The sentence with absolute dates, and a remark in brackets that quotes what was said, empty if nothing was relative."""
+    """The sentence with absolute dates, and a remark in brackets that quotes the relative ones; empty if there are none."""
     parts, done = [], 0
     for dated in found:
         written = dated.written if dated.start else dated.written[:1].upper() + dated.written[1:]
         parts += [sentence[done : dated.start], written]
         done = dated.end
-    said = "; ".join(dated.said for dated in found if dated.relative)
+    said = "; ".join(dated.original for dated in found if dated.relative)
     return "".join(parts) + sentence[done:], f" ({SAID[language]}: {said})" if said else ""
 
 
 def event_time(day: date, sentence: str, said_at: datetime, language: str) -> datetime | None:
-    """UTC. A day without a time stands at its local noon, so that its date is the same in UTC (zones from -11 to +12).
+    """The moment in UTC. A day without a time gets its local noon, so that the date is the same in UTC (zones from -11 to
+    +12).
 
-    None for the last hours of the year 9999 and the first of the year 1, which UTC may not have.
+    None at the limits of the years 1 and 9999, if the moment does not exist in UTC.
     """
     clock = clock_of(language).search(sentence)
     hour, minute = (12, 0) if clock is None else hour_of(clock)
@@ -122,19 +123,19 @@ def hour_of(clock: re.Match[str]) -> tuple[int, int]:
 
 
 def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
-    words = {name: value.translate(ODD_CASES).lower() for name, value in named(match).items()}
+    words = {name: value.translate(ODD_CASES).lower() for name, value in matched_groups(match).items()}
     if "ahead" in words and is_lasting(match, language):
         return None
     try:
         day = day_of(words, today, language)
-    except (OverflowError, ValueError):  # before the year 1 or after the year 9999
+    except (OverflowError, ValueError):  # outside of the years 1 to 9999
         return None
     if day is None:
         return None
     unit = UNITS.get(words.get("span") or words.get("unit", "day"), "day")
     lead = words.get("lead") or ("" if follows_preposition(match) else ON[language])
     if "some" in words:
-        written = roughly(words, today, language)
+        written = vague_date(words, today, language)
     elif unit == "day":
         written = f"{lead} {day.isoformat()}".lstrip()
     else:
@@ -145,20 +146,20 @@ def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
 
 
 def is_lasting(match: re.Match[str], language: str) -> bool:
-    """Whether "in two weeks" tells how long rather than when."""
+    """Whether "in two weeks" names a duration, not a date."""
     before = match.string[max(0, match.start() - LOOK_BACK_CHARS) : match.start()]
     return language in LASTING and re.search(LASTING[language], before, re.IGNORECASE) is not None
 
 
-def roughly(words: dict[str, str], today: date, language: str) -> str:
-    """ "A few days before 2026-03-02": no day is named, so none is made up."""
+def vague_date(words: dict[str, str], today: date, language: str) -> str:
+    """ "a few days before 2026-03-02", for words that name no day."""
     some = words["some"].removeprefix("the other").removeprefix("a ").removesuffix("s").strip()
     some = f"few {some}" if " " not in some else some
     return f"a {some}s {(BEFORE if 'ago' in words else AFTER)[language]} {today.isoformat()}"
 
 
 def a_week_earlier(dated: Dated) -> Dated:
-    """A weekday alone is the next one; of what is over it is the last one."""
+    """The weekday before: a weekday alone means the next one, but the last one in a statement about the past."""
     day = dated.day - timedelta(days=7)
     return structs.replace(dated, day=day, written=dated.written.replace(dated.day.isoformat(), day.isoformat()))
 
@@ -199,7 +200,7 @@ def calendar_day(words: dict[str, str], today: date, language: str) -> date | No
 def weekday(index: int, which: str, today: date) -> date:
     """The first such day after today; "next" is never tomorrow; "last" is the last one before today.
 
-    Speakers differ on "next Friday"; the quoted words in the memory keep what this leaves open.
+    Speakers differ on "next Friday"; the memory therefore quotes the original words.
     """
     if which in LAST:
         return today - timedelta(days=(today.weekday() - index) % 7 or 7)
@@ -208,7 +209,7 @@ def weekday(index: int, which: str, today: date) -> date:
 
 
 def season(name: str, step: int, today: date) -> date:
-    """The season of this year; the last one that is over, and the next one to begin."""
+    """The first day of this year's season, of the last one that is over, or of the next one to begin."""
     begins = SEASONS[name]
     year = today.year
     if step < 0 and today.month <= begins + 2:
@@ -253,8 +254,8 @@ def day_or_none(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def named(match: re.Match[str]) -> dict[str, str]:
-    """The groups that matched, without the number that tells the forms apart."""
+def matched_groups(match: re.Match[str]) -> dict[str, str]:
+    """The matched groups by name, without the number of the alternative."""
     return {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value is not None}
 
 

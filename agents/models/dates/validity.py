@@ -1,7 +1,7 @@
-"""From when and until when what a sentence states holds, where it says so: "until March", "from June on", "starting 2026-06-01".
+"""The time in which a statement holds, if the sentence says so: "until March", "from June on", "starting 2026-06-01".
 
-A day, a month or a year ends what it is the end of when it is over, "until March" when March begins. Recurring times ("every
-March") and single events state no such time.
+After "until", a day or a year ends at its end, and a month at its first day ("until March" ends when March begins).
+Recurring times ("every March") and single events give no validity.
 """
 
 import re
@@ -15,7 +15,7 @@ from agents.models.dates.dates import Dated, dates_in, day_or_none
 from agents.models.dates.words import MONTHS
 
 UNTIL, SINCE = "until", "since"
-# What stands before a time, with nothing but articles, "the end of" or "around" between.
+# Words before a time; only articles, "the end of" or "around" may be between.
 LEADS: Final = {
     "en": {
         UNTIL: r"from [\w ]{3,20} to|until|till|til|'til|through|up to|runs out|expires?|ends?",
@@ -29,7 +29,7 @@ BETWEEN: Final = (
     r"(?: ?(?:in|on|by|zum|zur|dem|der|den|am|im|le|la|l'|el|de|del|the|mid|early|late|around|about|about the|mes de))*"
 )
 ENDS: Final = {"en": r"end of", "de": r"ende", "fr": r"fin", "es": r"finales de|fin de|final de"}
-# What begins on a day to come, or began on one, and goes on from then.
+# Verbs of states that begin, or began, on the named day.
 BEGINS: Final = {
     "en": (
         r"mov(?:e|es|ed|ing) (?:in|to|from|back)|start(?:s|ed|ing)?|begin(?:s|ning)?|began|join(?:s|ed|ing)?"
@@ -45,7 +45,7 @@ BEGAN: Final = {
     "fr": r"(?:em|dé)ménagé\w*|commencé|rejoint",
     "es": r"mud[éó]|mudamos|empecé|empezó|comencé|comenzó",
 }
-# What was so at that time, and is not said to be so now.
+# Verbs of past states.
 WAS: Final = {
     "en": r"(?:I|we) (?:\w+ )?(?:lived|worked|studied|rented|stayed|taught|was (?:in|at|based|an?))",
     "de": r"(?:wohnte|lebte|arbeitete|studierte|war (?:in|bei))",
@@ -55,14 +55,14 @@ WAS: Final = {
 
 
 class Validity(Struct, frozen=True):
-    """UTC moments; None where nothing was said."""
+    """Moments in UTC; None if the sentence does not say it."""
 
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
 
 class Time(Struct, frozen=True):
-    """A time in a sentence: where it begins, its first day, and the day after its last."""
+    """A time in a sentence: its place, its first day, and the day after its last one."""
 
     start: int
     first: date
@@ -70,7 +70,7 @@ class Time(Struct, frozen=True):
 
 
 def validity(sentence: str, said_at: datetime, language: str) -> Validity:
-    """By the words before each of the sentence's times. `said_at` is on the speaker's clock."""
+    """The validity by the words before each of the sentence's times. `said_at` is in the speaker's time zone."""
     found: dict[str, date] = {}
     times = times_in(sentence, said_at, language)
     for each in times:
@@ -86,20 +86,21 @@ def validity(sentence: str, said_at: datetime, language: str) -> Validity:
 
 
 def past(lead: str, each: Time, today: date) -> date | None:
-    """ "Since October", said in May, is the last one."""
+    """The day a year earlier, for a time after "since" that is still ahead: "since October", said in May."""
     if not lead.lower().startswith(("since", "seit", "depuis", "desde")) or each.first <= today:
         return None
     return day_or_none(each.first.year - 1, each.first.month, each.first.day)
 
 
 def moment_of(each: Time, end: str, to_the_end: bool) -> date:
-    """ "Until March" ends with its first day, "until the end of March" and "until March 20" with the last one over."""
+    """The day of a bound. "Until March" ends on its first day; "until the end of March" and "until March 20" end after the
+    last day."""
     is_day = each.after - each.first == timedelta(days=1)
     return each.after if end == UNTIL and (is_day or to_the_end) else each.first
 
 
 def implied(sentence: str, times: list[Time], today: date, language: str) -> dict[str, date]:
-    """Of what begins on a named day, and of what was so in a time that is over."""
+    """The validity without "until" or "since": of changes that begin on a day, and of past states in a past time."""
     last = times[-1]
     if found(BEGAN[language]).search(sentence) and last.first > today:
         begun = day_or_none(last.first.year - 1, last.first.month, last.first.day)
@@ -113,7 +114,7 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
 
 
 def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
-    """Days, and months and years that stand alone, in their order."""
+    """Days, and months and years that stand alone, in order."""
     dated = dates_in(sentence, said_at, language)
     times = [Time(without_lead(each, language), each.day, each.day + timedelta(days=each.days)) for each in dated]
     taken = [range(each.start, each.end) for each in dated]
@@ -124,9 +125,9 @@ def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
 
 
 def without_lead(dated: Dated, language: str) -> int:
-    """Where the time begins behind a word such as "until", which the date may have taken with it."""
+    """The place of the time behind a preposition such as "until" that the date's match includes."""
     leads = "|".join((*LEADS[language].values(), "on", "by", "am", "le", "el"))
-    lead = re.match(rf"(?:{leads})\b(?: dem| zum| le)? ", dated.said, re.IGNORECASE)
+    lead = re.match(rf"(?:{leads})\b(?: dem| zum| le)? ", dated.original, re.IGNORECASE)
     return dated.start + (lead.end() if lead else 0)
 
 
@@ -142,7 +143,7 @@ def month_or_year(match: re.Match[str], today: date, language: str) -> list[Time
 
 
 def nearest_year(month: int, today: date) -> int:
-    """A month without a year is this one or the next of its name."""
+    """The year of a month without a year: this or the next month of that name."""
     return today.year if month >= today.month else today.year + 1
 
 
@@ -169,7 +170,7 @@ def found(words: str) -> re.Pattern[str]:
 
 
 def midnight(day: date | None, said_at: datetime) -> datetime | None:
-    """On the speaker's clock."""
+    """The beginning of the day in the speaker's time zone, in UTC."""
     if day is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The words of dates in the languages the offline provider reads: weekdays, months, units, numbers, phrases."""
+"""Date words of the languages that the offline provider reads: weekdays, months, units, numbers, phrases."""
 
 WEEKDAYS = {
     "en": "monday tuesday wednesday thursday friday saturday sunday",
@@ -6,7 +6,7 @@ WEEKDAYS = {
     "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "es": "lunes martes miércoles jueves viernes sábado domingo",
 }
-# As people type them; the full stop is part of the word.
+# As people type them, with the full stop.
 SHORT = {
     "en": {
         **{
@@ -86,7 +86,7 @@ UNITS = {
     "autumn": "autumn",
     "winter": "winter",
 }
-# The month in which a season begins, in the northern half of the world.
+# The first month of each season, in the northern hemisphere.
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 DAYS_AWAY = {
     "today": 0,
@@ -124,7 +124,7 @@ NEXT_WORDS = "next coming nächsten nächste nächster nächstes kommenden komme
 NEXT = frozenset(NEXT_WORDS.split())
 LAST_WORDS = "last past letzten letzte letztes letzter dernier dernière pasado pasada"
 LAST = frozenset(LAST_WORDS.split())
-# A phrase per form; {weekday} and so on are replaced by the language's words. `lead` is the preposition, kept if it is there.
+# One pattern per form; {weekday} and the like are replaced by the language's words. The preposition `lead` stays.
 PHRASES = {
     "en": (
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:the )?(?P<day>\d{1,2})(?:st|nd"
@@ -188,7 +188,7 @@ RECURRING = {
     "fr": r"chaque |tous les ",
     "es": r"cada |todos los ",
 }
-# "I have not seen him in two weeks" names no day.
+# Words before a duration: "I have not seen him in two weeks" names no day.
 LASTING = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
 BEFORE, AFTER = {"en": "before"}, {"en": "after"}
 ON = {"en": "on", "de": "am", "fr": "le", "es": "el"}

@@ -1,4 +1,4 @@
-"""The summary without a model: the most telling sentences of a slice, in their speakers' words and so in their language."""
+"""Summaries without a model: the most informative sentences of a slice, unchanged, and so in their own language."""
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -8,8 +8,8 @@ from msgspec import Struct
 from agents.models.answers.summaries import NOTHING_PERSONAL, fitted, split
 from agents.models.dates.dates import local
 from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.reading import read
-from agents.models.offline.statements import beginning, safe_sentences, tongue_of
+from agents.models.offline.rules.standing_findings import apply_rules
+from agents.models.offline.statements import beginning, language_rules, safe_sentences
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 from streams.windows.detectors.detect import detect
@@ -17,17 +17,17 @@ from streams.windows.detectors.traits import CASUAL
 from streams.windows.pruning.importance import base_importance
 from streams.windows.tokens.counting import TokenCount
 
-# Tenths, beside those of a message's importance.
-OPENS = 3  # the user's first words say what it is all about
+# Scores in tenths, added to those of a message's importance.
+OPENS = 3  # the user's first sentence states the topic
 MEMORABLE = 3
 MARKED_IMPORTANT = 3
 BY_USER = 1
-SHORTEST_BYTES = 9  # of UTF-8: what is shorter tells nothing; a Chinese character is three
-SHORTLISTED = 100  # reading a sentence by rules takes a third of a millisecond of the event loop's time
+MIN_BYTES = 9  # in UTF-8; a Chinese character has three
+SHORTLISTED = 100  # sentences checked by rules, which blocks the event loop for a third of a millisecond each
 
 
-class Telling(Struct, frozen=True):
-    """A sentence of a message with how much it tells at first sight, in tenths; `place` is its place among all."""
+class ScoredSentence(Struct, frozen=True):
+    """A sentence of a message with a first score in tenths. `place` is its place among all sentences."""
 
     place: int
     text: str
@@ -38,11 +38,13 @@ class Telling(Struct, frozen=True):
 def excerpt(
     request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL
 ) -> str:
-    """What was said before and what this slice says, each with at least half of the room if it needs it. Never raises."""
+    """The earlier summary and this slice's sentences; each gets at least half of the tokens if it needs them. Never raises."""
     earlier = fitted(request.summary, most_tokens, count_tokens, privacy)
     room = most_tokens - min(count_tokens(earlier), most_tokens // 2)
     known = set(split(earlier))
-    chosen = most_telling([each for each in tellings(request.messages) if each.text not in known], room, count_tokens)
+    chosen = best_sentences(
+        [each for each in scored_sentences(request.messages) if each.text not in known], room, count_tokens
+    )
     latest = fitted(" ".join(chosen), room, count_tokens, privacy)
     if not latest:
         return earlier
@@ -50,10 +52,10 @@ def excerpt(
     return fitted(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
 
 
-def most_telling(candidates: Sequence[Telling], room: int, count_tokens: TokenCount) -> list[str]:
-    """Sentences within `room` tokens, in the order they were said; the best one, however long, if none fits."""
+def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens: TokenCount) -> list[str]:
+    """Sentences of at most `room` tokens in their original order; the best one, of any length, if none fits."""
     best = ranked(candidates)
-    chosen: list[Telling] = []
+    chosen: list[ScoredSentence] = []
     for each in best:
         cost = count_tokens(each.text) + 1
         if cost <= room:
@@ -62,46 +64,46 @@ def most_telling(candidates: Sequence[Telling], room: int, count_tokens: TokenCo
     return [each.text for each in sorted(chosen or best[:1], key=attrgetter("place"))]
 
 
-def ranked(candidates: Sequence[Telling]) -> list[Telling]:
-    """The most telling first, among equals the earliest."""
+def ranked(candidates: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """The sentences by score, the earlier of equals first."""
     shortlist = sorted(candidates, key=lambda each: (-each.tenths, each.place))[:SHORTLISTED]
     read_well = {each.place: MEMORABLE if is_memorable(each) else 0 for each in shortlist}
     return sorted(shortlist, key=lambda each: (-each.tenths - read_well[each.place], each.place))
 
 
-def is_memorable(telling: Telling) -> bool:
-    """Whether the rules find something about the user in it."""
-    message = telling.message
-    tongue = tongue_of(telling.text, message.language) if message.role == "user" else None
-    return tongue is not None and any(read(tongue, telling.text, local(message.timestamp, message.time_zone)))
+def is_memorable(sentence: ScoredSentence) -> bool:
+    """Whether the rules find a statement about the user in the sentence."""
+    message = sentence.message
+    tongue = language_rules(sentence.text, message.language) if message.role == "user" else None
+    return tongue is not None and any(apply_rules(tongue, sentence.text, local(message.timestamp, message.time_zone)))
 
 
-def tellings(messages: Sequence[SliceMessage]) -> Iterator[Telling]:
-    """The sentences of users and assistants, each once, without small talk."""
-    told: set[str] = set()
+def scored_sentences(messages: Sequence[SliceMessage]) -> Iterator[ScoredSentence]:
+    """The sentences of users and assistants, without duplicates and small talk."""
+    seen: set[str] = set()
     opened = False
     for message in messages:
         for text in statements(message):
             traits = detect(message.role, text).traits
-            if text.casefold() in told or traits & CASUAL:
+            if text.casefold() in seen or traits & CASUAL:
                 continue
             opens = message.role == "user" and not opened
             opened = opened or opens
-            yield Telling(
-                len(told), text, base_importance(traits) + (OPENS if opens else 0) + standing(message), message
+            yield ScoredSentence(
+                len(seen), text, base_importance(traits) + (OPENS if opens else 0) + role_weight(message), message
             )
-            told.add(text.casefold())
+            seen.add(text.casefold())
 
 
-def standing(message: SliceMessage) -> int:
-    """What a sentence gains by who said it, in tenths."""
+def role_weight(message: SliceMessage) -> int:
+    """The bonus of a sentence for its speaker and its mark, in tenths."""
     return (BY_USER if message.role == "user" else 0) + (MARKED_IMPORTANT if message.important else 0)
 
 
 def statements(message: SliceMessage) -> Iterator[str]:
-    """The sentences of a message; none of one that addresses the memory or a model."""
+    """The sentences of a message; none of a message that addresses the memory or a model."""
     content = beginning(message.content)
     if message.role not in ("user", "assistant") or is_injection(content):
         return
     for sentence in safe_sentences(content):
-        yield from (part for part in split(sentence) if len(part.encode(errors="surrogatepass")) >= SHORTEST_BYTES)
+        yield from (part for part in split(sentence) if len(part.encode(errors="surrogatepass")) >= MIN_BYTES)

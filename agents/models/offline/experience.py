@@ -1,14 +1,14 @@
-"""What an agent did, without a model: the task, the tools it used, and how it ended, each in its speaker's words."""
+"""Agents' experiences without a model: the task, the tools used, and the outcome, each in its speaker's words."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from agents.models.answers.candidates import Draft
+from agents.models.answers.drafts import Draft
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.rule import anywhere
-from agents.models.offline.statements import beginning, safe_sentences, tongue_of
+from agents.models.offline.statements import beginning, language_rules, safe_sentences
 from schemas.extraction.requests import SliceMessage
 
 OUTCOME: Final = anywhere(
@@ -27,35 +27,33 @@ LABELS: Final = {
     "es": ("Tarea", "Pasos", "Resultado"),
 }
 TASK_CHARS: Final = 140
-MOST_STEPS: Final = 8
+MAX_STEPS: Final = 8
 CONFIDENCE, IMPORTANCE = 0.7, 0.6
 
 
-class Turn(Struct):
-    """What a user asked for, and everything that was done until the next user's message; numbers are those of the slice."""
+class TaskTurn(Struct):
+    """A user's message and everything up to the next one; numbers are those of the slice."""
 
     number: int
-    asked: SliceMessage
+    task_message: SliceMessage
     answers: list[tuple[int, SliceMessage]]
 
 
 def experiences(messages: Sequence[SliceMessage]) -> Iterator[Draft]:
-    """One for each task in which tools were used and an outcome was told."""
+    """A draft for each task with tool calls and a stated outcome."""
     for turn in turns(messages):
-        steps = list(dict.fromkeys(call.name for _, message in turn.answers for call in message.tool_calls))[
-            :MOST_STEPS
-        ]
-        task, ended = next(own_sentences(turn.asked), None), outcome([message for _, message in turn.answers])
+        steps = list(dict.fromkeys(call.name for _, message in turn.answers for call in message.tool_calls))[:MAX_STEPS]
+        task, ended = next(own_sentences(turn.task_message), None), outcome([message for _, message in turn.answers])
         if not steps or task is None or ended is None or len(task) > TASK_CHARS:
             continue
-        tongue = tongue_of(task, turn.asked.language)
+        tongue = language_rules(task, turn.task_message.language)
         language = tongue.code if tongue else "en"
         first, second, third = LABELS[language]
-        told = [number for number, message in turn.answers if message.role == "assistant"]
+        answer_numbers = [number for number, message in turn.answers if message.role == "assistant"]
         yield Draft(
             kind="experience",
             text=f"{first}: {task.rstrip('.!')}. {second}: {', '.join(steps)}. {third}: {ended.rstrip('.!')}.",
-            messages=[turn.number, *told],
+            messages=[turn.number, *answer_numbers],
             confidence=CONFIDENCE,
             importance=IMPORTANCE,
             tags=["experience"],
@@ -63,20 +61,20 @@ def experiences(messages: Sequence[SliceMessage]) -> Iterator[Draft]:
         )
 
 
-def turns(messages: Sequence[SliceMessage]) -> list[Turn]:
-    found: list[Turn] = []
+def turns(messages: Sequence[SliceMessage]) -> list[TaskTurn]:
+    found: list[TaskTurn] = []
     for number, message in enumerate(messages, start=1):
         if message.role == "user":
-            found.append(Turn(number, message, []))
+            found.append(TaskTurn(number, message, []))
         elif found and message.role in ("assistant", "tool"):
             found[-1].answers.append((number, message))
     return found
 
 
 def outcome(answers: Sequence[SliceMessage]) -> str | None:
-    """The last sentence of the assistant that says how it ended."""
-    told = [message for message in answers if message.role == "assistant"]
-    sentences = [sentence for message in told for sentence in own_sentences(message)]
+    """The assistant's last sentence that states the outcome."""
+    assistant_messages = [message for message in answers if message.role == "assistant"]
+    sentences = [sentence for message in assistant_messages for sentence in own_sentences(message)]
     return next((each for each in reversed(sentences) if OUTCOME.search(each) and not each.endswith("?")), None)
 
 

@@ -1,4 +1,4 @@
-"""The note of a whole conversation without a model: its most telling statements, in their order, as one text."""
+"""The note of a whole conversation without a model: its most important statements, in order, as one text."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
@@ -6,19 +6,19 @@ from typing import Final
 
 from msgspec import structs
 
-from agents.models.answers.candidates import Draft
-from agents.models.answers.speakers import told_of
+from agents.models.answers.drafts import Draft
+from agents.models.answers.speakers import with_name
 from agents.models.offline.experience import OUTCOME, outcome, own_sentences
-from agents.models.offline.statements import tongue_of
+from agents.models.offline.statements import language_rules
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
 
-MOST_SENTENCES: Final = 4
-ASKED_IMPORTANCE, OUTCOME_IMPORTANCE = 0.55, 0.6
-FEWEST_WORDS: Final = 4
-# Who says what is not about a user, in the languages that the rules read.
-SAYERS: Final = {
+MAX_SENTENCES: Final = 4
+OPENING_IMPORTANCE, OUTCOME_IMPORTANCE = 0.55, 0.6
+MIN_WORDS: Final = 4
+# Labels of speakers, in the languages with rules.
+SPEAKER_LABELS: Final = {
     "en": ("User", "Assistant"),
     "de": ("Nutzer", "Assistent"),
     "fr": ("Utilisateur", "Assistant"),
@@ -29,43 +29,46 @@ SAYERS: Final = {
 def note(
     drafts: Sequence[Draft], request: ExtractionRequest, names: Mapping[str | None, str], most_chars: int
 ) -> list[Draft]:
-    """One draft, or none where nothing lasts. `drafts` are what the rules found, `names` what several speakers are called."""
-    parts = [named(draft, request, names) for draft in drafts]
-    parts += course(request.messages, {number for draft in drafts for number in draft.messages})
+    """One draft; none if nothing is worth storing. `drafts` are the rules' findings, `names` the display names of several
+    speakers."""
+    parts = [with_speaker(draft, request, names) for draft in drafts]
+    parts += opening_and_outcome(request.messages, {number for draft in drafts for number in draft.messages})
     chosen: list[Draft] = []
     for each in sorted(parts, key=lambda each: -(each.importance or 0.0)):
-        fits = len(chosen) < MOST_SENTENCES and len(text_of([*chosen, each])) <= most_chars
+        fits = len(chosen) < MAX_SENTENCES and len(text_of([*chosen, each])) <= most_chars
         if fits and each.text not in {part.text for part in chosen}:
             chosen.append(each)
     chosen = chosen or sorted(parts, key=attrgetter("importance"))[-1:]
-    return [as_one(chosen)] if chosen else []
+    return [combined(chosen)] if chosen else []
 
 
-def named(draft: Draft, request: ExtractionRequest, names: Mapping[str | None, str]) -> Draft:
-    """With the speaker's name where several speak, and the assistant's word as the assistant's."""
+def with_speaker(draft: Draft, request: ExtractionRequest, names: Mapping[str | None, str]) -> Draft:
+    """The draft with the speaker's name where several speak, and with the assistant's statements marked as such."""
     messages = [request.messages[number - 1] for number in draft.messages]
     if not any(message.role == "user" for message in messages):
-        return structs.replace(draft, text=f"{sayer(messages[0])}: {draft.text}")
+        return structs.replace(draft, text=f"{speaker_label(messages[0])}: {draft.text}")
     name = names.get(request.speaker(messages[0]))
-    return structs.replace(draft, text=told_of(draft.text, name)) if name else draft
+    return structs.replace(draft, text=with_name(draft.text, name)) if name else draft
 
 
-def course(messages: Sequence[SliceMessage], known: set[int]) -> list[Draft]:
-    """What the conversation began with and what came of it, in their speakers' words; nothing unless something came of it."""
+def opening_and_outcome(messages: Sequence[SliceMessage], known: set[int]) -> list[Draft]:
+    """The conversation's first request and its outcome in their speakers' words; empty without an outcome."""
     numbered = list(enumerate(messages, start=1))
-    asked = next(((number, told) for number, each in numbered if (told := opening(each)) is not None), None)
-    ended = next(((number, told) for number, each in reversed(numbered) if (told := result(each)) is not None), None)
-    if asked is None or ended is None or ended[0] in known:
+    first = next(((number, text) for number, each in numbered if (text := opening(each)) is not None), None)
+    ended = next(((number, text) for number, each in reversed(numbered) if (text := result(each)) is not None), None)
+    if first is None or ended is None or ended[0] in known:
         return []
     found = [(*ended, OUTCOME_IMPORTANCE)]
-    if asked[0] not in known:
-        found.append((*asked, ASKED_IMPORTANCE))
+    if first[0] not in known:
+        found.append((*first, OPENING_IMPORTANCE))
     if messages[ended[0] - 1].role == "user":
-        found += [(*advice, ASKED_IMPORTANCE) for advice in advices(numbered[asked[0] : ended[0] - 1])[-1:]]
+        found += [
+            (*advice, OPENING_IMPORTANCE) for advice in first_advice_sentences(numbered[first[0] : ended[0] - 1])[-1:]
+        ]
     return [
         Draft(
             kind="insight",
-            text=f"{sayer(messages[number - 1])}: {told}",
+            text=f"{speaker_label(messages[number - 1])}: {told}",
             messages=[number],
             confidence=0.7,
             importance=importance,
@@ -75,17 +78,17 @@ def course(messages: Sequence[SliceMessage], known: set[int]) -> list[Draft]:
     ]
 
 
-def advices(answers: Sequence[tuple[int, SliceMessage]]) -> list[tuple[int, str]]:
+def first_advice_sentences(answers: Sequence[tuple[int, SliceMessage]]) -> list[tuple[int, str]]:
     """The first sentence of each answer of the assistant."""
-    told = ((number, next(own_sentences(each), None)) for number, each in answers if each.role == "assistant")
-    return [(number, text) for number, text in told if text is not None and len(text.split()) >= FEWEST_WORDS]
+    text = ((number, next(own_sentences(each), None)) for number, each in answers if each.role == "assistant")
+    return [(number, text) for number, text in text if text is not None and len(text.split()) >= MIN_WORDS]
 
 
 def opening(message: SliceMessage) -> str | None:
     if message.role != "user":
         return None
     own = (each for each in own_sentences(message) if not detect("user", each).traits & CASUAL)
-    return next((each for each in own if len(each.split()) >= FEWEST_WORDS), None)
+    return next((each for each in own if len(each.split()) >= MIN_WORDS), None)
 
 
 def result(message: SliceMessage) -> str | None:
@@ -98,12 +101,12 @@ def result(message: SliceMessage) -> str | None:
     )
 
 
-def sayer(message: SliceMessage) -> str:
-    return SAYERS[language_of(message)][0 if message.role == "user" else 1]
+def speaker_label(message: SliceMessage) -> str:
+    return SPEAKER_LABELS[language_of(message)][0 if message.role == "user" else 1]
 
 
 def language_of(message: SliceMessage) -> str:
-    tongue = tongue_of(message.content, message.language)
+    tongue = language_rules(message.content, message.language)
     return tongue.code if tongue else "en"
 
 
@@ -111,8 +114,8 @@ def text_of(parts: Sequence[Draft]) -> str:
     return " ".join(each.text for each in sorted(parts, key=lambda each: min(each.messages)))
 
 
-def as_one(parts: Sequence[Draft]) -> Draft:
-    """The most important one gives the kind; a note of one statement is that statement."""
+def combined(parts: Sequence[Draft]) -> Draft:
+    """The parts as one draft; its kind is that of the most important part."""
     if len(parts) == 1:
         return parts[0]
     best = max(parts, key=lambda each: each.importance or 0.0)

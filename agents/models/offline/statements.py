@@ -1,37 +1,58 @@
-"""What rules read of a message: its beginning, in a language they know, sentence by sentence, without secrets."""
+"""Prepares a message for rules: its beginning, in a language with rules, by sentences, without secrets."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from agents.models.offline.rules.english import ENGLISH
 from agents.models.offline.rules.french import FRENCH
 from agents.models.offline.rules.german import GERMAN
 from agents.models.offline.rules.languages import PLACEHOLDER, language_of
-from agents.models.offline.rules.rule import Tongue
+from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.sentences import sentences
 from agents.models.offline.rules.spanish import SPANISH
 from agents.privacy.scrub import scrub
 
-TONGUES = {tongue.code: tongue for tongue in (ENGLISH, GERMAN, FRENCH, SPANISH)}
-# Some 3,500 words: nobody types that much in one message, so what is longer is pasted behind the sender's own words.
-LONGEST_READ_CHARS = 20_000
+LANGUAGE_RULES = {tongue.code: tongue for tongue in (ENGLISH, GERMAN, FRENCH, SPANISH)}
+# About 3,500 words: longer messages contain pasted text after the sender's own words.
+MAX_READ_CHARS = 20_000
+FOR_GOOD = re.compile(
+    r"(?:always|every ?time|each time|without exception|no exceptions|in general|for good|immer|jedes mal|ohne ausnahme"
+    r"|grundsätzlich"
+    r"|toujours|à chaque fois|sans exception|siempre|cada vez|sin excepción)(?:,? (?:please|pls|bitte|stp|por favor))?[.!]*",
+    re.IGNORECASE,
+)
 ENDINGS = ("\n", ". ", "! ", "? ")
 
 
 def beginning(content: str) -> str:
-    """As much of a message as is read, without a last sentence that the bound would cut: half of one may say the opposite."""
-    if len(content) <= LONGEST_READ_CHARS:
+    """The part of a message that rules read, up to the end of a sentence: half of a sentence may state the opposite."""
+    if len(content) <= MAX_READ_CHARS:
         return content
-    return content[: max(content.rfind(ending, 0, LONGEST_READ_CHARS) for ending in ENDINGS) + 1]
+    return content[: max(content.rfind(ending, 0, MAX_READ_CHARS) for ending in ENDINGS) + 1]
 
 
-def tongue_of(content: str, hint: str | None) -> Tongue | None:
+def language_rules(content: str, hint: str | None) -> LanguageRules | None:
     language = language_of(content, hint)
-    return TONGUES.get(language) if language else None
+    return LANGUAGE_RULES.get(language) if language else None
+
+
+def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
+    """Joins a sentence with a following word that makes it permanent, as in "Give prices with tax. Always.", to one."""
+    pending = ""
+    for part in parts:
+        if pending and FOR_GOOD.fullmatch(part):
+            pending = f"{pending.rstrip('.! ')}, {part}"
+            continue
+        if pending:
+            yield pending
+        pending = part
+    if pending:
+        yield pending
 
 
 def safe_sentences(content: str) -> Iterator[str]:
-    """Sentences without those that hold or held a secret: what is said around a credential is about it."""
+    """The sentences without those that contain a secret, whose text is about the secret."""
     scrubbed = scrub(content)
-    for sentence in sentences(scrubbed.text):
+    for sentence in with_lasting_words(sentences(scrubbed.text)):
         if not PLACEHOLDER.search(sentence):
             yield sentence

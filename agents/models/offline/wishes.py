@@ -1,4 +1,4 @@
-"""Finds what users ask to have forgotten: in their own words alone, in the languages with rules, never in an idiom."""
+"""Finds users' wishes to forget: in their own words, in the languages with rules, not in idioms."""
 
 import re
 from collections.abc import Iterator
@@ -11,18 +11,19 @@ from msgspec import Struct
 
 from agents.models.dates.dates import local
 from agents.models.offline.rules.english_wishes import ENGLISH
-from agents.models.offline.rules.framing import SAYS, is_hearsay, is_unreal, own_part
+from agents.models.offline.rules.frame_patterns import SAYS
+from agents.models.offline.rules.framing import is_hearsay, is_unreal, own_part
 from agents.models.offline.rules.french_wishes import FRENCH
 from agents.models.offline.rules.german_wishes import GERMAN
 from agents.models.offline.rules.injection import instructs
-from agents.models.offline.rules.reading import read
 from agents.models.offline.rules.spanish_wishes import SPANISH
+from agents.models.offline.rules.standing_findings import apply_rules
 from agents.models.offline.rules.wish_phrases import Kind, Phrases, spoken
-from agents.models.offline.statements import TONGUES, beginning, safe_sentences
+from agents.models.offline.statements import LANGUAGE_RULES, beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
 
 LANGUAGES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH)
-# Nearly every message has none of these words, so that no pattern is tried on it.
+# Nearly all messages have none of these words, so that no pattern is tried.
 TRIGGER: Final = re.compile(
     r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
     r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
@@ -37,23 +38,23 @@ POLITE_ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
-# Behind it whoever is named speaks.
+# After it another person's words follow.
 OTHERS_WORDS: Final = re.compile(rf"\b{SAYS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?[\s,:;–—-]*$", re.IGNORECASE)
 OWN: Final = re.compile(
     r"\b(?:I|my|we|our|ich|wir|mein\w*|unser\w*|je|nous|mon|ma|mes|notre|yo|mi|mis|nosotros|nuestr[oa]s?)\b|\bj'",
     re.IGNORECASE,
 )
-# Says of what was said before that it should not have been.
+# Regret about the words before.
 REGRET: Final = re.compile(
     r"\b(?:sorry|mistakes?|mistaken|wrong|oops|typo|nonsense|shouldn't have|should not have|didn't mean|did not mean"
     r"|fehler|falsch"
     r"|quatsch|unsinn|hätte\w* nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
     re.IGNORECASE,
 )
-MOST_BREAKS: Final = 8  # of a sentence, behind which a wish is looked for
-MOST_SAID_CHARS: Final = 2_000  # of the words before a wish, the latest
-LEAST_WORDS: Final = 3  # of a statement
-# A memory that says that something is to be forgotten is none.
+MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
+MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
+MIN_WORDS: Final = 3  # of a statement
+# A wish to forget is no memory.
 FORGETTING: Final = re.compile(
     r"\b(?:forg[eo]t\w*|delet\w+|eras\w+|remov\w+|vergess\w*|vergiss\w*|lösch\w*|oubli\w*|effac\w*|supprim\w*|olvid\w*"
     r"|borr\w*|elimin\w*)",
@@ -61,26 +62,25 @@ FORGETTING: Final = re.compile(
 )
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """A wish as a message says it. `everything` about the speaker; or what is named, as a `statement` about the user or as a
-    `topic`; or neither, for what was said just before: by `said`, words of the same message before it, else by the message
-    before that one."""
+class ForgetWish(Struct, frozen=True, kw_only=True):
+    """A wish as a message states it: `everything` about the speaker; a `statement` about the user, or a `topic`; or none of
+    these, for the words just before. These are `stated_before` in the same message, otherwise the previous message."""
 
     everything: bool = False
     statement: str | None = None
     topic: str | None = None
-    said: str | None = None
+    stated_before: str | None = None
 
 
-class Told(Struct, frozen=True):
-    """What a message asks to have forgotten, and what else it says."""
+class MessageWishes(Struct, frozen=True):
+    """The wishes of a message, and the rest of its text."""
 
-    wishes: tuple[Asked, ...]
+    wishes: tuple[ForgetWish, ...]
     rest: str
 
     @property
     def says_more(self) -> bool:
-        return len(self.rest.split()) >= LEAST_WORDS
+        return len(self.rest.split()) >= MIN_WORDS
 
 
 class Match(Struct, frozen=True):
@@ -94,32 +94,32 @@ class Match(Struct, frozen=True):
     clause: str
 
 
-def wishes_in(message: SliceMessage) -> Told:
-    """The wishes of a message; none unless a user said it, and none where it instructs the model besides."""
+def wishes_in(message: SliceMessage) -> MessageWishes:
+    """The wishes of a user's message; none if the message also instructs a model."""
     content = message.content
     if message.role != "user" or TRIGGER.search(content) is None or instructs(beginning(content)):
-        return Told((), content)
+        return MessageWishes((), content)
     said_at = local(message.timestamp, message.time_zone)
-    wishes: list[Asked] = []
+    wishes: list[ForgetWish] = []
     before: list[str] = []
     for sentence in safe_sentences(own_part(beginning(content))):
         match = wish_in(sentence)
         if match is None or is_of_others(sentence, match):
             before.append(sentence)
             continue
-        found = list(asked(match, said_before([*before, sentence[: match.start]]), said_at))
+        found = list(wishes_of_match(match, statements_before([*before, sentence[: match.start]]), said_at))
         wishes += found
         before += [sentence[: match.start], sentence[match.end :]] if found else [sentence]
-    return Told(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
+    return MessageWishes(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
 
 
 def wish_in(sentence: str) -> Match | None:
-    """The first wish of a sentence, at its beginning or behind a comma or a conjunction."""
+    """The first wish of a sentence, at its beginning, or after a comma or a conjunction."""
     if TRIGGER.search(sentence) is None:
         return None
     if sentence.rstrip(' "”»)').endswith("?") and not POLITE_ASKING.match(sentence):
         return None
-    for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MOST_BREAKS))):
+    for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MAX_BREAKS))):
         for phrases in LANGUAGES:
             for kind, pattern in patterns(phrases):
                 match = pattern.match(sentence, start)
@@ -131,7 +131,7 @@ def wish_in(sentence: str) -> Match | None:
 
 
 def is_of_others(sentence: str, match: Match) -> bool:
-    """Whether it is in somebody else's words, or of a dream or a game; `what I just said` is in the speaker's own."""
+    """Whether the wish is another person's, or part of a dream or a game. "What I just said" is the speaker's own."""
     before, named = sentence[: match.start], f"{match.topic} {match.clause}"
     return OTHERS_WORDS.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
 
@@ -146,39 +146,39 @@ def denial(phrases: Phrases) -> re.Pattern[str]:
     return re.compile(phrases.denied, re.IGNORECASE)
 
 
-def asked(match: Match, said: str | None, said_at: datetime) -> Iterator[Asked]:
+def wishes_of_match(match: Match, said: str | None, said_at: datetime) -> Iterator[ForgetWish]:
     if match.kind == "everything" or re.fullmatch(match.phrases.me, match.topic, re.IGNORECASE):
-        yield Asked(everything=True)
+        yield ForgetWish(everything=True)
     elif match.kind in ("that", "stated"):
         if match.kind == "that" or said is not None:
-            yield Asked(said=said)
+            yield ForgetWish(stated_before=said)
     elif match.topic:
-        yield Asked(topic=match.topic)
+        yield ForgetWish(topic=match.topic)
     else:
-        yield from (Asked(statement=each) for each in statements(match.clause, match.phrases.code, said_at))
+        yield from (ForgetWish(statement=each) for each in statements(match.clause, match.phrases.code, said_at))
 
 
 def statements(clause: str, code: str, said_at: datetime) -> list[str]:
-    """What a clause states about the user, as the rules would remember it."""
-    tongue = TONGUES[code]
+    """The statements of a clause about the user, as the rules would extract them."""
+    tongue = LANGUAGE_RULES[code]
     clause = with_verb_second(clause) if code == "de" else clause
     clause = clause[:1].upper() + clause[1:]
-    return [found.text for found in read(tongue, clause, said_at)] or [tongue.reword(tongue.normalise(clause))]
+    return [found.text for found in apply_rules(tongue, clause, said_at)] or [tongue.reword(tongue.normalise(clause))]
 
 
 def with_verb_second(clause: str) -> str:
-    """`ich in Berlin wohne`, as a German clause behind `dass` has it, as a sentence."""
+    """A German clause after "dass" as a main clause: "ich wohne in Berlin" for "ich in Berlin wohne"."""
     subject = re.match(r"(?:ich|wir|(?:mein|unser)\w* \w+) ", clause, re.IGNORECASE)
     rest, _, verb = clause[subject.end() :].rpartition(" ") if subject else ("", "", "")
     return f"{subject.group()}{verb} {rest}" if subject and rest else clause
 
 
-def said_before(before: list[str]) -> str | None:
-    """The words of a message before its wish, if they state something; not those that only regret what was said earlier."""
+def statements_before(before: list[str]) -> str | None:
+    """The statements of a message before its wish, without those that only express regret."""
     stated = [
-        each for each in before if len(each.split()) >= LEAST_WORDS and OWN.search(each) and not REGRET.search(each)
+        each for each in before if len(each.split()) >= MIN_WORDS and OWN.search(each) and not REGRET.search(each)
     ]
-    return " ".join(stated)[-MOST_SAID_CHARS:] or None
+    return " ".join(stated)[-MAX_STATED_CHARS:] or None
 
 
 def tells_of_forgetting(text: str) -> bool:

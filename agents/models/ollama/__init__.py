@@ -1,1 +1,1 @@
-"""Models on one's own machine, through the HTTP API of Ollama."""
+"""Models served by Ollama, through its HTTP API."""

@@ -1,4 +1,4 @@
-"""One call to an Ollama model: a question as a chat request, in a window that holds it, and its response as a reply."""
+"""One call to an Ollama model: a question as a chat request with a large enough context, and the response as a reply."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from msgspec import Struct
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.exchange import ChatTurn, ModelReply
-from agents.models.ollama.context_window import fewest_tokens, window_for
-from agents.models.ollama.errors import connection_error, of_status, too_large
-from agents.models.ollama.models import runs_elsewhere, trouble
+from agents.models.ollama.context_window import min_tokens, window_for
+from agents.models.ollama.errors import connection_error, status_error, too_large
+from agents.models.ollama.models import is_cloud_model, unavailable_reason
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
 from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
 
-# Ollama unloads an idle model after five minutes; slices of a quiet chat come less often.
+# By default Ollama unloads an idle model after five minutes; a quiet chat has longer pauses between slices.
 KEEP_ALIVE_S: Final = 1_800
 CONNECT_S: Final = 5.0
 
@@ -31,7 +31,7 @@ class ReplyMessage(Struct, frozen=True):
 
 
 class ChatAnswer(Struct, frozen=True, kw_only=True):
-    """What Ollama answers. `prompt_eval_count` is all of the prompt, what was read from its cache included; 0 if not told."""
+    """Ollama's answer. `prompt_eval_count` is the whole prompt, cached tokens included; 0 if it is missing."""
 
     model: str
     message: ReplyMessage
@@ -42,10 +42,10 @@ class ChatAnswer(Struct, frozen=True, kw_only=True):
 
 
 class OllamaCalls:
-    """Asks `model` of the server at `where` through `client`; whatever a call raises is memstream's error.
+    """Calls `model` on the server at `where` through `client`; all errors are memstream's.
 
-    `timeout_s` bounds one call, loading the model included. A window has at most `most_window_tokens`; one that was needed
-    once is kept, as the model would be loaded anew for a smaller one too.
+    `timeout_s` bounds a call, loading the model included. The context has at most `most_window_tokens`; it never shrinks, as
+    the model would be reloaded for a smaller one too.
     """
 
     name = "ollama"
@@ -59,7 +59,7 @@ class OllamaCalls:
         timeout_s: float,
         most_window_tokens: int,
     ) -> None:
-        self.leaves_machine = not is_loopback(where) or runs_elsewhere(model)
+        self.leaves_machine = not is_loopback(where) or is_cloud_model(model)
         self._client = client
         self._model = model
         self._where = where
@@ -67,28 +67,28 @@ class OllamaCalls:
         self._most_window_tokens = most_window_tokens
         self._window_tokens = 0
 
-    async def trouble(self) -> str | None:
-        """Whether the server is missing, or has not pulled the model."""
-        return await trouble(self._client, self._model, self._where)
+    async def unavailable_reason(self) -> str | None:
+        """Reports an unreachable server, or a model that was not pulled."""
+        return await unavailable_reason(self._client, self._model, self._where)
 
     def model(self, question: Question[Any]) -> str:
         return self._model
 
     async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        """Raises Retryable, Misconfigured, and Rejected for what is too large."""
-        asked = [{"role": turn.role, "content": turn.text} for turn in turns]
-        messages = [{"role": "system", "content": system(question)}, *asked]
-        # Room for the largest answer from the start: the second call shall not load the model anew.
+        """Raises Retryable, Misconfigured, and Rejected for a prompt that is too large."""
+        chat_messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+        messages = [{"role": "system", "content": system(question)}, *chat_messages]
+        # Always reserves the largest answer: a second call must not reload the model.
         estimated = sum(estimated_tokens(message["content"]) for message in messages)
-        wanted = window_for(estimated, self.larger_max_tokens, self._most_window_tokens)
-        # A local: while this call waits, another one may widen the window.
-        window = self._window_tokens = max(self._window_tokens, wanted)
+        window_tokens = window_for(estimated, self.larger_max_tokens, self._most_window_tokens)
+        # A copy: while this call waits, another one may enlarge the window.
+        window = self._window_tokens = max(self._window_tokens, window_tokens)
         try:
             return await self._read_whole(question, messages, max_tokens, window)
         except Rejected as rejected:
             if rejected.reason != "too_large" or window >= self._most_window_tokens:
                 raise
-        # Digits and rare scripts have more tokens than estimated.
+        # Digits and rare scripts may have more tokens than estimated.
         window = self._window_tokens = self._most_window_tokens
         return await self._read_whole(question, messages, max_tokens, window)
 
@@ -98,12 +98,12 @@ class OllamaCalls:
     async def _read_whole(
         self, question: Question[Any], messages: list[ChatMessage], max_tokens: int, window: int
     ) -> ModelReply:
-        """An answer to all of the messages. Raises Rejected when the server shortened them."""
+        """Calls the model with all messages. Raises Rejected if the server truncated them."""
         answer = await self._post(self._body(question, messages, max_tokens, window))
         read = answer.prompt_eval_count
-        least = sum(fewest_tokens(message["content"]) for message in messages)
+        least = sum(min_tokens(message["content"]) for message in messages)
         if read >= window or 0 < read < least:
-            raise too_large(f"it read {read} tokens of at least {least}, its window has {window}")
+            raise too_large(f"Ollama read {read} of at least {least} tokens, its context has {window}")
         return model_reply(answer)
 
     def _body(
@@ -115,8 +115,8 @@ class OllamaCalls:
             "stream": False,
             "format": question.schema,
             "think": False,
-            # By default a prompt that does not fit is shortened, and pushed out by a long answer, without a word.
-            # Before 0.12.6 these two are ignored: what was read is compared with what was sent.
+            # By default Ollama silently truncates a prompt that does not fit, and shifts it out during a long answer.
+            # Versions before 0.12.6 ignore these two options: therefore the tokens read are compared with those sent.
             "truncate": False,
             "shift": False,
             "keep_alive": KEEP_ALIVE_S,
@@ -132,15 +132,16 @@ class OllamaCalls:
         except httpx.HTTPError as exc:
             raise connection_error(exc, self._where) from exc
         if response.status_code != 200:
-            raise of_status(response.status_code, response.content, self._model, self._where)
+            raise status_error(response.status_code, response.content, self._model, self._where)
         try:
             return msgspec.json.decode(response.content, type=ChatAnswer)
         except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-            raise Retryable(f"what {self._where} answered is no chat response", str(exc)) from exc
+            raise Retryable(f"the response from {self._where} is not a chat response", str(exc)) from exc
 
 
 def system(question: Question[Any]) -> str:
-    """Ollama holds the sampling to a schema but tells the model nothing of it; some models it does not even hold to it."""
+    """The system prompt with the schema: Ollama constrains sampling to a schema without showing it to the model, and ignores
+    it for some models."""
     schema = orjson.dumps(question.schema).decode()
     return f"{question.stable}\n{question.policy}\nThe answer is one JSON object of this schema: {schema}"
 

@@ -1,4 +1,4 @@
-"""What an Ollama server answers when it fails, in memstream's words: wait, give this slice up, or stop and mend the set-up."""
+"""Translates errors of an Ollama server: retry, reject the slice, or stop for a wrong configuration."""
 
 import httpx
 import msgspec
@@ -7,70 +7,72 @@ from msgspec import Struct
 from agents.privacy.scrub import scrub
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 
-# Enough of the server's words to act upon; they may echo the request.
+# Characters shown of the server's message, which may echo the request.
 DETAIL_CHARS = 300
 UNAUTHORISED = frozenset({401, 403})
 ELSEWHERE = frozenset({404, 405})
-# 499 is what Ollama answers when a request was cancelled while its model loaded.
+# Ollama answers 499 if a request was cancelled while its model was loading.
 TRANSIENT = frozenset({408, 425, 429, 499})
-# Since 0.12.6; and as llama-server words it, which answers in newer versions.
+# The messages of Ollama since 0.12.6, and of llama-server in newer versions.
 OVERLONG = ("exceeds the context length", "exceed_context_size_error", "exceeds the available context size")
 
 
-class Fault(Struct, frozen=True):
-    """The body of every answer that is no success."""
+class ErrorBody(Struct, frozen=True):
+    """The body of an error response."""
 
     error: str
 
 
 def connection_error(error: httpx.HTTPError | httpx.InvalidURL, where: str) -> MemstreamError:
-    """The error to raise for a request without an answer."""
+    """The error to raise for a request without a response."""
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return Misconfigured(
             f"{detail(where)!r} is no address of an Ollama server: write it like http://127.0.0.1:11434"
         )
-    said = detail(str(error) or type(error).__name__)
-    return Retryable(f"Ollama could not be reached at {where}: {said}; is `ollama serve` running?")
+    server_message = detail(str(error) or type(error).__name__)
+    return Retryable(f"Ollama could not be reached at {where}: {server_message}; is `ollama serve` running?")
 
 
-def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamError:
-    """The error to raise for an answer with a status other than 200."""
-    said = detail(fault_of(body))
-    if is_overlong(said):
-        return too_large(said)
-    if status == 404 and "model" in said:
-        return model_missing(model, where, said)
+def status_error(status: int, body: bytes, model: str, where: str) -> MemstreamError:
+    """The error to raise for a response with a status other than 200."""
+    server_message = detail(error_message(body))
+    if is_overlong(server_message):
+        return too_large(server_message)
+    if status == 404 and "model" in server_message:
+        return model_missing(model, where, server_message)
     if status in ELSEWHERE or status < 400:
-        return Misconfigured(f"{where} answered {status}: is it the address of an Ollama server? ({said})")
+        return Misconfigured(f"{where} answered {status}: is it the address of an Ollama server? ({server_message})")
     if status in UNAUTHORISED:
-        return Misconfigured(f"Ollama answered {status}: choose a model that runs on this server ({said})")
-    if "does not support" in said:
-        return Misconfigured(f"the model {model!r} cannot answer a chat: choose one that can ({said})")
+        return Misconfigured(f"Ollama answered {status}: choose a model that runs on this server ({server_message})")
+    if "does not support" in server_message:
+        return Misconfigured(f"the model {model!r} cannot answer a chat: choose one that can ({server_message})")
     if status in TRANSIENT or status >= 500:
-        return Retryable(f"Ollama answered {status}", said)
-    return Rejected("refused_request", f"Ollama answered {status}: {said}")
+        return Retryable(f"Ollama answered {status}", server_message)
+    return Rejected("refused_request", f"Ollama answered {status}: {server_message}")
 
 
-def model_missing(model: str, where: str, said: str = "") -> Misconfigured:
+def model_missing(model: str, where: str, server_message: str = "") -> Misconfigured:
     remedy = f"Ollama at {where} has no model {model!r}: run `ollama pull {model}`"
-    return Misconfigured(f"{remedy} ({said})" if said else remedy)
+    return Misconfigured(f"{remedy} ({server_message})" if server_message else remedy)
 
 
-def is_overlong(said: str) -> bool:
-    return any(words in said for words in OVERLONG)
+def is_overlong(server_message: str) -> bool:
+    return any(words in server_message for words in OVERLONG)
 
 
-def too_large(said: str) -> Rejected:
-    return Rejected("too_large", f"the slice does not fit the model's window: lower the policy's slice_tokens ({said})")
+def too_large(server_message: str) -> Rejected:
+    return Rejected(
+        "too_large", f"the slice does not fit the model's window: lower the policy's slice_tokens ({server_message})"
+    )
 
 
-def fault_of(body: bytes) -> str:
-    """Ollama's own message, or whatever else stands in the body."""
+def error_message(body: bytes) -> str:
+    """Ollama's error message, or the whole body."""
     try:
-        return msgspec.json.decode(body, type=Fault).error
+        return msgspec.json.decode(body, type=ErrorBody).error
     except (msgspec.DecodeError, UnicodeDecodeError):
         return body.decode(errors="replace")
 
 
-def detail(said: str) -> str:
-    return scrub(said).text[:DETAIL_CHARS]
+def detail(server_message: str) -> str:
+    return scrub(server_message).text[:DETAIL_CHARS]

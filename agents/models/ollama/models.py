@@ -1,4 +1,4 @@
-"""The models of an Ollama server: whether one was pulled, and whether it runs there."""
+"""The models of an Ollama server: whether a model is pulled, and whether it runs on that server."""
 
 from typing import Final
 
@@ -12,37 +12,38 @@ LATEST: Final = ":latest"
 AVAILABLE_S: Final = 2.0
 
 
-class Installed(Struct, frozen=True):
-    """A model that was pulled."""
+class InstalledModel(Struct, frozen=True):
+    """A pulled model."""
 
     name: str
 
 
-class Models(Struct, frozen=True):
-    """Null where none was pulled, in old versions."""
+class ModelList(Struct, frozen=True):
+    """The pulled models; old versions send null for none."""
 
-    models: list[Installed] | None
+    models: list[InstalledModel] | None
 
 
-async def trouble(client: httpx.AsyncClient, model: str, where: str) -> str | None:
-    """Why the server cannot be asked, looked up within AVAILABLE_S seconds; loads nothing."""
+async def unavailable_reason(client: httpx.AsyncClient, model: str, where: str) -> str | None:
+    """Why the server or the model is unavailable; None if it is available. Takes at most AVAILABLE_S seconds and loads no
+    model."""
     try:
         response = await client.get("/api/tags", timeout=AVAILABLE_S)
-        pulled = msgspec.json.decode(response.content, type=Models).models
+        pulled = msgspec.json.decode(response.content, type=ModelList).models
     except httpx.HTTPError as exc:
         return str(connection_error(exc, where))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return f"what answers at {where} is no Ollama server: check MEMSTREAM_OLLAMA_BASE_URL"
-    if tagged(model) in {tagged(each.name) for each in pulled or ()}:
+    if with_tag(model) in {with_tag(each.name) for each in pulled or ()}:
         return None
     return str(model_missing(model, where))
 
 
-def tagged(model: str) -> str:
-    """A name as Ollama compares it: its tag is `latest` unless told otherwise, and case does not matter."""
+def with_tag(model: str) -> str:
+    """The name as Ollama compares it: in lower case, with the tag `latest` if it has none."""
     return (model if ":" in model.rpartition("/")[2] else model + LATEST).casefold()
 
 
-def runs_elsewhere(model: str) -> bool:
-    """Whether the server only hands questions on to Ollama's own machines, as for `gpt-oss:120b-cloud`."""
-    return tagged(model).rpartition(":")[2].endswith("cloud")
+def is_cloud_model(model: str) -> bool:
+    """Whether the server forwards questions to Ollama's cloud, as for `gpt-oss:120b-cloud`."""
+    return with_tag(model).rpartition(":")[2].endswith("cloud")

@@ -1,1 +1,1 @@
-"""The questions that models are asked: prompts, schemas of replies, transcripts."""
+"""The questions to models: prompts, schemas of replies, transcripts."""

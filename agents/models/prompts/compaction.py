@@ -1,4 +1,4 @@
-"""Compaction: the question which memory may go or be merged, and the checks that a decision passes, whoever made it."""
+"""Compaction: the question which memory to delete or merge, and the checks of the decision."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -11,8 +11,8 @@ from msgspec import Struct
 from agents.models.answers.replies import without_code_fence
 from agents.models.answers.texts import UnusableText, new_text
 from agents.models.billing import Payer
-from agents.models.offline.rules.languages import is_another_language
 from agents.models.offline.rules.relations import numbers
+from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable, storable
@@ -55,11 +55,11 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 REASON_CHARS: Final = 500
-MOST_SHOWN: Final = 200  # memories: a prompt of some 10,000 tokens
+MAX_SHOWN: Final = 200  # memories in a prompt: about 10,000 tokens
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """A step as a provider writes it: memories by their numbers in the prompt, from 1."""
+    """A step as a provider writes it: memories are numbers in the prompt, from 1."""
 
     action: Literal["delete", "edit"]
     memory: int
@@ -69,7 +69,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A decision that passed the checks, with the memories' own ids."""
+    """A decision that passed the checks, with memory ids."""
 
     action: Literal["delete", "edit"]
     memory_id: str
@@ -78,8 +78,8 @@ class Step(Struct, frozen=True, kw_only=True):
     absorbs: str | None = None
 
 
-def candidates(memories: Sequence[Memory], most: int = MOST_SHOWN) -> Sequence[Memory]:
-    """Those that a decision is about, in their order: of more than `most` the newest and, of the others, what matters least."""
+def memories_to_show(memories: Sequence[Memory], most: int = MAX_SHOWN) -> Sequence[Memory]:
+    """The memories for the prompt, in order: of more than `most` the newest one and the least important others."""
     if len(memories) <= most:
         return memories
     *others, newest = memories
@@ -89,13 +89,17 @@ def candidates(memories: Sequence[Memory], most: int = MOST_SHOWN) -> Sequence[M
 
 
 def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Question[Step]:
-    """Its reply is the step, checked."""
+    """The question whose reply is a checked step."""
     return Question(
         purpose="compact",
         payer=Payer.of_memories(memories, policy),
         stable=COMPACT,
-        policy=f"The text has at most {policy.max_text_chars} characters.",
-        asked=f"<memories>\n{lines(shown(memories, policy.privacy))}</memories>\nThe step, as JSON:",
+        policy=" ".join(
+            filter(
+                None, (f"The text has at most {policy.max_text_chars} characters.", writing_rule(policy, "the text"))
+            )
+        ),
+        user_prompt=f"<memories>\n{lines(memory_data(memories, policy.privacy))}</memories>\nThe step, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -103,9 +107,9 @@ def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCoun
     )
 
 
-def shown(memories: Sequence[Memory], privacy: Privacy) -> Iterable[dict[str, object]]:
+def memory_data(memories: Sequence[Memory], privacy: Privacy) -> Iterable[dict[str, object]]:
     for number, memory in enumerate(memories, 1):
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "id": number,
             "kind": memory.kind,
             "text": sendable(memory.text, privacy),
@@ -114,43 +118,45 @@ def shown(memories: Sequence[Memory], privacy: Privacy) -> Iterable[dict[str, ob
             "since": f"{memory.created_at:%Y-%m-%d}",
         }
         if memory.event_time:
-            told["event"] = f"{memory.event_time:%Y-%m-%d}"
+            fields["event"] = f"{memory.event_time:%Y-%m-%d}"
         if memory.context:
-            told["context"] = sendable(memory.context, privacy)
-        yield told
+            fields["context"] = sendable(memory.context, privacy)
+        yield fields
 
 
 def read(text: str, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step | None:
-    """The step of a reply; None for one that is not the JSON asked for, or breaks a rule that can be checked."""
+    """The step of a reply; None for a reply of another shape, or one that breaks a rule that can be checked."""
     try:
-        return step(msgspec.convert(orjson.loads(without_code_fence(text)), Decision), memories, policy, count_tokens)
+        return checked_step(
+            msgspec.convert(orjson.loads(without_code_fence(text)), Decision), memories, policy, count_tokens
+        )
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, UnusableText):
         return None
 
 
-def step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step:
-    """Raises Unfit: `unknown_id`, `reason` for none, `language`, `invented` for a number that no memory shown has, and as
-    `new_text` does."""
-    target = named(decision.memory, memories)
+def checked_step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step:
+    """The step of a decision. Raises UnusableText: `unknown_id`, `reason` for a missing one, `language`, `invented` for a
+    number that neither memory has, and as `new_text` does."""
+    target = memory_of(decision.memory, memories)
     reason = storable(" ".join(decision.reason.split()), policy.privacy)[:REASON_CHARS]
     if not reason:
         raise UnusableText("reason")
     if decision.action == "delete":
         return Step(action="delete", memory_id=target.memory_id, reason=reason)
-    # Who merges and names no second memory means the newest, for which there was no room.
-    absorbed = memories[-1] if decision.absorbs is None else named(decision.absorbs, memories)
+    # A merge without a second memory means the newest one, which exceeds the limit.
+    absorbed = memories[-1] if decision.absorbs is None else memory_of(decision.absorbs, memories)
     if absorbed is target:
         raise UnusableText("unknown_id")
     text = new_text(decision.text or "", policy, count_tokens)
-    said = f"{target.text} {absorbed.text}"
-    if is_another_language(text, said):
+    both_texts = f"{target.text} {absorbed.text}"
+    if is_unwanted_language(text, both_texts, policy):
         raise UnusableText("language")
-    if numbers(text) - numbers(said):
+    if numbers(text) - numbers(both_texts):
         raise UnusableText("invented")
     return Step(action="edit", memory_id=target.memory_id, reason=reason, text=text, absorbs=absorbed.memory_id)
 
 
-def named(number: int, memories: Sequence[Memory]) -> Memory:
+def memory_of(number: int, memories: Sequence[Memory]) -> Memory:
     if not 1 <= number <= len(memories):
         raise UnusableText("unknown_id")
     return memories[number - 1]

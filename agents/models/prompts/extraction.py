@@ -1,9 +1,12 @@
-"""The prompt: a stable part that can be cached, the policy's part, and the slice as data that cannot become instructions."""
+"""The extraction prompt: a stable part that can be cached, the policy's part, and the slice as data that cannot become
+instructions."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from agents.models.one_language import writing_rule
 from agents.models.port import Context
-from agents.models.prompts.speakers import RULES, People, people, roles, whose
+from agents.models.prompts.speakers import RULES, People, people, roles, speaker_number
 from agents.models.prompts.styles import style_part
 from agents.models.prompts.transcript import (
     ATTRIBUTED_CHARS,
@@ -11,6 +14,7 @@ from agents.models.prompts.transcript import (
     CONTEXT_CHARS,
     escaped,
     fenced,
+    message_limit,
     quoted,
     size,
     transcript,
@@ -41,7 +45,8 @@ event is. valid_from, valid_until: when a state begins and ends, if said. ISO 86
 5. messages: the numbers, of the slice only, that state it.
 6. confidence: 0.9 plainly said, 0.6 implied, 0.4 hedged. importance: 0.9 health, safety, hard constraints; 0.7 identity, work, \
 decisions; 0.5 tastes, habits; 0.3 trifles.
-7. Of a known memory that is spoken of: repeats if said again, refines if added to, supersedes all that no longer hold.
+7. Of a known memory that is spoken of: repeats if said again, refines if added to, supersedes all that no longer hold. \
+corrects: places in your list, from 1, of memories that this one takes back.
 8. tags: one to three words. context: why or when it holds, if said. Leave out fields that do not apply.
 """
 
@@ -59,12 +64,17 @@ NOTE: Final = (
     'An empty list if nothing lasts. Of what is known, "so far" marks what was noted of this conversation before: tell it too.'
 )
 SO_FAR: Final = "so far"
+SHARED: Final = (
+    "Several conversations of the same user, each in a <transcript>, with what came earlier in it before that. A memory cites "
+    "messages of one of them only.\n"
+)
+WRITTEN: Final = "text, context, full_text and tags"
 FULL_TEXT: Final = "full_text: what the text leaves out and still matters, at most 4,000 tokens."
-MOST_TOKENS: Final = 100_000  # of a slice, for a model of which nothing is known but that it is a large one
+MAX_SLICE_TOKENS: Final = 100_000  # of a slice, for a large model with an unknown context size
 OVERLAP_TOKENS: Final = 4_000
-# What the known memories shown come to, of the tokens of a slice, and at least.
+# Tokens of the known memories in a prompt: a share of the slice's, and the minimum.
 KNOWN_SHARE: Final = 0.25
-LEAST_KNOWN_TOKENS: Final = 50
+MIN_KNOWN_TOKENS: Final = 50
 RATINGS: Final = (
     "ratings, beside memories: how important messages of the slice are to the rest of this conversation, importance 0 to 10, at "
     "most 32 messages. 8 to 10: what later turns cannot do without (goals, constraints, decisions, figures, names, results in "
@@ -79,7 +89,7 @@ REQUIRED: Final = ("kind", "text", "messages", "confidence", "importance")
 
 
 def policy_part(policy: Policy, mode: str | None = None) -> str:
-    """What one policy asks for of conversations in one mode; constant for both, so it stands behind the stable part."""
+    """The policy's instructions for one mode. Constant for both, so it comes after the stable part."""
     parts = (
         style_part(policy, mode),
         ATTRIBUTED if policy.attributed else USERS_ONLY,
@@ -87,6 +97,7 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
         kinds_part(policy),
         f"A text has at most {policy.max_text_chars} characters.",
         FULL_TEXT if policy.full_text else "",
+        writing_rule(policy, WRITTEN),
         RATINGS if policy.window.rate_messages else "",
         instructions_part(policy),
     )
@@ -94,13 +105,13 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
 
 
 def instructions_part(policy: Policy) -> str:
-    """The policy's own words. They come from whoever may put policies, and can open or close no mark of the data."""
-    said = policy.instructions.strip()
-    return f"{INSTRUCTIONS}\n{escaped(said)}" if said else ""
+    """The policy's own instructions, with marks escaped so that they cannot open or close a data block."""
+    instructions = policy.instructions.strip()
+    return f"{INSTRUCTIONS}\n{escaped(instructions)}" if instructions else ""
 
 
 def kinds_part(policy: Policy) -> str:
-    """The policy's kinds, each with its description, and what to do where none fits."""
+    """The policy's kinds with their descriptions, and the instruction for memories that fit none."""
     kinds = [
         f"- {kind.name}: {kind.description}" if kind.description else f"- {kind.name}"
         for kind in policy.described_kinds
@@ -109,33 +120,56 @@ def kinds_part(policy: Policy) -> str:
     return f"{listed}\n{OWN_KIND}" if policy.unknown_kinds == "create" else listed
 
 
-def data_part(request: ExtractionRequest, context: Context, most_tokens: int = MOST_TOKENS) -> str:
-    """The known memories, what was said before, and the slice, fenced; at most about `most_tokens` of the slice."""
+def data_part(request: ExtractionRequest, context: Context, most_tokens: int = MAX_SLICE_TOKENS) -> str:
+    """Known memories, earlier messages and the slice, each in a fenced block. Shows at most about `most_tokens` of the
+    slice."""
     privacy = context.policy.privacy
     group = people(request, privacy)
-    known = known_part(context, request, group)
+    known = known_part(context, request, group, sum(map(size, request.messages)))
     overlap, called = request.overlap, roles(request, group)
     before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
     tool_chars = ATTRIBUTED_CHARS if context.policy.attributed else CONTEXT_CHARS
-    said = transcript(request.messages, privacy, most_tokens, roles=called, tool_chars=tool_chars)
+    slice_lines = transcript(request.messages, privacy, most_tokens, roles=called, tool_chars=tool_chars)
     parts = (
         fenced("speakers", group.legend),
         fenced("memories", known),
         fenced("before", before),
-        f"<transcript>\n{said}</transcript>\n",
+        f"<transcript>\n{slice_lines}</transcript>\n",
     )
     return f"{RULES if called else ''}{''.join(parts)}The memories, as JSON:"
 
 
-def known_part(context: Context, request: ExtractionRequest, group: People) -> str:
-    """One known memory a line: its number, in a group whose it is, its text. The nearest come first, and a short slice, which
-    speaks of few things, is shown few of them."""
-    room = max(KNOWN_SHARE * sum(map(size, request.messages)), LEAST_KNOWN_TOKENS) * CHARS_PER_TOKEN
+def shared_data_part(
+    requests: Sequence[ExtractionRequest], context: Context, most_tokens: int = MAX_SLICE_TOKENS
+) -> str:
+    """The same for slices of several conversations of one person, with consecutive numbers; the messages before them are
+    numbered downwards. Short messages of all slices are shown whole."""
+    policy = context.policy
+    limit = message_limit([size(each) for one in requests for each in one.messages], most_tokens)
+    tool_chars = ATTRIBUTED_CHARS if policy.attributed else CONTEXT_CHARS
+    known = known_part(context, requests[0], People(), sum(size(each) for one in requests for each in one.messages))
+    parts, shown_messages, before = [SHARED, fenced("memories", known)], 0, 0
+    for request in requests:
+        before += len(request.overlap)
+        overlap_lines = transcript(request.overlap, policy.privacy, OVERLAP_TOKENS, first=1 - before)
+        share = sum(min(size(each), limit) for each in request.messages)
+        lines_shown = transcript(
+            request.messages, policy.privacy, share, first=shown_messages + 1, tool_chars=tool_chars
+        )
+        parts += [fenced("before", overlap_lines), f"<transcript>\n{lines_shown}</transcript>\n"]
+        shown_messages += len(request.messages)
+    return f"{''.join(parts)}The memories, as JSON:"
+
+
+def known_part(context: Context, request: ExtractionRequest, group: People, slice_tokens: int) -> str:
+    """One known memory per line: its number, its speaker in a group, its text. The nearest come first; a short slice gets
+    few of them."""
+    room = max(KNOWN_SHARE * slice_tokens, MIN_KNOWN_TOKENS) * CHARS_PER_TOKEN
     written: list[str] = []
     for number, memory in enumerate(context.related, 1):
         noted = SO_FAR if context.policy.note and is_of_conversation(memory, request) else ""
         text = quoted(sendable(memory.text, context.policy.privacy))
-        parts = (str(number), noted, whose(memory, request, group), text)
+        parts = (str(number), noted, speaker_number(memory, request, group), text)
         written.append(" ".join(filter(None, parts)) + "\n")
         room -= len(memory.text)
         if room <= 0:
@@ -148,7 +182,7 @@ def is_of_conversation(memory: Memory, request: ExtractionRequest) -> bool:
 
 
 def answer_schema(policy: Policy) -> dict[str, object]:
-    """The JSON Schema of an answer. Ranges and lengths are not in it, as the API has no such keywords: `answers` checks them."""
+    """The JSON Schema of an answer. Ranges and lengths are missing, as the API has no such keywords: `answers` checks them."""
     text: dict[str, object] = {"type": "string"}
     number = {"type": "number"}
     kind: dict[str, object] = text if policy.unknown_kinds == "create" else text | {"enum": list(policy.kinds)}
@@ -169,11 +203,14 @@ def answer_schema(policy: Policy) -> dict[str, object]:
         "repeats": integer,
         "refines": integer,
         "supersedes": integers,
+        "corrects": integers,
         "language": text,
     }
     if not policy.full_text:
         del properties["full_text"]
-    memory = {"type": "object", "properties": properties, "required": list(REQUIRED), "additionalProperties": False}
+    # The languages are needed to compare memories, or to translate them.
+    required = [*REQUIRED, "language"] if policy.resolve or policy.one_language else list(REQUIRED)
+    memory = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     answered: dict[str, object] = {"memories": {"type": "array", "items": memory}}
     if policy.window.rate_messages:
         answered["ratings"] = {"type": "array", "items": rating_schema()}

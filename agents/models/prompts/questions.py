@@ -1,7 +1,7 @@
-"""What a model can be asked, whoever runs it: the prompt in its parts, the shape of the reply, and how a reply is read.
+"""Questions to a model of any provider: the parts of the prompt, the schema of the reply, and how to read it.
 
-A further kind of question is a Purpose, a function here that makes its Question, and a method of ModelProvider that checks
-what was read.
+To add a kind of question, add a Purpose, a function here that makes the Question, and a method of ModelProvider that checks
+the result.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,14 +9,24 @@ from functools import partial
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from agents.models.answers.candidates import check
+from agents.models.answers.candidates import check, has_wrong_language
 from agents.models.answers.replies import Reply, Unreadable, read_reply, read_summary
+from agents.models.answers.shared_answers import SEVERAL_CONVERSATIONS, check_shared
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.billing import Payer
+from agents.models.one_language import writing_rule
 from agents.models.port import Context
-from agents.models.prompts.extraction import MOST_TOKENS, STABLE, answer_schema, data_part, policy_part
+from agents.models.prompts.extraction import (
+    MAX_SLICE_TOKENS,
+    STABLE,
+    WRITTEN,
+    answer_schema,
+    data_part,
+    policy_part,
+    shared_data_part,
+)
 from agents.models.prompts.summary import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
 from agents.models.prompts.transcript import size
 from schemas.budgets.usage import Operation
@@ -27,76 +37,80 @@ from streams.windows.tokens.counting import TokenCount
 T = TypeVar("T")
 Purpose: TypeAlias = Operation
 
-# Reasons of rejected drafts that are faults of form; the others are faults of judgement, which asking again does not mend.
-MENDABLE: Final = frozenset({"schema", "range", "kind"})
+# Reasons of rejection that a second attempt may repair; other reasons are errors of judgement.
+REPAIRABLE: Final = frozenset({"schema", "range", "kind"})
 NOT_THE_JSON: Final = "That was not the JSON asked for. Answer again: one object with "
 REPAIR: Final = (
     f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, confidence and importance from 0 to 1, "
     "nothing before or after it."
 )
+ONE_CONVERSATION: Final = "A memory cites messages of one conversation only."
 CONTINUE: Final = (
-    "That answer broke off. Answer with the list `memories` again, with only those that are still missing from it."
+    "That answer broke off. Answer with the list `memories` again, with only those that are still missing from it. Places in "
+    "`corrects` count on from those."
 )
 REPAIR_SUMMARY: Final = f"{NOT_THE_JSON}the string `summary`, nothing before or after it."
 
 
-# What an answer comes to for a token that was said, at the most that conversations full of facts have; and for a call at least.
+# Answer tokens per token of the slice, at most (conversations with many facts), and the minimum of a call.
 ANSWERED_SHARE: Final = 0.75
-LEAST_ANSWER_TOKENS: Final = 2_048
+MIN_ANSWER_TOKENS: Final = 2_048
 
 
-def nothing(replies: Sequence[str]) -> None:
-    """Of replies that are not the JSON asked for nothing is kept."""
+def salvage_nothing(replies: Sequence[str]) -> None:
+    """The default: replies of another shape have nothing to salvage."""
 
 
-def no_part(reply: str) -> None:
-    """A reply that broke off is asked for again."""
+def keep_no_part(reply: str) -> None:
+    """The default: a truncated reply is requested again from the beginning."""
 
 
 class Question(Struct, Generic[T], frozen=True, kw_only=True):
-    """`stable` is the same for every question of its purpose, `policy` for every one under a policy, `asked` is this one's data.
+    """The prompt and how to read its reply. `stable` is the same for every question of a purpose, `policy` for every
+    question under a policy; `user_prompt` has the data.
 
-    One that is `local_only` may not leave the machine. `repair` is said to a reply that is not of the `schema`. `read` is
-    what a reply says, None unless it is the JSON asked for; `salvaged` is what can be made out of replies of which none is,
-    None if that is nothing. `part` is what a reply that broke off says so far, as a reply of its own that `resume` has gone on
-    with; None if it must be asked for again. An answer has `answer_tokens` at most, unless it turns out to need more.
-    `payer` is for whom it is asked.
+    - `local_only`: the question must not leave the machine. `payer` pays.
+    - `read` parses a reply; None unless it is the requested JSON of `schema`. Then `repair` is sent as the next turn.
+    - `salvaged` takes what is readable from replies that `read` rejected; None for nothing.
+    - `part` takes the complete part of a truncated reply; then `resume` is sent as the next turn, and `joined` joins the
+      parts. None: the question is repeated.
+    - `answer_tokens` limits the first reply; a truncated one gets more.
     """
 
     purpose: Purpose
     payer: Payer
     stable: str
     policy: str
-    asked: str
+    user_prompt: str
     local_only: bool
     schema: dict[str, Any]
     repair: str
     read: Callable[[str], T | None]
-    salvaged: Callable[[Sequence[str]], T | None] = nothing
-    part: Callable[[str], str | None] = no_part
+    salvaged: Callable[[Sequence[str]], T | None] = salvage_nothing
+    part: Callable[[str], str | None] = keep_no_part
     joined: Callable[[Sequence[str]], str] = lambda texts: texts[-1]
     resume: str = ""
-    answer_tokens: int = LEAST_ANSWER_TOKENS
+    answer_tokens: int = MIN_ANSWER_TOKENS
 
 
 def extraction_question(
     request: ExtractionRequest,
     context: Context,
-    most_tokens: int = MOST_TOKENS,
+    most_tokens: int = MAX_SLICE_TOKENS,
     count_tokens: TokenCount = estimated_tokens,
 ) -> Question[Reply]:
-    """Its reply has drafts and ratings, unchecked builtins. It shows about `most_tokens` of the slice at most."""
+    """A question whose reply has drafts and ratings as unchecked builtins. Shows at most about `most_tokens` of the slice."""
     return Question(
         purpose="extract",
         payer=Payer.of(request, context.policy),
         stable=STABLE,
         policy=policy_part(context.policy, request.scope.mode),
-        asked=data_part(request, context, most_tokens),
+        user_prompt=data_part(request, context, most_tokens),
         local_only=context.policy.local_only,
         schema=answer_schema(context.policy),
-        repair=REPAIR,
-        read=partial(sound_drafts, request=request, context=context, count_tokens=count_tokens),
-        salvaged=most_drafts,
+        repair=f"{REPAIR} {writing_rule(context.policy, WRITTEN)}".rstrip(),
+        read=partial(valid_drafts, request=request, context=context, count_tokens=count_tokens),
+        salvaged=salvage_drafts,
         part=complete_part,
         joined=all_drafts,
         resume=CONTINUE,
@@ -104,19 +118,38 @@ def extraction_question(
     )
 
 
-def answer_tokens(request: ExtractionRequest) -> int:
-    """Room for the answer: what a slice says bounds what there is to tell of it."""
-    return max(LEAST_ANSWER_TOKENS, round(ANSWERED_SHARE * sum(map(size, request.messages))))
+def shared_question(
+    requests: Sequence[ExtractionRequest],
+    context: Context,
+    most_tokens: int = MAX_SLICE_TOKENS,
+    count_tokens: TokenCount = estimated_tokens,
+) -> Question[Reply]:
+    """The same for slices of several conversations of one person and mode, under one policy."""
+    single = extraction_question(requests[0], context, most_tokens, count_tokens)
+    return structs.replace(
+        single,
+        payer=structs.replace(single.payer, request_id=None, conversation_id=None),
+        user_prompt=shared_data_part(requests, context, most_tokens),
+        repair=f"{single.repair} {ONE_CONVERSATION}",
+        read=partial(valid_shared_drafts, requests=requests, context=context, count_tokens=count_tokens),
+        answer_tokens=answer_tokens(*requests),
+    )
+
+
+def answer_tokens(*requests: ExtractionRequest) -> int:
+    """The token limit of the first reply, in proportion to the slices' tokens."""
+    slice_tokens = sum(size(message) for request in requests for message in request.messages)
+    return max(MIN_ANSWER_TOKENS, round(ANSWERED_SHARE * slice_tokens))
 
 
 def complete_part(text: str) -> str | None:
-    """The memories that are complete in a reply that broke off, as a reply."""
+    """The complete memories of a truncated reply, as a reply."""
     drafts = read_reply(text).drafts
     return orjson.dumps({"memories": drafts}).decode() if drafts else None
 
 
 def all_drafts(texts: Sequence[str]) -> str:
-    """A reply that broke off and what went on from it, as one; the last one alone if it is none."""
+    """A truncated reply and its continuation as one reply; the last text alone if it is unreadable."""
     replies = [read_reply(text) for text in texts]
     if not replies[-1].whole:
         return texts[-1]
@@ -124,14 +157,14 @@ def all_drafts(texts: Sequence[str]) -> str:
     return orjson.dumps({"memories": drafts, "ratings": replies[-1].ratings}).decode()
 
 
-def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:
-    """Its reply is the summary, unchecked."""
+def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MAX_SLICE_TOKENS) -> Question[str]:
+    """A question whose reply is an unchecked summary."""
     return Question(
         purpose="summarise",
         payer=Payer.of(request, policy),
         stable=SUMMARISE,
         policy=length_part(policy),
-        asked=summary_data(request, policy.privacy, most_tokens),
+        user_prompt=summary_data(request, policy.privacy, most_tokens),
         local_only=policy.local_only,
         schema=SUMMARY_SCHEMA,
         repair=REPAIR_SUMMARY,
@@ -139,16 +172,31 @@ def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: in
     )
 
 
-def sound_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
-    """The reply; None if some of its drafts are of another form than was asked for, which a second attempt may mend."""
+def valid_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
+    """The reply; None if a second attempt may improve it: drafts of another shape, or in another language."""
     reply = read_reply(text)
-    if not reply.whole or not MENDABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
+    if not reply.whole or has_wrong_language(reply.drafts, context.policy):
+        return None
+    if not REPAIRABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
         return None
     return reply
 
 
-def most_drafts(replies: Sequence[str]) -> Reply | None:
-    """Those of the reply that has most, the later one of two; an empty list would be a silent loss."""
+def valid_shared_drafts(
+    text: str, requests: Sequence[ExtractionRequest], context: Context, count_tokens: TokenCount
+) -> Reply | None:
+    """The same for an answer about several slices."""
+    reply = read_reply(text)
+    if has_wrong_language(reply.drafts, context.policy):
+        return None
+    checked = check_shared(reply.drafts, requests, context, count_tokens) if reply.whole else ()
+    reasons = {reason for each in checked for reason in each.rejected}
+    return reply if reply.whole and (REPAIRABLE | {SEVERAL_CONVERSATIONS}).isdisjoint(reasons) else None
+
+
+def salvage_drafts(replies: Sequence[str]) -> Reply | None:
+    """The drafts of the reply with the most drafts, the later one of equals; None for no drafts, as an empty list would lose
+    the slice silently."""
     best = max((read_reply(text) for text in reversed(replies)), key=lambda reply: len(reply.drafts))
     if not best.drafts:
         return None

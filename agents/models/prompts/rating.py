@@ -1,4 +1,4 @@
-"""Rating how much a memory matters, in points: the question with its guide, and the checks that a rating passes."""
+"""Rating the importance of a memory in points: the question with its scale, and the checks of the reply."""
 
 from functools import partial
 from typing import Any, Final
@@ -59,21 +59,21 @@ class Scored(Struct, frozen=True, kw_only=True):
 
 
 def question(subject: Subject, policy: Policy) -> Question[Scored]:
-    """Its reply is the rating, checked."""
-    told: dict[str, object] = {
+    """The question whose reply is a checked rating."""
+    fields: dict[str, object] = {
         "text": sendable(subject.text[: 2 * FULL_CHARS], policy.privacy)[:FULL_CHARS],
         "kind": subject.kind,
         "kinds": list(subject.kinds),
         "references": subject.references,
     }
     if subject.context:
-        told["context"] = sendable(subject.context, policy.privacy)
+        fields["context"] = sendable(subject.context, policy.privacy)
     return Question(
         purpose="score",
         payer=Payer.of_namespaces([subject.namespace], policy),
         stable=SCORE,
         policy=FEELINGS if policy.feelings else EVENLY,
-        asked=f"<memory>\n{lines([told])}</memory>\nThe rating, as JSON:",
+        user_prompt=f"<memory>\n{lines([fields])}</memory>\nThe rating, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -82,7 +82,7 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
 
 
 def read(text: str, privacy: Privacy = NOTHING_PERSONAL) -> Scored | None:
-    """The rating of a reply; None for one that is not the JSON asked for, or below the scale."""
+    """The rating of a reply; None for a reply of another shape, or points below 0."""
     try:
         return scored(msgspec.convert(orjson.loads(without_code_fence(text)), Scored), privacy)
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, UnusableText):
@@ -90,7 +90,7 @@ def read(text: str, privacy: Privacy = NOTHING_PERSONAL) -> Scored | None:
 
 
 def scored(found: Scored, privacy: Privacy) -> Scored:
-    """Above the maximum counts as the maximum. Raises Unfit `range` below 0."""
+    """The rating; more than the maximum counts as the maximum. Raises UnusableText `range` below 0."""
     if found.points < 0:
         raise UnusableText("range")
     reason = storable(" ".join(found.reason.split()), privacy)[:REASON_CHARS]

@@ -1,4 +1,4 @@
-"""Ordering what a search found by how much it helps to answer the question."""
+"""Reranking: orders search results by how much they help to answer the question."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from schemas.policies.policies import Policy
 
-MOST_TEXT_CHARS: Final = 1_000
+MAX_TEXT_CHARS: Final = 1_000
 RERANK: Final = """\
 You order the results of a search in memories and past messages by how much each helps to answer a question, and answer in JSON \
 only.
@@ -44,14 +44,15 @@ class Order(Struct, frozen=True):
 def question(
     query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
 ) -> Question[list[int]]:
-    """The reply is places in `texts`, the best first. Query and texts are sendable. `namespaces` pay, by the policy's budget."""
-    results = lines([{"number": number, "text": text[:MOST_TEXT_CHARS]} for number, text in enumerate(texts, start=1)])
+    """The question whose reply has places in `texts`, best first. Pass question and texts as `sendable`. `namespaces` pay,
+    by the policy's budget."""
+    results = lines([{"number": number, "text": text[:MAX_TEXT_CHARS]} for number, text in enumerate(texts, start=1)])
     return Question(
         purpose="rerank",
         payer=Payer(namespaces=tuple(namespaces), budget=policy.budget),
         stable=RERANK,
         policy=DATED,
-        asked=f"<question>\n{lines([{'text': query}])}</question>\n<results>\n{results}</results>\nThe order, as JSON:",
+        user_prompt=f"<question>\n{lines([{'text': query}])}</question>\n<results>\n{results}</results>\nThe order, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=local_only,
@@ -60,7 +61,7 @@ def question(
 
 
 def read(text: str, texts: int) -> list[int] | None:
-    """Each place once, without numbers of no result; None for a reply that is not the JSON asked for."""
+    """The places, each once, without unknown numbers; None for a reply of another shape."""
     try:
         numbers = msgspec.convert(orjson.loads(without_code_fence(text)), Order).order
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError):

@@ -1,4 +1,4 @@
-"""A short text from a full one: the question, and the checks that a short text passes, whoever wrote it."""
+"""Shortening a full text: the question, and the checks of the short text."""
 
 from functools import partial
 from typing import Any, Final
@@ -6,10 +6,10 @@ from typing import Any, Final
 import orjson
 
 from agents.models.answers.replies import without_code_fence
-from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, cut, new_text
+from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, new_text, truncated
 from agents.models.billing import Payer
-from agents.models.offline.rules.languages import is_another_language
 from agents.models.offline.rules.relations import numbers
+from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable
@@ -40,15 +40,17 @@ SCHEMA: Final[dict[str, Any]] = {
 
 
 def question(full_text: str, policy: Policy, count_tokens: TokenCount, namespace: str | None = None) -> Question[str]:
-    """Its reply is the short text, checked. Of a full text that is too long the beginning is shown."""
-    full = cut(sendable(full_text[: 2 * FULL_CHARS], policy.privacy), FULL_CHARS, FULL_TOKENS, count_tokens)
+    """The question whose reply is a checked short text. Shows the beginning of a full text that is too long."""
+    full = truncated(sendable(full_text[: 2 * FULL_CHARS], policy.privacy), FULL_CHARS, FULL_TOKENS, count_tokens)
     most = f"The short text has at most {policy.max_text_chars} characters."
     return Question(
         purpose="shorten",
         payer=Payer.of_namespaces([namespace], policy),
         stable=SHORTEN,
-        policy=f"{most} {FEELINGS}" if policy.feelings else most,
-        asked=f"<full>\n{lines([{'text': full}])}</full>\nThe short text, as JSON:",
+        policy=" ".join(
+            filter(None, (most, FEELINGS if policy.feelings else "", writing_rule(policy, "the short text")))
+        ),
+        user_prompt=f"<full>\n{lines([{'text': full}])}</full>\nThe short text, as JSON:",
         schema=SCHEMA,
         repair=REPAIR,
         local_only=policy.local_only,
@@ -57,7 +59,7 @@ def question(full_text: str, policy: Policy, count_tokens: TokenCount, namespace
 
 
 def read(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str | None:
-    """The short text of a reply; None for one that is not the JSON asked for, or breaks a rule that can be checked."""
+    """The short text of a reply; None for a reply of another shape, or one that breaks a rule that can be checked."""
     try:
         found = orjson.loads(without_code_fence(text))
         return short(found["short"], full_text, policy, count_tokens)
@@ -66,9 +68,10 @@ def read(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) ->
 
 
 def short(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str:
-    """Raises Unfit: `language`, `invented` for a number that the full text does not have, and as `new_text` does."""
+    """The checked text. Raises UnusableText: `language`, `invented` for a number that the full text does not have, and as
+    `new_text` does."""
     line = new_text(text, policy, count_tokens)
-    if is_another_language(line, full_text):
+    if is_unwanted_language(line, full_text, policy):
         raise UnusableText("language")
     if numbers(line) - numbers(full_text):
         raise UnusableText("invented")

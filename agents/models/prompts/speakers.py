@@ -1,13 +1,13 @@
-"""Several people in a transcript: a number for each, their names as data, and the rules for telling them apart.
+"""Several people in a transcript: a number for each, their names as data, and the rules that tell them apart.
 
-Nothing of this is there where one person speaks: each token is paid.
+With one speaker the prompt has none of this, to save tokens.
 """
 
 from typing import Final
 
 from msgspec import Struct
 
-from agents.models.answers.speakers import called
+from agents.models.answers.speakers import display_names
 from agents.models.prompts.transcript import quoted
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.memories.memories import Memory
@@ -26,36 +26,36 @@ together names them instead of "User". A known memory with a speaker is that one
 
 
 class People(Struct, frozen=True):
-    """`numbers` by user_id, from 1; nobody unless several speak."""
+    """Speakers' `numbers` (from 1) and `names` by user_id; empty unless several speak."""
 
     numbers: dict[str | None, int] = {}
     names: dict[str | None, str] = {}
 
     @property
     def legend(self) -> str:
-        """One line a person."""
+        """One line per person: number and name."""
         return "".join(f"{number} {quoted(self.names[user_id])}\n" for user_id, number in self.numbers.items())
 
 
 def people(request: ExtractionRequest, privacy: Privacy) -> People:
-    """Who speaks in the slice and before it."""
+    """The people who speak in the slice or its overlap."""
     names = speaking((*request.overlap, *request.messages), request.scope)
     if len(names) < 2:
         return People()
     speakers = [Speaker(user_id=user_id, name=name) for user_id, name in names.items()]
-    return People({user_id: number for number, user_id in enumerate(names, 1)}, called(speakers, privacy))
+    return People({user_id: number for number, user_id in enumerate(names, 1)}, display_names(speakers, privacy))
 
 
 def roles(request: ExtractionRequest, known: People) -> dict[str, str]:
-    """The roles of users' messages, by message_id, where several people speak."""
+    """The roles of users' messages by message_id, such as `user2`; empty with one speaker."""
     if not known.numbers:
         return {}
     said = (*request.overlap, *request.messages)
     return {each.message_id: f"user{known.numbers[request.speaker(each)]}" for each in said if each.role == "user"}
 
 
-def whose(memory: Memory, request: ExtractionRequest, known: People) -> str:
-    """The speaker whose memory it is, by the number; nothing where it is everybody's, or only one speaks."""
+def speaker_number(memory: Memory, request: ExtractionRequest, known: People) -> str:
+    """The speaker whose memory it is, such as `user2`; empty if it is everybody's, or with one speaker."""
     if not known.numbers:
         return ""
     owners = [each.user_id for each in request.speakers if memory.namespace in each.namespaces]

@@ -1,4 +1,4 @@
-"""What conversations of a kind are read for: the style that a policy names, or that their mode calls for."""
+"""Extraction styles by kind of conversation: set by the policy, or by the conversation's mode."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ FEELINGS: Final = (
     "Feelings matter here: if the user says or plainly shows how they feel about what they tell, the text says it too, in "
     "their words. Never guess a feeling."
 )
-# Modes that chat services use for what a style is for.
+# Modes of chat services by style.
 BY_MODE: Final[dict[str, Style]] = {
     "support": "support",
     "helpdesk": "support",
@@ -41,7 +41,7 @@ BY_MODE: Final[dict[str, Style]] = {
 
 
 def style_of(policy: Policy, mode: str | None) -> Style:
-    """The policy's style; under `by_mode` the one that the conversation's mode names, else neutral."""
+    """The policy's style; under `by_mode` the style of the conversation's mode, otherwise neutral."""
     if policy.style != "by_mode":
         return policy.style
     return BY_MODE.get((mode or "").strip().lower(), "neutral")

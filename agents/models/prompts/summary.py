@@ -1,4 +1,4 @@
-"""The prompt for a summary: the messages and what was said of earlier ones, as data that cannot become instructions."""
+"""The summary prompt: the messages and the earlier summary, as data that cannot become instructions."""
 
 from typing import Any, Final
 
@@ -36,11 +36,11 @@ SUMMARY_SCHEMA: Final[dict[str, Any]] = {
     "required": ["summary"],
     "additionalProperties": False,
 }
-WORDS_PER_TOKEN: Final = 0.7  # of English; other languages have fewer, and what is too long is cut
+WORDS_PER_TOKEN: Final = 0.7  # in English; other languages have fewer words per token, and longer summaries are cut
 
 
 def length_part(policy: Policy) -> str:
-    """How long the summary may be; constant for the policy."""
+    """The length limit in the prompt; constant for the policy."""
     most = policy.window.summary_tokens
     return f"The summary has at most {most} tokens, in English about {int(most * WORDS_PER_TOKEN)} words."
 

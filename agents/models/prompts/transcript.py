@@ -1,7 +1,6 @@
-"""Messages as a model reads them: one line each, numbered, with day, zone and time, as data that cannot become instructions.
+"""Messages as lines for a model: numbered, with day, zone and time, as data that cannot become instructions.
 
-A line costs some seven tokens besides its text, as JSON objects with a moment each would cost forty: messages of chats are
-short, and every token is paid.
+A line costs about seven tokens besides its text; JSON objects with a timestamp each would cost about forty.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,16 +15,16 @@ from agents.privacy.scrub import sendable
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Privacy
 
-# System and tool texts are context only; this much shows what they were about.
+# System and tool messages are context only; their beginning shows their topic.
 CONTEXT_CHARS: Final = 400
-# A tool's text that may be remembered itself.
+# The limit for tool messages that may become memories.
 ATTRIBUTED_CHARS: Final = 4_000
-# Of one message, some 25 pages: what is longer is pasted, and one message must not cost what a hundred others do.
-MOST_MESSAGE_TOKENS: Final = 16_000
-CHARS_PER_TOKEN: Final = 3  # fewer than English has
-MARGIN_CHARS: Final = 8_000  # longer than any credential: none is cut in half before it is found
+# Of one message, about 25 pages: longer text is pasted, and must not cost as much as a hundred messages.
+MAX_MESSAGE_TOKENS: Final = 16_000
+CHARS_PER_TOKEN: Final = 3  # a low estimate for English
+MARGIN_CHARS: Final = 8_000  # longer than any credential, so that none is cut before it is found
 NO_ROLES: Final[Mapping[str, str]] = MappingProxyType({})
-HEAD: Final = 0.75  # of what is shown of a message that is cut is its beginning, the rest its end
+HEAD: Final = 0.75  # share of a cut message's shown text that is its beginning; the rest is its end
 
 
 def transcript(
@@ -36,17 +35,17 @@ def transcript(
     roles: Mapping[str, str] = NO_ROLES,
     tool_chars: int = CONTEXT_CHARS,
 ) -> str:
-    """The lines of the messages, numbered from `first`: at most about `most_tokens` of text.
+    """The lines of the messages, numbered from `first`, with at most about `most_tokens` of text.
 
-    Of messages that are too long for that the middle is left out, and the line says how much. `roles` stand for the role
-    alone, by message_id, where several people speak. Of what a tool says `tool_chars` are shown.
+    The middle of a message that is too long is left out, and the line says how much. `roles` replaces roles by message_id,
+    where several people speak. At most `tool_chars` of a tool's message are shown.
     """
-    limit = longest_shown([size(message) for message in messages], most_tokens)
+    limit = message_limit([size(message) for message in messages], most_tokens)
     written: list[str] = []
     day = minute = ""
     zone: str | None = None
     for number, message in enumerate(messages, first):
-        # What assistants and tools say has no zone of its own, and must not turn the clock back at every line.
+        # Messages of assistants and tools have no time zone: the last user's zone stays in use.
         zone = message.time_zone if message.time_zone or message.role == "user" else zone
         at = local(message.timestamp, zone)
         if (this_day := day_line(at)) != day:
@@ -55,14 +54,14 @@ def transcript(
         time = f"{at:%H:%M}"
         role = roles.get(message.message_id, message.role)
         written.append(
-            line(number, role, message, time if time != minute else "", shown(message, privacy, limit, tool_chars))
+            line(number, role, message, time if time != minute else "", shown_text(message, privacy, limit, tool_chars))
         )
         minute = time
     return "".join(written)
 
 
 def day_line(at: datetime) -> str:
-    """The zone by the name that is known, not by what a message says: `local` takes an unknown one for UTC."""
+    """The line with day and zone. The zone is the one that was used: `local` takes UTC for an unknown one."""
     offset = "" if at.tzinfo is UTC else at.isoformat()[-6:]
     return f"day {at:%Y-%m-%d %A}, zone {at.tzinfo} {offset}".rstrip() + "\n"
 
@@ -72,50 +71,53 @@ def line(number: int, role: str, message: SliceMessage, time: str, text: str) ->
     return " ".join(part for part in (str(number), role, time, calls, quoted(text)) if part) + "\n"
 
 
-def shown(message: SliceMessage, privacy: Privacy, most_tokens: int, tool_chars: int) -> str:
-    """Without credentials and what else need not leave the house; context-only roles cut short."""
-    said = message.content
+def shown_text(message: SliceMessage, privacy: Privacy, most_tokens: int, tool_chars: int) -> str:
+    """The text without secrets; messages of context-only roles are cut."""
+    content = message.content
     if message.role in ("system", "tool"):
         most = tool_chars if message.role == "tool" else CONTEXT_CHARS
-        text = beginning(said, most + 1, privacy)
+        text = beginning(content, most + 1, privacy)
         return text if len(text) <= most else text[:most] + "…"
     if size(message) <= most_tokens:
-        return sendable(said, privacy)
-    return without_middle(said, len(said) * most_tokens // size(message), privacy)
+        return sendable(content, privacy)
+    return without_middle(content, len(content) * most_tokens // size(message), privacy)
 
 
 def size(message: SliceMessage) -> int:
-    """Its tokens; estimated where nobody counted them."""
+    """The message's tokens; estimated if it was not counted."""
     return message.tokens or len(message.content) // CHARS_PER_TOKEN
 
 
-def without_middle(said: str, most_chars: int, privacy: Privacy) -> str:
-    left_out = len(said) - most_chars
+def without_middle(content: str, most_chars: int, privacy: Privacy) -> str:
+    left_out = len(content) - most_chars
     if left_out <= 0:
-        return sendable(said, privacy)
+        return sendable(content, privacy)
     head = int(most_chars * HEAD)
-    first, last = beginning(said, head, privacy), end(said, most_chars - head, privacy)
+    first, last = beginning(content, head, privacy), end(content, most_chars - head, privacy)
     return f"{first} … [{left_out:,} characters left out] … {last}"
 
 
-def beginning(said: str, chars: int, privacy: Privacy) -> str:
-    """The first characters of what may be sent. Only what is near them is searched, at some microseconds a character: all of
-    a long paste would hold up everything else for seconds. Nothing is shown from where a credential may have been cut."""
-    text = sendable(said[: chars + MARGIN_CHARS], privacy)
-    return text[:chars] if len(said) <= chars + MARGIN_CHARS else text[: min(chars, max(0, len(text) - MARGIN_CHARS))]
+def beginning(content: str, chars: int, privacy: Privacy) -> str:
+    """The first characters without secrets. Scrubs only the text near them, as scrubbing takes microseconds per character.
+    Leaves out text near a cut, where a credential may be incomplete."""
+    text = sendable(content[: chars + MARGIN_CHARS], privacy)
+    return (
+        text[:chars] if len(content) <= chars + MARGIN_CHARS else text[: min(chars, max(0, len(text) - MARGIN_CHARS))]
+    )
 
 
-def end(said: str, chars: int, privacy: Privacy) -> str:
-    """The last ones, likewise."""
-    first = max(0, len(said) - chars - MARGIN_CHARS)
-    text = sendable(said[first:], privacy)
+def end(content: str, chars: int, privacy: Privacy) -> str:
+    """The last characters, likewise."""
+    first = max(0, len(content) - chars - MARGIN_CHARS)
+    text = sendable(content[first:], privacy)
     return text[max(MARGIN_CHARS if first else 0, len(text) - chars) :]
 
 
-def longest_shown(sizes: Iterable[int], most_tokens: int) -> int:
-    """How many tokens of a message are shown at most, so that all together have at most `most_tokens`: the short ones whole."""
-    room, limit = most_tokens, MOST_MESSAGE_TOKENS
-    ascending = sorted(min(size, MOST_MESSAGE_TOKENS) for size in sizes)
+def message_limit(sizes: Iterable[int], most_tokens: int) -> int:
+    """The most tokens to show of one message, so that all messages together have at most `most_tokens`. Short ones are shown
+    whole."""
+    room, limit = most_tokens, MAX_MESSAGE_TOKENS
+    ascending = sorted(min(size, MAX_MESSAGE_TOKENS) for size in sizes)
     for number, size in enumerate(ascending):
         fair = room // (len(ascending) - number)
         if size > fair:
@@ -125,12 +127,12 @@ def longest_shown(sizes: Iterable[int], most_tokens: int) -> int:
 
 
 def fenced(name: str, inside: str) -> str:
-    """Nothing where there is nothing inside: each token is paid."""
+    """A fenced block; empty without content, to save tokens."""
     return f"<{name}>\n{inside}</{name}>\n" if inside else ""
 
 
 def lines(items: Iterable[dict[str, object]]) -> str:
-    """JSON Lines that cannot write a closing mark either."""
+    """JSON Lines with escaped marks."""
     return "".join(f"{quoted(item)}\n" for item in items)
 
 
@@ -139,5 +141,5 @@ def quoted(item: object) -> str:
 
 
 def escaped(text: str) -> str:
-    """Without a `<`, `>` or `&`: whatever a message contains, it cannot write the closing mark of its fence."""
+    """The text without `<`, `>` and `&`, so that it cannot write the closing mark of its block."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,1 +1,1 @@
-"""Apache Kafka as one embedded node."""
+"""Apache Kafka as an embedded node."""

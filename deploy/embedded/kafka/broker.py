@@ -1,4 +1,4 @@
-"""Apache Kafka itself as one embedded node (KRaft combined mode) on the packaged Java runtime."""
+"""Apache Kafka as an embedded node (KRaft combined mode), on the packaged Java runtime."""
 
 import asyncio
 import struct
@@ -24,9 +24,9 @@ METADATA_REQUEST = struct.pack(">hhih5si", 3, 0, 1, 5, b"probe", 0)
 
 
 class EmbeddedBroker(EmbeddedPart):
-    """One Kafka node on loopback; data stays in `data_dir`, jars in `jars_dir` (shared by all nodes).
+    """A Kafka node on loopback. Its data is in `data_dir`; `jars_dir` may be shared by several nodes.
 
-    `further` listeners stand beside the plain one; `scram` are the passwords, by name, that theirs may ask for.
+    `further` are listeners in addition to the plaintext one; `scram` has the passwords of SCRAM users by name.
     """
 
     name = "kafka"
@@ -47,11 +47,11 @@ class EmbeddedBroker(EmbeddedPart):
 
     @property
     def bootstrap_servers(self) -> str:
-        """host:port for clients; known once started."""
+        """host:port for clients. Available after `start`."""
         return f"{LOOPBACK}:{self._port}"
 
     async def start(self, progress: Progress | None = None) -> None:
-        """Fetches missing jars, formats the storage on the first start, returns once clients are served."""
+        """Downloads missing jars, formats the storage at the first start, and returns once the node serves clients."""
         jars = await asyncio.to_thread(classpath, self.jars_dir, progress)
         self.data_dir.mkdir(parents=True, exist_ok=True)
         config = self._configure()
@@ -63,7 +63,7 @@ class EmbeddedBroker(EmbeddedPart):
         await self._run(server, self._serves, START_TIMEOUT_S)
 
     def tool_command(self, main_class: str, *args: str) -> list[str]:
-        """The command line of one of Kafka's own tools (`kafka.admin.*`, `org.apache.kafka.tools.*`)."""
+        """The command line of a Kafka tool (`kafka.admin.*`, `org.apache.kafka.tools.*`)."""
         return [*self._java(classpath(self.jars_dir), "tool-log4j2.properties"), main_class, *args]
 
     def _configure(self) -> Path:
@@ -114,6 +114,6 @@ class EmbeddedBroker(EmbeddedPart):
 
 
 def run(command: Sequence[str]) -> tuple[int, str]:
-    """Exit code and all output of a command that ends by itself."""
+    """Runs a command to its end; returns its exit code and output."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
     return done.returncode, done.stdout

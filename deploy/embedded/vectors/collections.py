@@ -1,7 +1,7 @@
-"""Collections on disk, each a shard of Qdrant's engine in a directory of its own. Blocking: call it from threads.
+"""Collections on disk: each is a shard of Qdrant's engine in its own directory. Blocking: call it from threads.
 
-Durability: each update is in the engine's write-ahead log before it is acknowledged, which survives the
-end of the process; `flush` writes it to the segments and is called every few seconds and at a clean stop.
+Durability: each update is in the engine's write-ahead log before it is acknowledged. `flush` writes updates to the segments;
+it is called every few seconds and at a clean stop.
 """
 
 import shutil
@@ -32,19 +32,18 @@ INDEX_TYPES = {
     "uuid": edge.PayloadSchemaType.Uuid,
 }
 METADATA = "memstream-metadata.json"
-PREFIX = "c-"  # leftovers of unfinished work start with a dot instead
+PREFIX = "c-"  # names of incomplete directories start with a dot instead
 FORBIDDEN_TEXT = '< > : " / \\ | ? *'  # Qdrant's own rule
 FORBIDDEN = frozenset(FORBIDDEN_TEXT.replace(" ", "") + "\0\x1f")
-MAX_NAME = 80  # percent-encoded it must fit into a file name; Qdrant allows 255 characters
-OPTIMIZE_AFTER_POINTS = 5_000  # then what was deleted is taken out, where it is much
-# No HNSW graphs: whoever searches names namespaces, and among a namespace's points all are looked at, which finds the nearest
-# for certain. Of 30,000 points in three namespaces a graph found 80 % of one's fifty nearest, and each 5,000 new ones rebuilt
-# it, in which time nothing could be written.
+MAX_NAME = 80  # percent-encoded names must fit into a file name; Qdrant allows 255 characters
+OPTIMIZE_AFTER_POINTS = 5_000  # from then on, segments with many deleted points are rewritten
+# No HNSW graphs: searches name namespaces, and comparing all points of a namespace is exact. With 30,000 points in three
+# namespaces, a graph found 80 % of the 50 nearest, and was rebuilt after every 5,000 new points, which blocked writes.
 NEVER_KB = 2**40
 
 
 class Collection:
-    """One open shard with what the engine does not tell about it: size, distance, index types, the user's metadata."""
+    """An open shard with the data that the engine does not keep: size, distance, index types, and the user's metadata."""
 
     def __init__(self, path: Path, shard: edge.EdgeShard, size: int, distance: str) -> None:
         self.name = unquote(path.name[len(PREFIX) :])
@@ -58,7 +57,7 @@ class Collection:
         self._operations = 0
 
     def update(self, operation: edge.UpdateOperation, points: int = 0) -> int:
-        """Applies an operation, durably; returns its running number since start."""
+        """Applies an operation durably; returns its number since the start."""
         self.shard.update(operation)
         self._operations += 1
         self._points_since_optimize += points
@@ -66,13 +65,13 @@ class Collection:
         return self._operations
 
     def describe(self, changes: Mapping[str, Any]) -> None:
-        """Merges changes into the metadata, durably; what is None is taken out."""
+        """Merges changes into the metadata durably; None removes a key."""
         merged = {name: value for name, value in {**self.metadata, **changes}.items() if value is not None}
         write_metadata(self._path, merged)
         self.metadata = merged
 
-    def settle(self) -> None:
-        """Flushes what changed; tidies up after many changes."""
+    def flush(self) -> None:
+        """Flushes changes, and optimises the shard after many of them."""
         if not self._changed.is_set():
             return
         self._changed.clear()
@@ -83,7 +82,7 @@ class Collection:
 
 
 class Collections:
-    """All collections under one directory, opened at construction."""
+    """All collections of a directory, opened when constructed."""
 
     def __init__(self, data_dir: Path) -> None:
         self._dir = data_dir
@@ -97,7 +96,7 @@ class Collections:
         return name in self._open
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """The names of all collections, sorted."""
         return sorted(self._open)
 
     def get(self, name: str) -> Collection:
@@ -108,7 +107,7 @@ class Collections:
             raise NoSuchCollection(name) from exc
 
     def create(self, name: str, size: int, distance: str, metadata: Mapping[str, Any] | None = None) -> None:
-        """Makes an empty collection; it is there whole or, after a crash, not at all."""
+        """Creates an empty collection. After a crash it exists completely or not at all."""
         if name in self._open:
             raise CollectionExists(name)
         if not 1 <= len(name) <= MAX_NAME or FORBIDDEN & set(name):
@@ -127,7 +126,7 @@ class Collections:
         self._open[name] = self._load(path)
 
     def delete(self, name: str) -> bool:
-        """Whether there was one to delete."""
+        """Deletes a collection; returns whether it existed."""
         collection = self._open.pop(name, None)
         if collection is None:
             return False
@@ -137,14 +136,14 @@ class Collections:
         shutil.rmtree(gone)
         return True
 
-    def settle(self) -> None:
-        """Flushes every collection that changed."""
+    def flush(self) -> None:
+        """Flushes every collection with changes."""
         for collection in list(self._open.values()):
-            collection.settle()
+            collection.flush()
 
     def close(self) -> None:
-        """Flushes and releases everything."""
-        self.settle()
+        """Flushes and closes all collections."""
+        self.flush()
         for collection in self._open.values():
             collection.shard.close()
         self._open.clear()
@@ -159,7 +158,7 @@ class Collections:
 
 
 def searched_exactly(size: int, distance: str) -> edge.EdgeConfig:
-    """Of a new collection, and of one that was made with graphs."""
+    """The configuration of a new collection, also used for an older one with graphs."""
     return edge.EdgeConfig(
         vectors=edge.EdgeVectorParams(size=size, distance=DISTANCES[distance]),
         optimizers=edge.EdgeOptimizersConfig(indexing_threshold=NEVER_KB),
@@ -167,7 +166,7 @@ def searched_exactly(size: int, distance: str) -> edge.EdgeConfig:
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
-    """Of the collection in that directory; one made before there was any has none."""
+    """The metadata in the collection's directory; empty for collections from before there was any."""
     try:
         return dict(orjson.loads((path / METADATA).read_bytes()))
     except FileNotFoundError:
@@ -175,7 +174,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 
 def write_metadata(path: Path, metadata: Mapping[str, Any]) -> None:
-    """Replaced as a whole: after a crash it is the old or the new."""
+    """Replaces the file atomically."""
     unfinished = path / f".{METADATA}"
     unfinished.write_bytes(orjson.dumps(metadata))
     unfinished.replace(path / METADATA)
@@ -183,7 +182,8 @@ def write_metadata(path: Path, metadata: Mapping[str, Any]) -> None:
 
 @contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turns the engine's exceptions into ours: conversions raise subclasses, everything else plain Exception."""
+    """Translates the engine's exceptions. Failed conversions raise ValueError, TypeError or OverflowError; other failures raise
+    plain Exception."""
     try:
         yield
     except (ValueError, TypeError, OverflowError) as exc:
@@ -196,7 +196,7 @@ def engine_errors() -> Iterator[None]:
 
 
 def index_type(schema: Any) -> edge.PayloadSchemaType:
-    """From `"keyword"` or `{"type": "keyword", ...}`."""
+    """Parses `"keyword"` or `{"type": "keyword", ...}`."""
     name = schema.get("type") if isinstance(schema, dict) else schema
     if name not in INDEX_TYPES:
         raise BadInput(f"Wrong input: cannot index a field as {name}, expected one of {list(INDEX_TYPES)}")

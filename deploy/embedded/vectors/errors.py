@@ -1,20 +1,20 @@
-"""The vector server's refusals, each with the HTTP status Qdrant would answer."""
+"""Errors of the vector server, each with Qdrant's HTTP status."""
 
 
 class VectorError(Exception):
-    """Root: `status` is the HTTP status, the message goes into Qdrant's error body."""
+    """Root of these errors. `status` is the HTTP status; the message goes into the body of the response."""
 
     status = 500
 
 
 class BadInput(VectorError):
-    """The request is malformed, or the engine rejects a value in it."""
+    """The request is malformed, or the engine rejects one of its values."""
 
     status = 400
 
 
 class NoSuchCollection(VectorError):
-    """The named collection is not there."""
+    """The collection does not exist."""
 
     status = 404
 
@@ -23,7 +23,7 @@ class NoSuchCollection(VectorError):
 
 
 class CollectionExists(VectorError):
-    """A collection of that name is already there."""
+    """A collection with this name exists."""
 
     status = 409
 
@@ -32,7 +32,7 @@ class CollectionExists(VectorError):
 
 
 class NotOffered(VectorError):
-    """Qdrant has it, this subset does not: better refused than silently different."""
+    """A Qdrant feature that this server does not implement; an error is better than a different result."""
 
     status = 501
 

@@ -1,4 +1,4 @@
-"""Qdrant's JSON filters, point ids and selectors, turned into what the engine takes. Pure."""
+"""Translates Qdrant's JSON filters, point ids and selectors to those of the engine. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ BOUNDS = frozenset({"gt", "gte", "lt", "lte"})
 
 
 def point_id(value: Any) -> int | UUID:
-    """An unsigned integer or a UUID, as Qdrant allows. Raises BadInput."""
+    """Parses an unsigned integer or a UUID. Raises BadInput."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     try:
@@ -27,10 +27,10 @@ def point_id(value: Any) -> int | UUID:
 
 
 def to_filter(body: Any) -> edge.Filter | None:
-    """A whole filter; None stays None. Raises BadInput or NotOffered."""
+    """A whole filter, or None. Raises BadInput or NotOffered."""
     if body is None:
         return None
-    known(mapping(body, "a filter"), CLAUSES, "filter clause")
+    require_known(require_object(body, "a filter"), CLAUSES, "filter clause")
     return edge.Filter(
         must=conditions(body.get("must")),
         should=conditions(body.get("should")),
@@ -39,15 +39,15 @@ def to_filter(body: Any) -> edge.Filter | None:
 
 
 def conditions(body: Any) -> list[Any] | None:
-    """The conditions of one clause, None for an absent one; a single one may stand without a list."""
+    """The conditions of a clause, None if it is absent. A single condition needs no list."""
     if body is None:
         return None
     return [condition(each) for each in (body if isinstance(body, list) else [body])]
 
 
 def condition(body: Any) -> Any:
-    """One condition: a nested filter, ids, emptiness, or a field's match or range."""
-    mapping(body, "a condition")
+    """A condition: a nested filter, ids, emptiness, or a match or range of a field."""
+    require_object(body, "a condition")
     if body.keys() & CLAUSES or not body:  # an empty filter matches everything
         return to_filter(body)
     if "has_id" in body:
@@ -60,27 +60,27 @@ def condition(body: Any) -> Any:
 
 
 def field_condition(body: Json) -> edge.FieldCondition:
-    """`{"key": ..., "match": ...}` or `{"key": ..., "range": ...}`."""
-    known(body, {"key", "match", "range"}, "condition")
+    """Parses `{"key": ..., "match": ...}` or `{"key": ..., "range": ...}`."""
+    require_known(body, {"key", "match", "range"}, "condition")
     key = field_key(body)
     if body.get("match") is not None:
-        return edge.FieldCondition(key, match=match(mapping(body["match"], "a match")))
+        return edge.FieldCondition(key, match=match(require_object(body["match"], "a match")))
     if body.get("range") is not None:
-        return edge.FieldCondition(key, range=value_range(mapping(body["range"], "a range")))
+        return edge.FieldCondition(key, range=value_range(require_object(body["range"], "a range")))
     raise BadInput(f"Format error in JSON body: the condition on {key} has neither match nor range")
 
 
 def field_key(body: Any) -> str:
-    """The payload field a condition is about."""
-    key = mapping(body, "a condition").get("key")
+    """The payload field of a condition."""
+    key = require_object(body, "a condition").get("key")
     if not isinstance(key, str) or not key:
         raise BadInput(f"Format error in JSON body: a condition needs a key, got {body}")
     return key
 
 
 def match(body: Json) -> Any:
-    """A match on one value or on any (or none) of several."""
-    known(body, {"value", "any", "except"}, "match")
+    """A match with one value, with any of several values, or with none of them."""
+    require_known(body, {"value", "any", "except"}, "match")
     if "value" in body:
         return edge.MatchValue(scalar(body["value"]))
     if "any" in body:
@@ -91,7 +91,7 @@ def match(body: Json) -> Any:
 
 
 def scalar(value: Any) -> str | int:
-    """A value a match can compare: a keyword or an integer."""
+    """A value that a match can compare: a string or an integer."""
     if isinstance(value, bool):
         # qdrant-edge 0.9 takes True for the integer 1 and then never matches a stored boolean.
         raise NotOffered("matches on booleans (store flags as keywords)")
@@ -101,7 +101,7 @@ def scalar(value: Any) -> str | int:
 
 
 def scalars(values: Any) -> Any:
-    """Several of them, all of one type."""
+    """Several such values of one type."""
     if not isinstance(values, list):
         raise BadInput("Format error in JSON body: a match on several values needs a list")
     checked = [scalar(value) for value in values]
@@ -111,8 +111,8 @@ def scalars(values: Any) -> Any:
 
 
 def value_range(body: Json) -> edge.RangeFloat | edge.RangeDateTime:
-    """Bounds that are numbers compare numbers; bounds that are strings compare moments."""
-    known(body, BOUNDS, "range bound")
+    """A range of numbers, or of times if the bounds are strings."""
+    require_known(body, BOUNDS, "range bound")
     bounds = {name: bound for name, bound in body.items() if bound is not None}
     if all(isinstance(bound, str) for bound in bounds.values()) and bounds:
         return edge.RangeDateTime(**bounds)
@@ -122,45 +122,45 @@ def value_range(body: Json) -> edge.RangeFloat | edge.RangeDateTime:
 
 
 def payload_selector(body: Any) -> Any:
-    """`with_payload`: a switch, a list of keys, or keys to include or exclude."""
+    """Parses `with_payload`: a Boolean, a list of keys, or keys to include or exclude."""
     if isinstance(body, bool):
         return body
     if isinstance(body, list):
         return edge.PayloadSelector.Include(body)
-    known(mapping(body, "with_payload"), {"include", "exclude"}, "payload selector")
+    require_known(require_object(body, "with_payload"), {"include", "exclude"}, "payload selector")
     if "include" in body:
         return edge.PayloadSelector.Include(body["include"])
     return edge.PayloadSelector.Exclude(body.get("exclude", []))
 
 
 def vector_switch(body: Any) -> bool:
-    """`with_vector`: there is one unnamed vector, so only on or off."""
+    """Parses `with_vector`: on or off, as there is one unnamed vector."""
     if isinstance(body, bool):
         return body
     raise NotOffered("named vectors")
 
 
-def mapping(body: Any, what: str) -> Json:
-    """The body, if it is a JSON object."""
+def require_object(body: Any, what: str) -> Json:
+    """The body. Raises BadInput unless it is a JSON object."""
     if not isinstance(body, dict):
         raise BadInput(f"Format error in JSON body: {what} must be an object, got {body!r}")
     return body
 
 
-def listed(body: Json, name: str) -> list[Any]:
-    """A list that must be there."""
+def require_list(body: Json, name: str) -> list[Any]:
+    """The list under this name. Raises BadInput if it is missing."""
     if not isinstance(body.get(name), list):
         raise BadInput(f"Format error in JSON body: `{name}` must be a list")
     return list(body[name])
 
 
 def ids(body: Json, name: str) -> list[Any]:
-    """A list of point ids."""
-    return [point_id(each) for each in listed(body, name)]
+    """The point ids under this name."""
+    return [point_id(each) for each in require_list(body, name)]
 
 
-def known(body: Json, names: frozenset[str] | set[str], what: str) -> None:
-    """Raises NotOffered for any key with a value that is not among the names."""
+def require_known(body: Json, names: frozenset[str] | set[str], what: str) -> None:
+    """Raises NotOffered for a key outside of the names, unless its value is null."""
     for name, value in body.items():
         if name not in names and value is not None:
             raise NotOffered(f"the {what} `{name}`")

@@ -1,4 +1,4 @@
-"""Qdrant's engine as an embedded server: the process of its own behind `url`."""
+"""Qdrant's engine as an embedded server in its own process, reachable at `url`."""
 
 import asyncio
 import sys
@@ -12,17 +12,17 @@ START_TIMEOUT_S = 60.0
 
 
 class EmbeddedVectors(EmbeddedPart):
-    """One vector server on loopback, for `qdrant_client.AsyncQdrantClient(url=...)`; data stays in `data_dir`."""
+    """A vector server on loopback, for `qdrant_client.AsyncQdrantClient(url=...)`. Its data is in `data_dir`."""
 
     name = "vectors"
 
     @property
     def url(self) -> str:
-        """Base URL for clients; known once started."""
+        """Base URL for clients. Available after `start`."""
         return f"http://{LOOPBACK}:{self._port}"
 
     async def start(self) -> None:
-        """Returns once requests are answered; after a crash the write-ahead logs are replayed first."""
+        """Returns once the server answers requests; after a crash it replays the write-ahead logs first."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         self._claim_port()
         command = [sys.executable, "-m", server.__name__, str(self.data_dir / "collections"), str(self._port)]

@@ -1,6 +1,6 @@
-"""A loopback subset of Qdrant's REST API over its engine: `python -m deploy.embedded.vectors.server DIR PORT`.
+"""A loopback subset of Qdrant's REST API on top of its engine: `python -m deploy.embedded.vectors.server DIR PORT`.
 
-What is not offered answers 501, never something silently different from a Qdrant server.
+Unsupported features return 501 rather than a result that differs from Qdrant's.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.vectors import points
 from deploy.embedded.vectors.collections import Collection, Collections, engine_errors, index_type
 from deploy.embedded.vectors.errors import BadInput, NotOffered, VectorError
-from deploy.embedded.vectors.filters import Json, mapping
+from deploy.embedded.vectors.filters import Json, require_object
 
 T = TypeVar("T")
 Body = dict[str, Any]
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SETTLE_EVERY_S = 5.0
 READ_THREADS = 4
 MAX_BODY_BYTES = 64 * 1024 * 1024
-# Settings that change speed or placement, not answers: accepted, without effect on one node.
+# Settings of speed or placement, which have no effect on one node: accepted and ignored.
 IGNORED_SETTINGS = frozenset(
     {"hnsw_config", "optimizers_config", "wal_config", "on_disk_payload", "shard_number", "replication_factor"}
     | {"write_consistency_factor"}
@@ -41,7 +41,7 @@ IGNORED_SETTINGS = frozenset(
 
 
 class VectorServer:
-    """The handlers. Updates run one after another on a thread of their own, reads on a few others."""
+    """The HTTP handlers. Updates run one after another on one thread, reads on a few others."""
 
     def __init__(self, collections: Collections) -> None:
         self._collections = collections
@@ -73,11 +73,11 @@ class VectorServer:
                 web.route("*", "/{anything:.*}", self.not_offered),
             ]
         )
-        app.cleanup_ctx.append(self.settling)
+        app.cleanup_ctx.append(self.flushing)
         return app
 
     async def root(self, _: web.Request) -> web.Response:
-        """Name and version: the API of the Qdrant client installed beside us."""
+        """Name and version; the API version is that of the installed Qdrant client."""
         return web.json_response({"title": "memstream embedded vectors", "version": version("qdrant-client")})
 
     async def healthy(self, _: web.Request) -> web.Response:
@@ -89,7 +89,7 @@ class VectorServer:
         return ok({"collections": [{"name": name} for name in self._collections.names()]})
 
     async def exists(self, request: web.Request) -> web.Response:
-        """Whether a collection is there."""
+        """Whether a collection exists."""
         return ok({"exists": request.match_info["name"] in self._collections})
 
     async def info(self, request: web.Request) -> web.Response:
@@ -97,38 +97,38 @@ class VectorServer:
         return ok(await self._read(points.describe, self._collection(request)))
 
     async def create(self, request: web.Request) -> web.Response:
-        """A new collection with one unnamed vector."""
+        """Creates a collection with one unnamed vector."""
         body = await json_body(request)
         for name in body.keys() - IGNORED_SETTINGS - {"vectors", "metadata"}:
             if body[name] is not None:
                 raise NotOffered(f"the collection setting `{name}`")
         size, distance = vector_params(body.get("vectors"))
-        metadata = mapping(body.get("metadata") or {}, "metadata")
+        metadata = require_object(body.get("metadata") or {}, "metadata")
         await self._write(self._collections.create, request.match_info["name"], size, distance, metadata)
         return ok(True)
 
     async def update(self, request: web.Request) -> web.Response:
-        """Changes a collection's metadata; `null` takes a key out."""
+        """Changes a collection's metadata; `null` removes a key."""
         body = await json_body(request)
         for name in body.keys() - IGNORED_SETTINGS - {"metadata"}:
             if body[name] is not None:
                 raise NotOffered(f"changing the collection setting `{name}`")
-        metadata = mapping(body.get("metadata") or {}, "metadata")
+        metadata = require_object(body.get("metadata") or {}, "metadata")
         await self._write(self._collection(request).describe, metadata)
         return ok(True)
 
     async def delete(self, request: web.Request) -> web.Response:
-        """Removes a collection; false when there was none."""
+        """Deletes a collection; returns false if there was none."""
         return ok(await self._write(self._collections.delete, request.match_info["name"]))
 
     async def create_index(self, request: web.Request) -> web.Response:
-        """An index on a payload field."""
+        """Creates an index on a payload field."""
         body = await json_body(request)
         schema = index_type(body.get("field_schema"))
         return ok(await self._write(points.create_index, self._collection(request), body.get("field_name"), schema))
 
     async def not_offered(self, request: web.Request) -> web.Response:
-        """Whatever has no route."""
+        """The response to requests without a route."""
         raise NotOffered(f"{request.method} {request.path}")
 
     def writes(self, operation: Callable[[Collection, Json], Any]) -> Handler:
@@ -149,19 +149,19 @@ class VectorServer:
 
         return handle
 
-    async def settling(self, _: web.Application) -> AsyncIterator[None]:
-        """Flushes every few seconds while the application runs, and once more at its end."""
-        task = asyncio.create_task(self._settle_forever())
+    async def flushing(self, _: web.Application) -> AsyncIterator[None]:
+        """Flushes every few seconds while the application runs, and once at its end."""
+        task = asyncio.create_task(self._flush_forever())
         yield
         task.cancel()
         await self._write(self._collections.close)
         self._readers.shutdown()
         self._writer.shutdown()
 
-    async def _settle_forever(self) -> None:
+    async def _flush_forever(self) -> None:
         while True:
             await asyncio.sleep(SETTLE_EVERY_S)
-            await self._write(self._collections.settle)
+            await self._write(self._collections.flush)
 
     def _collection(self, request: web.Request) -> Collection:
         return self._collections.get(request.match_info["name"])
@@ -174,15 +174,15 @@ class VectorServer:
 
 
 def within_engine(work: Callable[..., T], *args: Any) -> T:
-    """Runs the work with the engine's exceptions turned into ours."""
+    """Runs the work with translated engine exceptions."""
     with engine_errors():
         return work(*args)
 
 
 async def json_body(request: web.Request) -> Body:
-    """The request's JSON object. Raises BadInput."""
+    """The JSON object of the request. Raises BadInput."""
     try:
-        return dict(mapping(orjson.loads(await request.read()), "the body"))
+        return dict(require_object(orjson.loads(await request.read()), "the body"))
     except json.JSONDecodeError as exc:
         raise BadInput(f"Format error in JSON body: {exc}") from exc
 
@@ -200,14 +200,14 @@ def vector_params(vectors: Any) -> tuple[int, str]:
 
 
 def ok(result: Any) -> web.Response:
-    """Qdrant's envelope around a result."""
+    """Qdrant's envelope of a result."""
     body = orjson.dumps({"result": result, "status": "ok", "time": 0.0})
     return web.Response(body=body, content_type="application/json")
 
 
 @web.middleware
 async def answers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Errors in Qdrant's shape."""
+    """Middleware: returns errors in Qdrant's form."""
     began = time.monotonic()
     try:
         return await handler(request)

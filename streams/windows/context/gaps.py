@@ -1,4 +1,4 @@
-"""Gaps: where messages left the context. They remember what left, also once the messages themselves are forgotten."""
+"""Gaps: places where messages left the context. A gap remains when its messages are forgotten."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ def joined(left: Gap, right: Gap) -> Gap:
 
 
 def together(left: Gap, right: Gap) -> tuple[str, int]:
-    """Both summaries and their tokens; the later one alone where both are too long for a marker."""
+    """Both summaries and their tokens; only the later one where both are too long for a marker."""
     text = " ".join(part for part in (left.summary, right.summary) if part)
     if len(text) > LONGEST_SUMMARY:
         return right.summary, right.summary_tokens
@@ -51,15 +51,24 @@ def count(gaps: Iterable[Gap]) -> int:
 
 
 def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
-    """The gap with a summary of what left, of so many tokens, in its marker."""
+    """The gap with this summary, of `tokens` tokens, in its marker."""
     return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)
 
 
-def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
-    """The gap after a `part` of it was summarised, with the summary that is `known` by its id included.
+def with_part(gaps: Sequence[Gap], part: Gap, known: str | None, most_tokens: int) -> tuple[Gap, ...]:
+    """The gaps after a `part` of one was summarised: as they were where none holds it any more, or its marker says that."""
+    found = next((gap for gap in gaps if gap.first <= part.first and part.last <= gap.last), None)
+    if found is None or part.summary in found.summary:
+        return tuple(gaps)
+    said = with_summary(found, part, known, most_tokens)
+    return tuple(said if gap is found else gap for gap in gaps)
 
-    If that is what the marker says, the new one takes its place; else others were summarised meanwhile, and it stands beside
-    them, or alone where both would take more than `most_tokens`.
+
+def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
+    """The gap after a `part` of it was summarised; `known` is the id of the summary that the new one includes.
+
+    If the marker has that summary, the new one replaces it. Otherwise both stand together, or the new one alone where both
+    exceed `most_tokens`.
     """
     if known == (summary_id(gap.summary) if gap.summary else None):
         return summarised(gap, part.summary, part.summary_tokens)

@@ -1,4 +1,4 @@
-"""What people want to know of a window: how much is in context, how full it is, what left and how that is decided."""
+"""Statistics of a window: size and fill level of its context, removed messages, strategy."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,20 +13,20 @@ from streams.windows.traits import MessageTraits
 STRATEGIES: Final[dict[Strategy, str]] = {
     "rolling_window": "The oldest messages leave first.",
     "importance": "The least important messages leave first, the oldest among equals.",
-    "hybrid": "Completed tasks leave first, whole unless much room were left; then the old and unimportant messages, and of "
-    "those the steps of a work before what users say.",
+    "hybrid": "Completed tasks leave first, as a whole or, if that would remove far too much, in parts. Then old and "
+    "unimportant messages leave, tool steps before users' messages.",
 }
 
 
 def statistics(
     turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, last_prune: LastPrune | None = None
 ) -> Statistics:
-    """The figures of a window: `turns` are its messages in context, in order, `gaps` what left."""
+    """The statistics of a window: `turns` are its messages in context, in order, `gaps` the removed ones."""
     return of(Tally.of(turns, gaps), budget, last_prune)
 
 
 def of(tally: Tally, budget: Budget, last_prune: LastPrune | None) -> Statistics:
-    """The figures that a tally amounts to."""
+    """The statistics of a tally."""
     used, messages = tally.used_tokens, tally.account.total_messages
     return Statistics(
         total_messages=messages + tally.pruned,
@@ -48,7 +48,7 @@ def of(tally: Tally, budget: Budget, last_prune: LastPrune | None) -> Statistics
 
 @lru_cache(maxsize=64)
 def explanation(settings: WindowSettings) -> str:
-    """How the settings decide, in words."""
+    """The settings' strategy in words."""
     return (
         f"{STRATEGIES[settings.strategy]} The system prompt and the last {settings.min_recent} messages always stay; "
         "questions stay with their answers, tool calls with their results, and corrected errors are kept longest. "

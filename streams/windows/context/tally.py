@@ -1,4 +1,4 @@
-"""The tally of a context: what is in it and what left, kept up to date, so that nobody goes through messages for it."""
+"""Running totals of a context, so that statistics need not go through its messages."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,8 +11,9 @@ from streams.windows.traits import MessageTraits
 
 
 class Tally(Struct, array_like=True, gc=False):
-    """`account` is of the messages in context. `pruned` messages of `pruned_tokens` left it, at `gaps` places, whose summaries
-    take `summary_tokens`. `oldest_at` is when the oldest in context was said, system prompts aside (Unix seconds)."""
+    """`account` covers the messages in context. `pruned` messages with `pruned_tokens` left it, at `gaps` places, whose
+    summaries take `summary_tokens`. `oldest_at` is the time of the oldest message in context, system prompts aside (Unix
+    seconds)."""
 
     account: Account = field(default_factory=Account)
     gaps: int = 0
@@ -23,20 +24,20 @@ class Tally(Struct, array_like=True, gc=False):
 
     @classmethod
     def of(cls, turns: Sequence[MessageTraits], gaps: Iterable[Gap]) -> "Tally":
-        """From scratch: `turns` are the messages in context, in order."""
+        """Totals from scratch: `turns` are the messages in context, in order."""
         tally = cls(Account.of(turns))
         tally.oldest_at = next((turn.timestamp for turn in turns if turn.role != "system"), None)
         tally.remove(gaps)
         return tally
 
-    def add(self, role: Role, tokens: int, said_at: float) -> None:
-        """A message came into context."""
+    def add(self, role: Role, tokens: int, sent_at: float) -> None:
+        """Adds a message to the context."""
         self.account.add(role, tokens)
         if self.oldest_at is None and role != "system":
-            self.oldest_at = said_at
+            self.oldest_at = sent_at
 
     def remove(self, gaps: Iterable[Gap]) -> None:
-        """All the gaps there are now."""
+        """Updates the totals after a removal; `gaps` are all gaps now."""
         self.gaps = self.pruned = self.pruned_tokens = self.summary_tokens = 0
         for gap in gaps:
             self.gaps += 1
@@ -53,4 +54,4 @@ class Tally(Struct, array_like=True, gc=False):
     def message_count(self) -> int:
         """Messages in context besides system prompts."""
         by_role = self.account.by_role
-        return sum(by_role) - by_role[0]  # ROLES begins with the system's
+        return sum(by_role) - by_role[0]  # the first role is system

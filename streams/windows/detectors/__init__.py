@@ -1,1 +1,1 @@
-"""What a message's text says about its importance and its task: read once, on arrival, into one small integer."""
+"""Detectors of importance and tasks in the text of a message: run once, on arrival, into one small integer."""

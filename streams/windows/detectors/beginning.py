@@ -1,6 +1,6 @@
-"""A user who turns to another task: what they say begins a segment of the conversation.
+"""Detects a user who turns to another task: such a message begins a segment of the conversation.
 
-`SWITCHES` say besides that the task before is over; `BEGINS` may also open a step of a larger task.
+`SWITCHES` also end the task before; `BEGINS` may also open a step of a larger task.
 """
 
 import re
@@ -74,7 +74,7 @@ SWITCHES: Final = (
     rule("otro otra nuevo nueva siguiente", after=BIEN, then=r" (?:tema|cosa|tarea|pregunta|proyecto) ?\n"),
 )
 
-# What opens a task once the one before was marked complete, and elsewhere is an ordinary turn.
+# These open a task once the one before was marked complete; otherwise they are ordinary messages.
 OPENING: Final = re.compile(
     r"\n ?(?:(?:ok|okay|great|good|nice|thanks?|thank you|perfect|cool|gut|super|danke|prima|merci|parfait|bien|vale|gracias"
     r"|perfecto)[ \n]{1,2}){0,3}(?:now|next|then|another|let s|lets|can you|could you|i (?:want|need|d like|would like)|we need"

@@ -4,7 +4,7 @@ from typing import Final
 
 from streams.windows.detectors.rule import END, START, rule
 
-MOST_WORDS: Final = 20  # a longer message says something besides
+MAX_WORDS: Final = 25  # longer messages have other content
 
 _SOCIAL = (
     "hi hello hey heya hiya thanks thank thx ty cheers lol rofl lmao haha hahaha hahahaha hehe hihi wow yay bye goodbye "
@@ -28,7 +28,7 @@ _FILLERS = (
 SOCIAL: Final = frozenset(_SOCIAL.split())
 WORDS: Final = SOCIAL | frozenset(_FILLERS.split())
 
-# Thanks for what was said: casual, unless the message goes on to ask something.
+# Thanks: casual, unless the message also asks something.
 THANKS: Final = (
     rule(
         "thanks thank+you",

@@ -1,8 +1,8 @@
-"""Makes a text easy to match: bounded, in lower case, words apart, a newline where a sentence ends."""
+"""Normalises a text for matching: bounded length, lower case, separated words, a newline at each end of a sentence."""
 
 from typing import Final
 
-INSPECTED_CHARS: Final = 2_000  # half of them from either end: a request stands before or behind what is pasted
+INSPECTED_CHARS: Final = 2_000  # half from each end: a request is before or after pasted text
 SENTENCE_ENDS: Final = ".!?;:¡¿\n\r"
 
 

@@ -1,4 +1,4 @@
-"""Marks of a task that is complete: an assistant reports it, or a user says that it is."""
+"""Detects completed tasks: an assistant reports it, or a user says so."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Corrections and clarifications: what was said or done before does not hold."""
+"""Detects corrections and clarifications of earlier statements or actions."""
 
 from typing import Final
 
@@ -26,6 +26,7 @@ ENGLISH: Final = (
         after=(START,),
         then=r" (?:i (?:meant|mean|wanted|said)|it s|it is|it was|that s|that is|no|not|let s|make it|use)\b",
     ),
+    rule("not+quite", after=(START,), then=r"(?! (?:sure|as|the|what|ready|like|there|my|yet)\b)"),
     rule("meant", after=("i ", "what i ", "really ", "actually ")),
     rule("asked wanted said", after=("not what i ", "isn t what i ")),
     rule("said", after=(f"{START}i ", "no i "), then=r"(?: \w{1,20}){1,6} not\b"),
@@ -50,7 +51,7 @@ ENGLISH: Final = (
 )
 GERMAN: Final = (
     rule("falsch", after=IST, then=r"(?! (?:zu|wenn)\b)"),
-    rule("nein", after=(START,), then=r" (?:das (?:ist|war|stimmt)|ich (?:meinte|meine|wollte|sagte)|nicht)\b"),
+    rule("nein", after=(START,), then=r" (?:das (?:ist|war|stimmt)|stimmt|ich (?:meinte|meine|wollte|sagte)|nicht)\b"),
     rule("meinte", after=("ich ", "damit ")),
     rule("gemeint", then=r" (?:war|ist|habe ich|sind)\b"),
     rule(
@@ -66,6 +67,8 @@ GERMAN: Final = (
 FRENCH: Final = (
     rule("faux inexact", after=("c est ", "c était ", "est ", START), then=r"(?! (?:de|que si)\b)"),
     rule("voulais", after=("je ",), then=r" (?:plutôt )?dire\b"),
+    rule("fait", after=(f"{START}en ",), then=r" non\b"),
+    rule("non", after=(START,), then=r" (?:c est|ce n est|pas|je (?:voulais|parlais))\b"),
     rule("trompé trompée", after=("suis ", "es ", "êtes ", "me ", "a ")),
     rule("erreur", then=r" de ma part\b"),
     rule("rectification correction", after=(START,), then=END),
@@ -75,6 +78,8 @@ FRENCH: Final = (
 )
 SPANISH: Final = (
     rule("mal", after=("eso está ", "eso esta ", "esto está ", "es que está "), then=END),
+    rule("realidad", after=(f"{START}en ",), then=r" no\b"),
+    rule("no", after=(START,), then=r" (?:eso|era|perdón|quería|quise)\b"),
     rule("refería referia", after=("me ",)),
     rule("decir", after=("quería ", "quise ", "queria "), unless=("qué quería ", "que quería ")),
     rule("equivoqué equivoque equivocado equivocada", after=("me ", "he ", "estás ", "estaba ", "me he ", "has ")),

@@ -1,6 +1,6 @@
 """Runs all detectors over one message, once, on arrival.
 
-A text is cleaned and searched for what triggers a rule, which costs about as much as reading it.
+Cleaning and searching a text costs about as much as reading it.
 """
 
 from typing import Final
@@ -27,24 +27,24 @@ from streams.windows.detectors.traits import (
     TOOL_RESULT,
 )
 
-SPACES_IN_SHORT: Final = casual.MOST_WORDS + 4  # some stand beside the end of a sentence
+SPACES_IN_SHORT: Final = casual.MAX_WORDS + 4  # allows for spaces at ends of sentences
 SUBSTANTIAL: Final = DIRECTIVE | ERROR | CORRECTION | TASK_COMPLETE | TASK_BEGINS | TOOL_CALL
 
 
 class Detected(Struct, frozen=True, gc=False):
-    """What a message's text says: `traits`, and a `fingerprint` that equal texts share."""
+    """The result of the detectors: `traits`, and a `fingerprint` that equal texts share."""
 
     traits: int
     fingerprint: int
 
 
 def detect_in(message: Message) -> Detected:
-    """What `detect` finds in a message."""
+    """Runs `detect` on a message."""
     return detect(message.role, message.content, bool(message.tool_calls))
 
 
 def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
-    """The traits of a message and its fingerprint; the time is bounded whatever the text's length."""
+    """The traits of a message and its fingerprint; the time is bounded for any length of text."""
     traits = TOOL_RESULT if role == "tool" else TOOL_CALL if calls_tools else 0
     if role == "system" or not text:
         return Detected(traits, 0)
@@ -52,15 +52,17 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
     clean = cleaned(seen)
     flat = flattened(clean)
     spaces = flat.count(b" ")
-    words = clean.decode("latin-1").split() if spaces <= SPACES_IN_SHORT else []  # of a longer text the spaces tell
+    words = (
+        clean.decode("latin-1").split() if spaces <= SPACES_IN_SHORT else []
+    )  # for longer texts the number of spaces is enough
     count = len(words) or spaces
     traits |= lexicon.fitting(role, count).traits(flat)
-    if traits & DIRECTIVE and count <= directive.MOST_WORDS:
+    if traits & DIRECTIVE and count <= directive.MAX_WORDS:
         traits |= LASTING
-    if count > error.MOST_WORDS:
+    if count > error.MAX_WORDS:
         ends = flattened(b"%b\n%b" % (clean[: error.END_CHARS], clean[-error.END_CHARS :]))
         traits |= lexicon.ENDS[role].traits(ends)
-    if count <= casual.MOST_WORDS and role != "tool":
+    if count <= casual.MAX_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
     if role == "user" and not traits & CASUAL and specific(seen, count):
         traits |= SPECIFIC
@@ -68,7 +70,7 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
 
 
 def _casual(traits: int, words: list[str], text: str) -> int:
-    """Settles CASUAL: never of a message that says anything else."""
+    """Sets CASUAL, only on messages without any other trait."""
     said = traits & ~(CASUAL | GRATEFUL)
     if said & SUBSTANTIAL or said >= REFERENCE:
         return said

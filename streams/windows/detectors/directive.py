@@ -1,13 +1,14 @@
-"""Directives and constraints: how the user wants things done, and what must not happen.
+"""Detects directives and constraints: how the user wants things done, and what must not happen.
 
-What a long text says of that, a pasted prompt or a detailed order, is about its own task, unless it says otherwise.
+Directives in a long text, such as a pasted prompt or a detailed order, count for its own task only, unless it says
+otherwise.
 """
 
 from typing import Final
 
 from streams.windows.detectors.rule import START, rule
 
-MOST_WORDS: Final = 50  # of a message whose directives outlive their task
+MAX_WORDS: Final = 50  # in a message whose directives apply to later tasks
 
 ASKING: Final = (START, "please ", "also ", "just ", "ok ", "then ")
 ADDED: Final = ("and ", "but ", "so ", "or ")
@@ -21,6 +22,13 @@ PRIER: Final = (START, "plaît ", "et ", "mais ", "alors ", "donc ")
 PEDIR: Final = (START, "favor ", "y ", "pero ", "entonces ")
 LIMITED: Final = r"(?:nicht|nie|niemals|keine?[nmrs]?|nur|höchstens|maximal|auf keinen|ausschließlich)\b"
 
+# Before "never" and "always" at the end of a sentence: a statement about the present or past, not a directive.
+_TELLING = (
+    "i we you he she it they there this that ve have has had is are was were s re m d ll do does did will would can could "
+    "or not than"
+)
+TELLING: Final = tuple(f"{word} " for word in _TELLING.split())
+
 ENGLISH: Final = (
     rule("always", after=(*ASKING, "should ", "must ", "you to ", "shall ", "can you ", "could you ")),
     rule(
@@ -29,6 +37,9 @@ ENGLISH: Final = (
         then=r" (?!mind\b|heard|been|had|was|knew|saw|thought|again\b|ever\b|really|learn(?:ed|t)|liked|got|did|seen)\w",
     ),
     rule("always never", after=ADDED, then=COMMANDED),
+    rule("never", unless=TELLING, then=r" (?!mind\b|again\b|ever\b|before\b|really\b)\w{1,20}(?= ?\n)"),
+    rule("always", unless=(*TELLING, "as ", "almost ", "nearly ", "like "), then=r"(?= ?\n)"),
+    rule("no", after=(START, "but ", "and ", "just "), then=r" \w{1,20}(?: \w{1,20}){0,2} please\b"),
     rule(
         "must",
         unless=("i ", "he ", "she "),
@@ -137,7 +148,7 @@ SPANISH: Final = (
 )
 RULES: Final = ENGLISH + GERMAN + FRENCH + SPANISH
 
-# Whatever the message's length, these are about all tasks to come.
+# In messages of any length these apply to all later tasks.
 STANDING: Final = (
     rule("from+now+on"),
     rule("jetzt sofort", after=("ab ",)),

@@ -1,15 +1,15 @@
-"""Errors: what a program reports, and a person who says that something does not work. Their absence is no error.
+"""Detects errors: program output, and people who say that something does not work. Statements of no error do not count.
 
-A long text that speaks of errors, a prompt or a file of source code, reports none, unless it has what a program prints when
-it fails, or begins or ends with the error.
+A long text that mentions errors, such as a prompt or source code, reports none, unless it has typical output of a failed
+program, or begins or ends with the error.
 """
 
 from typing import Final
 
 from streams.windows.detectors.rule import START, rule
 
-MOST_WORDS: Final = 150  # of a message in which any mention of an error reports one
-END_CHARS: Final = 100  # of a longer one, from either end, in which it does so too
+MAX_WORDS: Final = 150  # in a message in which any mention of an error counts
+END_CHARS: Final = 100  # at each end of a longer message, where any mention counts too
 
 NONE: Final = (
     *("no ", "any ", "without ", " 0 ", "\n0 ", "zero ", "not an ", "trial and ", "of ", "handle ", "handles "),
@@ -47,7 +47,7 @@ EXCEPTIONS: Final = (
 
 CODE: Final = ("raise ", "except ", "error ", "throw ", "throws ", "new ", "catch ", "class ", "isinstance ", "import ")
 
-# What programs print and people hardly say: these report an error in a text of any length.
+# Typical program output: reports an error in a text of any length.
 TRACES: Final = (
     rule(EXCEPTIONS, unless=CODE),
     rule("error", after=(START,), then=NOT_TALKED_ABOUT),

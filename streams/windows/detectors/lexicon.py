@@ -1,4 +1,4 @@
-"""Which rules apply to whose messages, found by their triggers."""
+"""Finds the rules that apply to a message, by their trigger words and the role of the speaker."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -7,7 +7,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from schemas.conversations.messages import Role
 from streams.windows.detectors import beginning, casual, completion, correction, directive, error, reference
-from streams.windows.detectors.rule import MOST_PLACES, START, Rule
+from streams.windows.detectors.rule import MAX_PLACES, START, Rule
 from streams.windows.detectors.traits import (
     CASUAL,
     CORRECTION,
@@ -23,15 +23,15 @@ from streams.windows.detectors.traits import (
 )
 
 SENTENCE_END: Final = START.encode()
-# Four that no cleaned text contains. Where all patterns begin with one of three bytes, the search leaps from one of those to
-# the next, which a space in every fifth place makes half as slow again.
+# Four bytes that no cleaned text contains. If all patterns began with one of three bytes, the search would use a prefilter that
+# jumps between those bytes, which takes 1.5 times as long in text with a space in every fifth place.
 NOWHERE: Final = (b"\x01", b"\x02", b"\x03", b"\x04")
 
 Concerns = Iterable[tuple[int, tuple[Rule, ...]]]
 
 
 class Lexicon:
-    """The rules that apply to one role. Their triggers are looked for all at once."""
+    """The rules for one role. All triggers are searched for at once."""
 
     def __init__(self, concerns: Concerns) -> None:
         rules: dict[str, list[tuple[int, Rule]]] = {}
@@ -45,14 +45,14 @@ class Lexicon:
         self._search = BytesAhoCorasick([*spaced, *NOWHERE], implementation=Implementation.DFA)
 
     def traits(self, flat: bytes) -> int:
-        """What the rules find in flattened text."""
+        """The traits that the rules find in flattened text."""
         places = self._search.find_matches_as_indexes(flat.replace(SENTENCE_END, b" "), overlapping=True)
         if not places:
             return 0
         text = flat.decode("latin-1")
         traits = 0
         referred: list[int] = []
-        for trigger, start, end in places[:MOST_PLACES]:
+        for trigger, start, end in places[:MAX_PLACES]:
             for trait, rule in self._rules[trigger]:
                 if traits & trait == trait or not rule.holds(text, start + 1, end - 1):
                     continue
@@ -80,7 +80,7 @@ SHORT: Final[dict[Role, Lexicon]] = {
     "assistant": Lexicon((*_FAILED, *_SAID, *_SOCIAL)),
     "tool": Lexicon(((ERROR, error.PROGRAMS),)),
 }
-# What is too long to be casual is spared the rules for it: their words are common.
+# Long messages skip the rules for casual messages, whose trigger words are common.
 LONG: Final[dict[Role, Lexicon]] = {
     "user": Lexicon((*_FAILED, *_ASKED)),
     "assistant": Lexicon((*_FAILED, *_SAID)),
@@ -91,7 +91,7 @@ PASTED: Final[dict[Role, Lexicon]] = {
     "assistant": Lexicon((*_TRACED, *_SAID)),
     "tool": Lexicon(_TRACED),
 }
-# For the two ends of what is pasted.
+# For the two ends of pasted text.
 ENDS: Final[dict[Role, Lexicon]] = {
     "user": Lexicon(_FAILED),
     "assistant": Lexicon(_FAILED),
@@ -101,6 +101,6 @@ ENDS: Final[dict[Role, Lexicon]] = {
 
 def fitting(role: Role, words: int) -> Lexicon:
     """The rules for a message of so many words."""
-    if words <= casual.MOST_WORDS:
+    if words <= casual.MAX_WORDS:
         return SHORT[role]
-    return LONG[role] if words <= error.MOST_WORDS else PASTED[role]
+    return LONG[role] if words <= error.MAX_WORDS else PASTED[role]

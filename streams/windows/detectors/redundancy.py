@@ -1,4 +1,4 @@
-"""Redundant messages: a text that a later message of the same role says again, such as a file read twice."""
+"""Detects redundant messages: a later message of the same role has the same text, such as a file read twice."""
 
 from collections.abc import Iterable
 from typing import Final, Protocol
@@ -6,11 +6,11 @@ from zlib import crc32
 
 from streams.windows.detectors.cleaning import inspected
 
-SHORTEST_CHARS: Final = 24  # "yes" answers another question each time
+MIN_CHARS: Final = 24  # short texts such as "yes" repeat without being redundant
 
 
 class Fingerprinted(Protocol):
-    """What redundancy needs to know of a message."""
+    """The fields of a message that redundancy needs."""
 
     @property
     def role(self) -> str: ...
@@ -24,7 +24,7 @@ def fingerprint(text: str, clean: bytes) -> int:
     `clean` is the cleaned form, in bytes, of what is inspected of `text`. A long text counts by its start, its end and its
     length. Two texts of one window that differ are taken for equal with a probability below 1 in 10,000 (500 messages).
     """
-    if len(text) < SHORTEST_CHARS:
+    if len(text) < MIN_CHARS:
         return 0
     if text.isascii():
         return crc32(clean, len(text)) or 1
@@ -32,7 +32,7 @@ def fingerprint(text: str, clean: bytes) -> int:
 
 
 def redundant(messages: Iterable[Fingerprinted]) -> set[int]:
-    """The places (from 0) of messages that a later one says again."""
+    """The places (from 0) of messages that a later one repeats."""
     latest: dict[tuple[str, int], int] = {}
     repeated: set[int] = set()
     for place, message in enumerate(messages):

@@ -1,10 +1,11 @@
-"""References to earlier messages: what was said, shown or agreed before. Several in one message count several times."""
+"""Detects references to earlier messages: statements, outputs or agreements before. Several in one message count several
+times."""
 
 from typing import Final
 
 from streams.windows.detectors.rule import rule
 
-APART_CHARS: Final = 28  # "as I said earlier" is one reference, found twice
+APART_CHARS: Final = 28  # two triggers within one phrase ("as I said earlier") are one reference
 
 SPOKEN: Final = (
     "as i ",

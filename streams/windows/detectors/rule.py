@@ -1,16 +1,16 @@
-"""A rule: a trigger, and what must stand right before and behind it for it to mean what it seems to mean.
+"""A rule: a trigger with conditions on the words right before and after it.
 
-Rules are tried only where their trigger occurs, at a bounded number of places, and look at a bounded stretch on either
-side, so that a text costs time in proportion to its length, whoever wrote it.
+Rules are tried only where their trigger occurs, at a bounded number of places and with bounded context, so the time is
+linear in the length of any text.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-START: Final = "\n"  # in flattened text a newline stands around it all and where a sentence ends
+START: Final = "\n"  # flattened text has a newline at its start, its end, and each end of a sentence
 END: Final = r"(?= ?\n)"
-MOST_PLACES: Final = 100  # of triggers in a text that are looked at
+MAX_PLACES: Final = 100  # triggers examined in one text
 
 
 class Rule(NamedTuple):

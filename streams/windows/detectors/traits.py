@@ -1,6 +1,6 @@
-"""What the detectors found in a message, as bits of one small integer: cheap to store, to decode and to score.
+"""Traits found by the detectors, as bits of one small integer: cheap to store, decode and score.
 
-Two more facts about a message, its age and its distance from the end, change with time and are therefore not among them.
+The age of a message and its distance from the end change with time and are therefore not traits.
 """
 
 from typing import Final
@@ -13,9 +13,9 @@ CORRECTION: Final = 1 << 4
 CASUAL: Final = 1 << 5
 TASK_COMPLETE: Final = 1 << 6
 TASK_BEGINS: Final = 1 << 7
-TASK_SWITCHES: Final = 1 << 8  # it begins a task, and the one before is over
-LASTING: Final = 1 << 9  # a directive that is about more than its task
-GRATEFUL: Final = 1 << 10  # thanks for something, which makes a message casual if it asks nothing; settled on arrival
+TASK_SWITCHES: Final = 1 << 8  # it begins a task and ends the one before
+LASTING: Final = 1 << 9  # a directive that applies beyond its task
+GRATEFUL: Final = 1 << 10  # thanks; makes a message casual if it asks nothing; resolved on arrival
 SPECIFIC: Final = 1 << 14  # a user states something with a number, a name or many words
 
 NAMES: Final = {
@@ -32,17 +32,17 @@ NAMES: Final = {
 }
 
 REFERENCE: Final = 1 << 11  # one reference to an earlier message: three bits from here on are a count
-MOST_REFERENCES: Final = 7
+MAX_REFERENCES: Final = 7
 
 
 def references(traits: int) -> int:
-    """How many references to earlier messages were found, at most `MOST_REFERENCES`."""
-    return traits // REFERENCE & MOST_REFERENCES
+    """How many references to earlier messages were found, at most `MAX_REFERENCES`."""
+    return traits // REFERENCE & MAX_REFERENCES
 
 
 def with_references(traits: int, count: int) -> int:
     """The traits with their count of references replaced."""
-    return traits & ~(MOST_REFERENCES * REFERENCE) | min(count, MOST_REFERENCES) * REFERENCE
+    return traits & ~(MAX_REFERENCES * REFERENCE) | min(count, MAX_REFERENCES) * REFERENCE
 
 
 def names(traits: int) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Extraction as a window sees it: triggers, slices, and what is on its way."""
+"""Extraction as a window sees it: triggers, slices, and pending requests."""

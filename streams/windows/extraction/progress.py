@@ -1,4 +1,4 @@
-"""The extraction of a window: what waits to be asked for, what is on its way, what is answered."""
+"""The extraction of a window: waiting messages, pending requests, answers."""
 
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -12,159 +12,194 @@ from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices, triggers
 from streams.windows.extraction.triggers import Waiting
-from streams.windows.rows.head import Head, Requested
+from streams.windows.rows.head import Head, PendingRequest
 from streams.windows.terms import Terms
 
-MOST_ASKED = 32  # slices of one window on their way at a time; what waits behind them is asked for as answers come
+MAX_PENDING_REQUESTS = 32  # unanswered requests of one window; further slices are requested as answers arrive
 
 Requests = list[ExtractionRequest]
 
 
 class Extraction:
-    """Reads the window's `entries` and keeps its head's account of them."""
+    """Tracks which messages of `entries` wait for extraction, and the pending requests in the `head`."""
 
     def __init__(self, head: Head, entries: dict[int, Entry]) -> None:
         self._head = head
         self._entries = entries
-        self._positions = deque(position for position in entries if position >= head.cut_to)
-        waiting = [entries[position].said for position in self._positions]
+        self._positions = deque(position for position in entries if position >= head.requested_to)
+        waiting = [entries[position].message for position in self._positions]
         self._tokens = sum(message.tokens for message in waiting)
         self._users = sum(message.role == "user" for message in waiting)
 
     def take(self, message: SliceMessage, terms: Terms, now: float) -> Requests:
-        """A message came in; asks for extraction when that triggers it."""
+        """Adds a message; requests extraction if the message triggers it."""
         if not self._head.waiting_since:
             self._head.waiting_since = now
         self._positions.append(message.position)
         self._tokens += message.tokens
         self._users += message.role == "user"
         policy = terms.policy
-        if terms.asks and (not policy.extract or triggers.extracts_at(message, self._tokens, self._users > 0, policy)):
+        if not terms.extracts_on_arrival:
+            return []
+        if not policy.extract or triggers.extracts_at(message, self._tokens, self._users > 0, policy):
             return self.request_all(policy, now)
         return []
 
     @property
     def waiting(self) -> Waiting:
-        return Waiting(self._head.waiting_since, self._head.heard_at)
+        return Waiting(self._head.waiting_since, self._head.last_message_at)
 
     def due_at(self, policy: Policy) -> float | None:
-        """When time asks for what waits, if anything does; what waits for answers to others is not asked for by time."""
+        """When a time trigger requests the waiting messages (Unix seconds); None if no message waits, or the limit of pending
+        requests is reached."""
         head = self._head
-        if not head.waiting_since or head.wanted:
+        if not head.waiting_since or head.at_request_limit:
             return None
         return triggers.due_at(self.waiting, head.ended, policy)
 
     def due_lane(self, policy: Policy, now: float) -> Lane:
-        """The lane of what is asked for because `due_at` has come."""
+        """The lane of a request that `due_at` triggers."""
         return triggers.lane(self.waiting, self._head.ended, policy, now)
 
-    def request_all(self, policy: Policy, now: float, lane: Lane = "live") -> Requests:
-        """Asks for the extraction of every message not asked for yet, as far as that may be on its way at a time.
+    def request_all(self, policy: Policy, now: float, lane: Lane = "live", *, may_wait: bool = False) -> Requests:
+        """Requests extraction of every waiting message, up to MAX_PENDING_REQUESTS slices.
 
-        Under a policy without extraction they count as extracted.
+        `may_wait`: nobody waits for the result, so the requests may be parked. Under a policy without extraction the messages
+        count as extracted, and nothing is requested.
         """
         head = self._head
-        head.wanted = False
-        if head.resumed:  # what came late is asked for: from now on it is a conversation like any other
+        head.at_request_limit = False
+        if head.resumed:  # messages after the end are requested now: the conversation is open again
             head.ended = head.resumed = False
         if not policy.extract:
             self._mark_requested(len(self._positions))
             return []
-        if len(head.asked) >= MOST_ASKED:  # looked at first: a backlog of thousands is not gone through at each message
-            head.wanted = True
+        if len(head.pending) >= MAX_PENDING_REQUESTS:  # checked before cutting, which takes time for a long backlog
+            head.at_request_limit = True
             return []
         requests: Requests = []
         overlap = self._before(self._positions[0], policy) if self._positions else []
         for run in slices.cut((self._entries[position] for position in self._positions), policy):
-            if len(head.asked) == MOST_ASKED:
-                head.wanted = True
+            if len(head.pending) == MAX_PENDING_REQUESTS:
+                head.at_request_limit = True
                 break
-            asked = slices.request(
-                run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap, in_group=head.in_group
+            request = slices.request(
+                run,
+                head.scope,
+                head.partition,
+                policy,
+                now,
+                lane=lane,
+                overlap=overlap,
+                in_group=head.in_group,
+                may_wait=may_wait,
             )
             overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
-            head.asked.append(
-                Requested(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
+            head.pending.append(
+                PendingRequest(
+                    request.request_id,
+                    request.first,
+                    request.last,
+                    request.attempt,
+                    due,
+                    lane == "background",
+                    may_wait,
+                )
             )
-            requests.append(asked)
+            requests.append(request)
         self._mark_requested(sum(len(request.messages) for request in requests))
         return requests
 
     def _mark_requested(self, count: int) -> None:
-        """The first so many that waited wait no longer."""
+        """Marks the first `count` waiting messages as requested."""
         taken = [self._positions.popleft() for _ in range(count)]
         if taken:
-            self._head.cut_to = taken[-1] + 1
-        if not self._positions:  # nearly always all of them are taken
+            self._head.requested_to = taken[-1] + 1
+        if not self._positions:  # the usual case
             self._tokens = self._users = 0
             self._head.waiting_since = 0.0
             return
         for position in taken:
-            message = self._entries[position].said
+            message = self._entries[position].message
             self._tokens -= message.tokens
             self._users -= message.role == "user"
 
     def request_again(self, policy: Policy, now: float) -> Requests:
-        """The requests whose answers are overdue."""
+        """Repeats the requests whose answers are overdue."""
         requests = []
-        for asked in self._head.asked:
-            if now < asked.due:
+        for request in self._head.pending:
+            if now < request.due:
                 continue
-            asked.attempt += 1
-            asked.due = now + policy.reask_after_s * 2 ** (asked.attempt - 1)
-            run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
-            lane: Lane = "background" if asked.background else "live"
-            head, overlap = self._head, self._before(asked.first, policy)
-            again = slices.request(
-                run, head.scope, head.partition, policy, now, asked.attempt, lane, overlap, head.in_group
-            )
-            requests.append(structs.replace(again, request_id=asked.request_id))
+            request.attempt += 1
+            request.due = now + policy.reask_after_s * 2 ** (request.attempt - 1)
+            requests.append(self._again(request, policy, now))
         return requests
 
+    def hasten(self, policy: Policy, now: float) -> Requests:
+        """Repeats the requests that may be parked, to be answered at once."""
+        parked = [request for request in self._head.pending if request.may_wait]
+        for request in parked:
+            request.may_wait = False
+        return [self._again(request, policy, now) for request in parked]
+
+    def _again(self, request: PendingRequest, policy: Policy, now: float) -> ExtractionRequest:
+        """The same request under the same id, to be answered at once."""
+        run = [self._entries[at].message for at in self.between(request.first, request.last)]
+        lane: Lane = "background" if request.background else "live"
+        head, overlap = self._head, self._before(request.first, policy)
+        again = slices.request(
+            run, head.scope, head.partition, policy, now, request.attempt, lane, overlap, head.in_group
+        )
+        return structs.replace(again, request_id=request.request_id)
+
     def _before(self, first: int, policy: Policy) -> Sequence[SliceMessage]:
-        """The messages before a slice that go with it, as far as they have not left."""
+        """The overlap: messages before a slice that are still in the window."""
         if not policy.overlap_messages:
             return []
         earlier = takewhile(lambda at: at < first, self._entries)
-        return [self._entries[at].said for at in deque(earlier, maxlen=policy.overlap_messages)]
+        return [self._entries[at].message for at in deque(earlier, maxlen=policy.overlap_messages)]
 
     def between(self, first: int, last: int) -> list[int]:
-        """The positions of messages from `first` to `last`; those before are few, as the oldest leave first."""
+        """The positions of the window's messages from `first` to `last`, both included."""
         return [at for at in takewhile(lambda at: at <= last, self._entries) if at >= first]
 
-    def erase(self, gone: Collection[int], now: float, *, partly: bool = False) -> None:
-        """These messages are no longer in the window. A slice of which some are left is asked for anew. If only some people's
-        words are gone, so are the other slices: what waits to be asked about is removed for the whole conversation."""
+    def erase(self, erased: Collection[int], now: float, *, of_some_users: bool = False) -> None:
+        """Removes the messages `gone`. A pending slice that loses messages gets a new request for the rest.
+
+        `of_some_users`: only some users' messages are erased; then every other pending request is repeated too.
+        """
         head = self._head
-        waiting = [position for position in self._positions if position not in gone]
-        asked = [self._remaining(asked, gone, now) for asked in head.asked]
-        head.asked = [each for each in asked if each is not None]
-        for each in head.asked if partly else ():
-            each.due = min(each.due, now)
-        head.cut_to = max(head.cut_to, *(position + 1 for position in gone), 0) if not waiting else waiting[0]
+        waiting = [position for position in self._positions if position not in erased]
+        remaining = [self._remaining(request, erased, now) for request in head.pending]
+        head.pending = [request for request in remaining if request is not None]
+        for request in head.pending if of_some_users else ():
+            request.due = min(request.due, now)
+        head.requested_to = (
+            max(head.requested_to, *(position + 1 for position in erased), 0) if not waiting else waiting[0]
+        )
         if not waiting:
             head.waiting_since = 0.0
         self._positions = deque(waiting)
-        messages = [self._entries[position].said for position in waiting]
+        messages = [self._entries[position].message for position in waiting]
         self._tokens = sum(message.tokens for message in messages)
         self._users = sum(message.role == "user" for message in messages)
 
-    def _remaining(self, asked: Requested, gone: Collection[int], now: float) -> Requested | None:
-        """Under another id, as the question is another one."""
-        left = self.between(asked.first, asked.last)
-        if not left or not any(asked.first <= at <= asked.last for at in gone):
-            return asked if left else None
-        request_id = ids.derive("left", asked.request_id, len(left))
-        return Requested(request_id, left[0], left[-1], 0, now, asked.background)
+    def _remaining(self, request: PendingRequest, erased: Collection[int], now: float) -> PendingRequest | None:
+        """The pending request for the rest of a slice; None for an empty rest. A changed slice gets a new request id."""
+        left = self.between(request.first, request.last)
+        if not left or not any(request.first <= at <= request.last for at in erased):
+            return request if left else None
+        request_id = ids.derive("left", request.request_id, len(left))
+        return PendingRequest(request_id, left[0], left[-1], 0, now, request.background)
 
-    def answered(self, request_id: str, now: float) -> Requested | None:
-        """The answer to a slice is stored. One that nobody waits for changes nothing."""
-        asked = next((asked for asked in self._head.asked if asked.request_id == request_id), None)
-        if asked is not None:
-            self._head.asked.remove(asked)
-            self._head.touched_at = now
-        return asked
+    def answered(self, request_id: str, now: float) -> PendingRequest | None:
+        """Ends a pending request: its answer is stored. An unknown request changes nothing."""
+        request = next((each for each in self._head.pending if each.request_id == request_id), None)
+        if request is not None:
+            self._head.pending.remove(request)
+            self._head.changed_at = now
+        return request
 
 
 def latest(run: Sequence[SliceMessage], count: int) -> Sequence[SliceMessage]:

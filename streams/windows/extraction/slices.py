@@ -1,4 +1,4 @@
-"""Cutting messages into slices: as few as fit the policy's limits, apart between tasks where that is near, each with an id."""
+"""Cuts messages into slices: as few as the policy's limits allow, preferably between tasks, each with an id."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -15,10 +15,10 @@ from streams.windows.entry import Entry
 from streams.windows.extraction.speakers import fed
 from streams.windows.rows.head import Head
 
-ESCAPED = 6  # bytes of a character at most, as JSON
-FIELDS_BYTES = 6_500  # at most, of a message's other fields, three of them texts of up to 256 characters
-LEAST_FULL = 0.5  # of a slice that ends before its limits, for the sake of a task that begins
-OVERLAP_CHARS = 400  # of each message before a slice: its end, where an assistant asks what the user then answers
+ESCAPED = 6  # most bytes of a character in JSON
+FIELDS_BYTES = 6_500  # most bytes of a message's other fields, three of them texts of up to 256 characters
+MIN_FULL = 0.5  # least fill of a slice that ends early, at the beginning of a task
+OVERLAP_CHARS = 400  # of each message before a slice: its end, which may have the question that the user answers
 
 
 def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
@@ -29,16 +29,16 @@ def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage
     """
     filling = _Filling(policy)
     for entry in entries:
-        length = _most_bytes(entry.said)
-        while filling.entries and not filling.has_room(entry.said, length):
+        length = _most_bytes(entry.message)
+        while filling.entries and not filling.has_room(entry.message, length):
             yield filling.taken(entry)
         filling.add(entry, length)
     if filling.entries:
-        yield tuple(entry.said for entry in filling.entries)
+        yield tuple(entry.message for entry in filling.entries)
 
 
 class _Filling:
-    """A run that messages are added to, with its tokens and its bytes, or a bound on them."""
+    """A run being filled, with its tokens and a bound on its bytes."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -46,27 +46,30 @@ class _Filling:
 
     def _start(self, entries: list[Entry]) -> None:
         self.entries = entries
-        self._tokens = sum(entry.said.tokens for entry in entries)
-        self._bytes = sum(_most_bytes(entry.said) for entry in entries)
+        self._tokens = sum(entry.message.tokens for entry in entries)
+        self._bytes = sum(_most_bytes(entry.message) for entry in entries)
 
     def add(self, entry: Entry, length: int) -> None:
-        """`length` is its length as JSON, or a bound on it."""
+        """Adds an entry; `length` is its length as JSON, or a bound on it."""
         self.entries.append(entry)
-        self._tokens += entry.said.tokens
+        self._tokens += entry.message.tokens
         self._bytes += length
 
     def has_room(self, message: SliceMessage, length: int) -> bool:
         policy = self._policy
         if self._tokens + message.tokens > policy.slice_tokens:
             return False
-        if self._bytes + length > policy.slice_bytes:  # by the bound; to measure costs as much as writing it all
-            self._bytes, length = sum(len(codec.encode(each.said)) for each in self.entries), len(codec.encode(message))
+        if self._bytes + length > policy.slice_bytes:  # compares a bound first: measuring costs a full encoding
+            self._bytes, length = (
+                sum(len(codec.encode(each.message)) for each in self.entries),
+                len(codec.encode(message)),
+            )
         return self._bytes + length <= policy.slice_bytes
 
     def taken(self, following: Entry) -> tuple[SliceMessage, ...]:
-        """What goes out now that `following` has no room; what it leaves begins with a task."""
+        """The run to send now that `following` has no room; the rest begins with a task."""
         end = self._end(following)
-        run = tuple(entry.said for entry in self.entries[:end])
+        run = tuple(entry.message for entry in self.entries[:end])
         self._start(self.entries[end:])
         return run
 
@@ -74,16 +77,16 @@ class _Filling:
         tokens = characters = 0
         end = len(self.entries)
         for number, (entry, after) in enumerate(pairwise((*self.entries, following)), start=1):
-            tokens += entry.said.tokens
-            characters += len(entry.said.content)
+            tokens += entry.message.tokens
+            characters += len(entry.message.content)
             full = max(tokens / self._policy.slice_tokens, characters / self._policy.slice_bytes)
-            if after.segment != entry.segment and full >= LEAST_FULL:
+            if after.segment != entry.segment and full >= MIN_FULL:
                 end = number
         return end
 
 
 def _most_bytes(message: SliceMessage) -> int:
-    """A bound on its length as JSON; for tool calls, whose arguments may be anything, the length itself."""
+    """A bound on the message's length as JSON; for tool calls, with arbitrary arguments, the exact length."""
     if message.tool_calls:
         return len(codec.encode(message))
     speaker = len(message.user_id or "") + len(message.name or "")
@@ -91,9 +94,9 @@ def _most_bytes(message: SliceMessage) -> int:
 
 
 def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy, now: float) -> ExtractionRequest:
-    """The request for a summary of messages that left for a gap; what its marker says so far goes with it.
+    """The request for a summary of messages that left for a gap, with the marker's summary so far.
 
-    Of more than a slice may hold, the latest messages are summarised.
+    Summarises the latest messages if there are more than a slice may hold.
     """
     *_, run = cut(left, policy)
     first, last = left[0].position, left[-1].position
@@ -128,11 +131,12 @@ def request(
     lane: Lane = "live",
     overlap: Sequence[SliceMessage] = (),
     in_group: bool = False,
+    may_wait: bool = False,
 ) -> ExtractionRequest:
-    """The extraction request of one slice; the same slice has the same id, whoever asks and however often.
+    """The extraction request of one slice; equal slices have equal ids.
 
-    `overlap` are messages before it, of which the request takes the ends. `in_group`: others than the user of the scope take
-    part in the conversation.
+    `overlap` are messages before it, of which the request takes the ends. `in_group`: the conversation has further people
+    besides the user of the scope.
     """
     first, last = messages[0], messages[-1]
     namespaces, speakers = fed(messages, overlap, scope, policy, in_group=in_group)
@@ -152,11 +156,12 @@ def request(
         overlap=tuple(_excerpt(message) for message in overlap),
         lane=lane,
         speakers=speakers,
+        may_wait=may_wait,
     )
 
 
 def _excerpt(message: SliceMessage) -> SliceMessage:
-    """As much of a message as shows what the next one is about."""
+    """The part of a message that shows the context of the next one."""
     content = message.content
     if len(content) > OVERLAP_CHARS:
         content = f"…{content[-OVERLAP_CHARS:]}"

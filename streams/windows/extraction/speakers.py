@@ -1,4 +1,4 @@
-"""Who speaks in a slice, and which namespaces each person feeds. Decided when the slice is cut."""
+"""The speakers of a slice, and the namespaces that each of them feeds, as of the cut."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ def fed(
     *,
     in_group: bool,
 ) -> Fed:
-    """The namespaces that a slice feeds, and its speakers where that has to be told: in a conversation of several people
-    (`in_group`), and of one person where a namespace is fed by others too, so that its memories must say who.
+    """The namespaces that a slice feeds, and its speakers where they matter: in a conversation of several people
+    (`in_group`), and where a namespace is fed by other people too, so that its memories must name the speaker.
 
-    Others feed one where the policy has a namespace for each person beside it. Who gives names wants to read them.
+    Others feed a namespace if the policy also has one for each person. Speakers with names are always listed.
     """
     saying = speaking(messages, scope)
     if not saying:

@@ -1,29 +1,30 @@
-"""When what was said and not yet extracted is asked for: by what a message brings, and by time."""
+"""Triggers of extraction: by message and by time."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas.extraction.requests import Lane, SliceMessage
-from schemas.policies.policies import Policy, Schedule
+from schemas.policies.policies import Policy
+from schemas.policies.triggers import Schedule
 
-# A consolidation run asks at a schedule's moment, for all windows together, and counts what comes of it. What none has asked
-# for by then each window asks for by itself.
+# A consolidation run requests all windows together at a scheduled time and counts the results. What no run has requested
+# by then each window requests itself.
 RUN_WITHIN_S: Final = 900.0
 
-SCHEDULES_KEPT: Final = 64  # whose next moment is remembered
+SCHEDULES_KEPT: Final = 64  # cached next times
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Waiting(NamedTuple):
-    """What waits to be extracted: when its first and its last message came in (Unix seconds)."""
+    """When the first and the last waiting message arrived (Unix seconds)."""
 
     since: float
     until: float
 
 
 def extracts_at(message: SliceMessage, tokens: int, has_user: bool, policy: Policy) -> bool:
-    """Whether the arrival of a message asks for all that waits: so many tokens, a user's words among them or not."""
+    """Whether a message triggers extraction, given the waiting tokens and whether a user's message is among them."""
     triggers = policy.triggers
     if triggers.on_exchange and message.role == "assistant" and not message.tool_calls and has_user:
         return True
@@ -31,7 +32,7 @@ def extracts_at(message: SliceMessage, tokens: int, has_user: bool, policy: Poli
 
 
 def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
-    """When time asks for what waits, at the latest (Unix seconds). Whatever is set, that moment comes."""
+    """The latest moment at which time triggers extraction (Unix seconds). It exists under any settings."""
     triggers = policy.triggers
     moments = [waiting.until + triggers.abandoned_s, *urgent_deadlines(waiting, ended, policy)]
     if triggers.schedule is not None:
@@ -40,7 +41,7 @@ def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
 
 
 def urgent_deadlines(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
-    """Those moments (Unix seconds) at which somebody may wait for what is extracted: not the schedule's, nor abandonment."""
+    """The moments (Unix seconds) of triggers that somebody may wait for: without schedules and abandonment."""
     triggers = policy.triggers
     moments = [waiting.until + policy.late_idle_s] if ended else []
     if triggers.idle_s is not None:
@@ -51,7 +52,7 @@ def urgent_deadlines(waiting: Waiting, ended: bool, policy: Policy) -> list[floa
 
 
 def lane(waiting: Waiting, ended: bool, policy: Policy, now: float) -> Lane:
-    """The lane of what time asks for now."""
+    """The lane of a request that time triggers now."""
     return "live" if any(moment <= now for moment in urgent_deadlines(waiting, ended, policy)) else "background"
 
 
@@ -59,8 +60,8 @@ def next_run(schedule: Schedule, after: float) -> float:
     """The schedule's first moment later than `after` (Unix seconds). An hour that a clock change skips or repeats runs once."""
     if len(_upcoming) >= SCHEDULES_KEPT:
         _upcoming.clear()
-    asked, moment = _upcoming.get(schedule, (after, after))
-    if not asked <= after < moment:  # in between, the answer is the same: every window of a policy asks
+    cached, moment = _upcoming.get(schedule, (after, after))
+    if not cached <= after < moment:  # cached: every window of a policy asks for the same time
         moment = _next_run(schedule, after)
         _upcoming[schedule] = after, moment
     return moment

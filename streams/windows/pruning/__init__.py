@@ -1,1 +1,1 @@
-"""Pruning: what of a conversation stays in its context, and why."""
+"""Pruning: decides which messages stay in context, and why."""

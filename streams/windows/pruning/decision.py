@@ -1,4 +1,4 @@
-"""A decision about a window: what stays in context, what leaves, and why."""
+"""The result of pruning: which messages stay in context, which leave, and why."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,15 +11,15 @@ from streams.windows.traits import MessageTraits
 
 
 class Decision(Struct, frozen=True):
-    """What stays and what leaves. `kept`, `removed` are positions in order; `reasons` has one for each of them.
+    """`retained` and `removed` are positions in order; `reasons` has the reason for each.
 
-    `gaps` are all there are now, those of earlier prunings among them. `tokens` are counted ones of what stays, markers
-    included. `level` is that of before. `reached`: it is within its targets now; otherwise what is protected is too large.
+    `gaps` are all gaps afterwards, including those of earlier prunings. `tokens` are the counted tokens afterwards, with markers.
+    `level` is the fill level before. `reached`: the context is within its targets; otherwise protected messages exceed them.
     """
 
     cause: Cause
     level: Level
-    kept: tuple[int, ...]
+    retained: tuple[int, ...]
     removed: tuple[int, ...]
     reasons: dict[int, Reason]
     gaps: tuple[Gap, ...]
@@ -36,10 +36,10 @@ def make_decision(
     tokens: int,
     reached: bool,
 ) -> Decision:
-    """The decision that `reasons`, by place in the window, amount to."""
+    """The decision for these `reasons`, one for each place in the window."""
     why = [reasons[place] for place in range(len(turns))]
     kept: list[int] = []
-    gone: list[list[MessageTraits]] = []  # runs that stood side by side
+    gone: list[list[MessageTraits]] = []  # runs of neighbouring messages
     apart = True
     for turn, reason in zip(turns, why, strict=True):
         if reason in STAYED:
@@ -53,7 +53,7 @@ def make_decision(
     return Decision(
         cause=cause,
         level=level,
-        kept=tuple(kept),
+        retained=tuple(kept),
         removed=tuple([turn.position for run in gone for turn in run]),
         reasons={turn.position: reason for turn, reason in zip(turns, why, strict=True)},
         gaps=gaps_.merged([*gaps, *map(_gap, gone)], kept),
@@ -63,16 +63,16 @@ def make_decision(
 
 
 def _gap(run: Sequence[MessageTraits]) -> Gap:
-    """What messages leave that went side by side."""
+    """The gap of neighbouring removed messages."""
     return Gap(run[0].position, run[-1].position, len(run), sum([turn.tokens for turn in run]))
 
 
 def combine(decision: Decision, further: Decision) -> Decision:
-    """Two decisions as one, the further one being about what the first one kept."""
+    """Combines two decisions, the second one about the messages that the first kept."""
     return Decision(
         cause=decision.cause,
         level=decision.level,
-        kept=further.kept,
+        retained=further.retained,
         removed=tuple(sorted((*decision.removed, *further.removed))),
         reasons=decision.reasons | further.reasons,
         gaps=further.gaps,

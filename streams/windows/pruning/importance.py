@@ -1,5 +1,4 @@
-"""How important a message is, in [0, 1]. What its text says was found on arrival, or a model rated it; its age and
-place are added here."""
+"""The importance of a message, in [0, 1]: its text's score, found on arrival or rated by a model, plus age and place."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -18,7 +17,7 @@ from streams.windows.detectors.traits import (
 )
 from streams.windows.traits import MessageTraits
 
-# Tenths, so that sums are exact. All but the last of them are given by the product's requirements.
+# In tenths, so that sums are exact. All but REDUNDANT are from the product's requirements.
 BASE: Final = 5
 WEIGHTS: Final = {
     TOOL_CALL: 3,
@@ -29,25 +28,25 @@ WEIGHTS: Final = {
     CASUAL: -2,
     TASK_COMPLETE: -3,
 }
-REFERENCE: Final = 1  # for each of them
-DAY: Final = -1  # for each whole day of age
+REFERENCE: Final = 1  # per reference
+DAY: Final = -1  # per whole day of age
 RECENCY: Final = (*(4,) * 5, *(2,) * 5, *(1,) * 10)  # the last 5, 10 and 20 messages: the highest that applies
-REDUNDANT: Final = -2  # said again by a later message; as much as what is casual
+REDUNDANT: Final = -2  # repeated by a later message; the same as casual
 
-IMPORTANT: Final = 0.9  # at least, of a message that is marked important
+IMPORTANT: Final = 0.9  # least score of a message marked important
 DAY_S: Final = 86_400.0
 
 
-@cache  # there are a few thousand combinations of traits, and a few dozen in most windows
+@cache  # a few thousand combinations exist, a few dozen occur in most windows
 def base_importance(traits: int) -> int:
-    """What the text contributes, in tenths, the base included; not clamped."""
+    """The score of the text in tenths, base included; not clamped."""
     return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
 
 
 def importance(turn: MessageTraits, newer: int, now: float, repeated: bool = False) -> float:
-    """The score of a message that `newer` messages follow, at the time `now` (Unix seconds).
+    """The score of a message with `newer` messages after it, at `now` (Unix seconds).
 
-    `repeated`: a later message says the same. System prompts and pinned messages score 1.0.
+    `repeated`: a later message has the same text. System prompts and pinned messages score 1.0.
     """
     if turn.role == "system" or turn.mark == "pinned":
         return 1.0

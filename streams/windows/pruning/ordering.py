@@ -1,8 +1,8 @@
-"""In which order units leave a context.
+"""The order in which units leave a context.
 
-What is marked expendable goes first. Completed tasks go before any part of the current one, whatever the strategy; what is
-marked important after those; an error and its correction last, the older first, so that no error outlives its correction.
-Within a rank the strategies differ.
+Units marked expendable go first. Completed tasks go before any part of the current one, under every strategy; units marked
+important after those; an error and its correction last, oldest first, so that no error outlives its correction. Within a
+rank the strategies differ.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,18 +15,18 @@ from streams.windows.pruning.units import Unit
 
 EXPENDABLE: Final = -1
 COMPLETED: Final = 0
-LASTING: Final = 1  # of a completed task: directives about more than it, and what a model says later messages need
+LASTING: Final = 1  # in a completed task: directives beyond it, and messages that a model rates as needed later
 CURRENT: Final = 2
-FRAMING: Final = 3  # what the current task is about, and how it is to be done
+FRAMING: Final = 3  # the topic and the directives of the current task
 IMPORTANT: Final = 4
 CORRECTED: Final = 5
 
-PLACE_WEIGHT: Final = 0.3  # points of importance by which, with hybrid, the window's newest is ahead of its oldest
-# With hybrid, what users say is ahead of what others say, and the steps of a work behind it: later messages need the first
-# more often, and of the second mostly what came of them. (Labelled conversations; deploy/docs/window-measurements.md.)
+PLACE_WEIGHT: Final = 0.3  # with hybrid: the advantage in importance of the newest unit over the oldest
+# With hybrid, units with users' messages rank above others, and tool steps below: later messages need the first more often,
+# and of tool steps mostly the results. (Labelled conversations; deploy/docs/window-measurements.md.)
 USERS_WEIGHT: Final = 0.3
 STEPS_WEIGHT: Final = 0.3
-SPECIFIC_WEIGHT: Final = 0.3  # more, if what they say is specific: of what later messages need, most is
+SPECIFIC_WEIGHT: Final = 0.3  # added for specific statements, which are most of what later messages need
 
 Ranked = tuple[int, Unit]
 
@@ -45,15 +45,15 @@ def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
     if unit.important:
         return IMPORTANT
     if unit.segment != current:
-        return LASTING if (unit.lasting or unit.awaited) and strategy != "rolling_window" else COMPLETED
+        return LASTING if (unit.lasting or unit.needed_later) and strategy != "rolling_window" else COMPLETED
     framing = unit.directive or (opening and not unit.casual)
     return FRAMING if framing and strategy == "hybrid" else CURRENT
 
 
 def removal_batches(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
-    """The candidates in batches, first to leave first. `size` is the window's, in messages.
+    """The candidates in batches, in the order of removal. `size` is the window's, in messages.
 
-    With `hybrid` each completed task is one batch: half a task is of little use.
+    With `hybrid` each completed task is one batch, as half a task is of little use.
     """
     first = [each for each in candidates if each[0] == EXPENDABLE]
     whole = [each for each in candidates if strategy == "hybrid" and each[0] == COMPLETED]
@@ -64,15 +64,15 @@ def removal_batches(candidates: Sequence[Ranked], strategy: Strategy, size: int)
 
 
 def one_by_one(candidates: Iterable[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
-    """The candidates one by one, but for a retry, which leaves with the error it is for."""
+    """The candidates one by one, except that a retry leaves together with its error."""
     keyed = sorted([(_key(each, strategy, size), each) for each in candidates], key=itemgetter(0))
     return [[each for _, each in batch] for _, batch in groupby(keyed, itemgetter(0))]
 
 
 def _key(candidate: Ranked, strategy: Strategy, size: int) -> tuple[int, float, int]:
-    """Sorts by rank, then value, then age; no two units have the same but those that leave together."""
+    """Sorts by rank, then value, then age; only units that leave together have equal keys."""
     rank, unit = candidate
-    place = unit.leaves_at
+    place = unit.removal_place
     if strategy == "rolling_window" or rank == CORRECTED:
         return rank, 0.0, place
     if strategy == "importance":

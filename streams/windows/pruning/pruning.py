@@ -1,4 +1,4 @@
-"""Pruning: what of a conversation stays in context, and why. Values in, values out; no message's text is needed."""
+"""Pruning: decides which messages of a conversation stay in context, and why. Pure; needs no text of messages."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -21,24 +21,24 @@ KEPT: Final[dict[int, Reason]] = {
     ordering.IMPORTANT: "marked_important",
     ordering.CORRECTED: "error_pair",
 }
-UNUSED: Final = 0.15  # of a target, at most, for the sake of leaving a task whole
+UNUSED: Final = 0.15  # the largest share of a target left unused to remove or keep a task as a whole
 
 
 def prune(
     turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage"
 ) -> Decision:
-    """Decides about the messages in context, given in order, and the gaps that earlier prunings left between them.
+    """Decides about the messages in context, given in order, and the gaps of earlier prunings between them.
 
-    On usage nothing leaves below the warning level and the most messages there may be; above them whatever brings the window
-    down to the target of its level, and of messages, if there are too many, to the warning level's target. At a task's
-    boundary the finished tasks leave besides, at a session's start and by hand all but the current one, but for directives
-    (not with `rolling_window`), corrected errors and what was marked important; by hand the window is also brought down to
-    the lower target. System messages and the most recent ones never leave. Deciding again about what stayed removes nothing.
+    By usage, nothing leaves below the warning level and the maximum number of messages; above, the window shrinks to the
+    target of its level, or, with too many messages, to the warning level's target. At a task boundary the finished tasks
+    leave too; at a session start and by hand all but the current task, except directives (not with `rolling_window`),
+    corrected errors and important messages; by hand the window also shrinks to the lower target. System messages and the
+    most recent messages never leave. The decision is idempotent.
     """
     decision = _once(turns, gaps, budget, now, cause)
-    # What stays may belong together in another way once others left: then it is decided again, until nothing more leaves.
+    # Removals may change how the remaining messages are grouped: decide again until nothing more leaves.
     while decision.removed and not (cause == "usage" and decision.reached):
-        kept = set(decision.kept)
+        kept = set(decision.retained)
         further = _once([turn for turn in turns if turn.position in kept], decision.gaps, budget, now, cause)
         if not further.removed:
             break
@@ -53,15 +53,15 @@ def _once(turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, n
 
 
 def due(messages: int, tokens: int, budget: Budget) -> bool:
-    """Whether a decision on usage could remove anything, from counts that are at hand when a message arrives.
+    """Whether a decision by usage could remove anything, from counts known when a message arrives.
 
-    `messages` are those in context besides the system prompt, `tokens` the counted ones of context and markers.
+    `messages` are those in context besides the system prompt, `tokens` the counted tokens of context and markers.
     """
     return messages > budget.settings.max_messages or budget.level(tokens) != "ok"
 
 
 def clear(turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget) -> Decision:
-    """Empties the context but for system messages."""
+    """Removes everything but system messages."""
     leaving = {turn.position for turn in turns if turn.role != "system"}
     return remove(turns, gaps, budget, leaving, "cleared", "cleared")
 
@@ -74,7 +74,7 @@ def remove(
     cause: Cause,
     reason: Reason,
 ) -> Decision:
-    """A decision that certain messages leave, by their positions, and nothing else."""
+    """The decision to remove exactly these positions."""
     room = Room(turns, gaps)
     level = budget.level(room.tokens)
     reasons: dict[int, Reason] = {}
@@ -87,7 +87,7 @@ def remove(
 
 
 class _Pruning:
-    """One decision in the making: `removed` has the reason of each place that leaves."""
+    """One decision in progress: `removed` has the reason of each removed place."""
 
     def __init__(
         self, turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause
@@ -120,7 +120,7 @@ class _Pruning:
                     return
 
     def _wastes(self, batch: list[Ranked]) -> bool:
-        """Whether much room would be left unused if all of the batch left: a long task then leaves in parts."""
+        """Whether removing the whole batch would leave much room unused: a long task then leaves in parts."""
         places = [place for _, unit in batch for place in unit.places]
         tokens = self._room.tokens - sum([self._turns[place].tokens for place in places])
         spare = 1.0 - UNUSED
@@ -130,7 +130,7 @@ class _Pruning:
         )
 
     def _finished(self) -> frozenset[int]:
-        """The tasks that leave whole whatever the usage."""
+        """Tasks that leave as a whole, whatever the usage."""
         if self._cause in ("session_start", "manual"):
             return frozenset(turn.segment for turn in self._turns) - {self._current}
         if self._cause != "boundary":
@@ -155,7 +155,7 @@ class _Pruning:
         return "oldest" if self._budget.settings.strategy == "rolling_window" else "least_important"
 
     def _fits(self) -> bool:
-        """Whether enough has left: for a window below the warning level as long as it stays there."""
+        """Whether enough has left; a window below the warning level fits as long as it stays there."""
         room, budget = self._room, self._budget
         if room.messages > self._most or budget.billed(room.tokens) > self._target:
             return False

@@ -1,4 +1,4 @@
-"""Why a message stayed in context, or left it, in one word for programs and one sentence for people."""
+"""Reasons why a message stays in context or leaves it: one word for programs, one sentence for people."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Keeps count of a context while messages are taken out of it: its tokens with those of the markers, and its messages."""
+"""Counts the tokens (markers included) and messages of a context while messages are removed."""
 
 from collections.abc import Sequence
 
@@ -7,24 +7,26 @@ from streams.windows.traits import MessageTraits
 
 
 class Room:
-    """`tokens` are counted ones, markers included; `messages` are those besides the system prompt.
+    """`tokens` are counted tokens, markers included; `messages` are those besides the system prompt.
 
-    `gaps` are in order and lie between the turns. A message that leaves next to a gap widens it; one that leaves between
-    two messages needs a marker of its own.
+    `gaps` are in order, between the messages. A message removed next to a gap widens it; one between two kept messages needs
+    a new marker.
     """
 
     def __init__(self, turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> None:
         size = len(turns)
         self._turns = turns
-        self._before = [place - 1 for place in range(size + 1)]  # the kept neighbours of each; -1 and size are the ends
+        self._before = [
+            place - 1 for place in range(size + 1)
+        ]  # the kept neighbours of each place; -1 and size are the ends
         self._after = [place + 1 for place in range(size)]
-        self._open = _opened(turns, gaps)  # whether a gap lies right before a place
+        self._open = _opened(turns, gaps)  # whether a gap is directly before a place
         self.messages = sum([turn.role != "system" for turn in turns])
         self.tokens = sum([turn.tokens for turn in turns]) + sum([gap.summary_tokens for gap in gaps])
         self.tokens += MARKER_TOKENS * sum(self._open)
 
     def remove(self, place: int) -> None:
-        """Takes out a message that is still in."""
+        """Removes a message."""
         before, after = self._before[place], self._after[place]
         markers = 1 - self._open[place] - self._open[after]
         self.tokens += MARKER_TOKENS * markers - self._turns[place].tokens

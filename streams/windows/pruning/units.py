@@ -1,4 +1,4 @@
-"""Units: messages that stay or leave together. A question with its answer, a tool call with its results."""
+"""Units: messages that stay or leave together, such as a tool call with its results."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -18,28 +18,27 @@ from streams.windows.detectors.traits import (
 )
 from streams.windows.traits import MessageTraits
 
-PAIR_REACH: Final = 16  # messages of the conversation, at most, from an error to its correction
-AWAITED: Final = 8  # from this rating on
-MOST_CALLS: Final = 64  # of one message that are tied to their results
-MOST_RESULTS: Final = 8  # of one call; there is one, unless a service tells of progress or repeats itself
+PAIR_REACH: Final = 16  # the most messages of the conversation from an error to its correction
+NEEDED_LATER_RATING: Final = 8  # the least rating (0 to 10)
+MAX_CALLS: Final = 64  # of one message, that are tied to their results
+MAX_RESULTS: Final = 8  # of one call: usually one, more if a service reports progress or repeats a result
 
 
 class Unit(Struct):
-    """Places (from 0, in the window) of messages that go together, and what they are together.
+    """`places` (from 0, in the window) of messages that stay or leave together, and their combined properties.
 
-    `score` is that of the most important of them, `casual` says that all of them are. `directive`: one of them says how
-    things are to be done, `lasting`: in later tasks too. `corrects`: one of them is a correction, or is what a correction
-    corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
-    where only the error before it makes it a correction, that error's. `users`: a user said one of them; `steps`: none is
-    more than a tool call or its result; `specific`: a user states something specific in one of them. `expendable`:
-    one of them was marked so, and none is important. `awaited`: a model says that later messages need one of them.
+    `score` is the highest score of a message. These hold if one message has the property: `has_error`; `corrects` (it is a
+    correction, or what a correction corrects); `directive`; `lasting` (a directive beyond its task); `users` (a user sent it);
+    `specific` (a user states something specific); `expendable` (marked so, and no message is important); `needed_later` (by a
+    model's rating). These hold if every message has it: `casual`; `steps` (a tool call or a result). Among units that are
+    otherwise equal `removal_place` gives the order: the unit's first place, or the error's for a repair of it.
     """
 
     places: list[int]
-    leaves_at: int
+    removal_place: int
     segment: int
     score: float
-    errs: bool
+    has_error: bool
     corrects: bool
     casual: bool
     directive: bool
@@ -50,7 +49,7 @@ class Unit(Struct):
     steps: bool
     specific: bool
     expendable: bool
-    awaited: bool
+    needed_later: bool
 
 
 def group_units(
@@ -58,9 +57,8 @@ def group_units(
 ) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
-    Those with one of the last `min_recent` messages are protected, those with a pinned one, and the question that is not
-    answered yet. `gaps` say, in
-    order, how many messages left in between: how far apart two messages are does not change when others leave.
+    Protected are units with one of the last `min_recent` messages, those with a pinned message, and an unanswered question.
+    `gaps`, in order, count the messages that left before, so that the distance of two messages does not change by pruning.
     """
     places = [place for place, turn in enumerate(turns) if turn.role != "system"]
     recent = places[-min_recent] if len(places) >= min_recent else 0
@@ -79,8 +77,20 @@ def group_units(
     return ordered
 
 
+def group_steps(turns: Sequence[MessageTraits]) -> list[list[int]]:
+    """Groups of places, oldest first: a tool call with its results is one group, any other message another. System messages
+    are left out."""
+    tools = [place for place, turn in enumerate(turns) if turn.calls or turn.answers is not None]
+    roots = dict(zip(tools, _roots(turns, tools)[0], strict=True))
+    together: dict[int, list[int]] = {}
+    for place, turn in enumerate(turns):
+        if turn.role != "system":
+            together.setdefault(roots.get(place, place), []).append(place)
+    return list(together.values())
+
+
 def _numbers(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[int]:
-    """Which message of its conversation each one is. Positions do not tell: other conversations share their partition."""
+    """The number of each message in its conversation. Positions have holes: other conversations share the partition."""
     if not gaps:
         return list(range(len(turns)))
     numbers: list[int] = []
@@ -95,7 +105,7 @@ def _numbers(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[int]:
 
 def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[int], recent: int) -> Unit:
     any_of, all_of, score, important = 0, CASUAL, 0.0, False
-    users, steps, pinned, expendable, awaited = False, True, False, False, False
+    users, steps, pinned, expendable, needed_later = False, True, False, False, False
     for place in places:
         turn = turns[place]
         any_of |= turn.traits
@@ -103,17 +113,17 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         important = important or turn.important
         pinned = pinned or turn.mark == "pinned"
         expendable = expendable or turn.mark == "expendable"
-        awaited = awaited or (turn.rating is not None and turn.rating >= AWAITED)
+        needed_later = needed_later or (turn.rating is not None and turn.rating >= NEEDED_LATER_RATING)
         users = users or turn.role == "user"
         steps = steps and turn.traits & (TOOL_CALL | TOOL_RESULT) != 0
         if scores[place] > score:
             score = scores[place]
     return Unit(
         places=places,
-        leaves_at=places[0],
+        removal_place=places[0],
         segment=turns[places[0]].segment,
         score=score,
-        errs=any_of & ERROR != 0,
+        has_error=any_of & ERROR != 0,
         corrects=any_of & CORRECTION != 0,
         casual=all_of != 0,
         directive=any_of & DIRECTIVE != 0,
@@ -124,43 +134,42 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         steps=steps,
         specific=any_of & SPECIFIC != 0,
         expendable=expendable and not important,
-        awaited=awaited,
+        needed_later=needed_later,
     )
 
 
 def _roots(turns: Sequence[MessageTraits], places: Sequence[int]) -> tuple[list[int], int | None]:
-    """For each place the first place of its unit; and that of the question that waits for its answer, if one does.
+    """For each place the first place of its unit, and the first place of the unanswered question's unit, if there is one.
 
-    A question belongs to its answer, the assistant's next message that calls no tool: the steps in between are units of
-    their own, so that the question can outlive them. Where a task is over without such an answer, its last call is the
-    answer. A result belongs to the latest call of its id before it, so that ids that a provider uses again tie nothing
-    together that does not belong together; a result that arrives before its call waits for it. Calls of one message and results
-    of one call are counted up to a bound: a unit may be protected, and must not be the whole conversation.
+    A question belongs to its answer: the assistant's next message without a tool call. The steps in between are units of their
+    own, so that the question can stay without them. If the task ends without such an answer, its last call is the answer. A
+    result belongs to the latest earlier call with its id, as providers reuse ids; a result that arrives before its call waits for
+    it. Calls of a message and results of a call are bounded, so that a protected unit cannot be the whole conversation.
     """
     root = list(range(len(turns)))
-    called: dict[str, list[int]] = {}  # the place of each call, once for every result that it may still have
+    called: dict[str, list[int]] = {}  # the place of each call, once for each result that it may still get
     waiting: dict[str, list[int]] = {}
-    asked: int | None = None  # the place of the last question without an answer
-    step: int | None = None  # that of the last call since
+    question: int | None = None  # the place of the last unanswered question
+    step: int | None = None  # the place of the last call since the question
     segment = -1
     for place in places:
         turn = turns[place]
         if turn.segment != segment:
-            if asked is not None and step is not None:
-                _tie(root, asked, step)
-            asked = step = None
+            if question is not None and step is not None:
+                _tie(root, question, step)
+            question = step = None
             segment = turn.segment
         if turn.role == "user":
-            asked, step = place, None
+            question, step = place, None
         elif turn.role == "assistant" and turn.calls:
             step = place
-        elif turn.role == "assistant" and asked is not None:
-            _tie(root, asked, place)
-            asked = None
+        elif turn.role == "assistant" and question is not None:
+            _tie(root, question, place)
+            question = None
         if turn.calls:
-            for call in turn.calls[:MOST_CALLS]:
-                called[call] = [place] * MOST_RESULTS
-                for result in waiting.pop(call, [])[:MOST_RESULTS]:
+            for call in turn.calls[:MAX_CALLS]:
+                called[call] = [place] * MAX_RESULTS
+                for result in waiting.pop(call, [])[:MAX_RESULTS]:
                     _tie(root, result, called[call].pop())
         if turn.answers is None:
             continue
@@ -168,7 +177,7 @@ def _roots(turns: Sequence[MessageTraits], places: Sequence[int]) -> tuple[list[
             waiting.setdefault(turn.answers, []).append(place)
         elif called[turn.answers]:
             _tie(root, called[turn.answers].pop(), place)
-    return [_root(root, place) for place in places], None if asked is None else _root(root, asked)
+    return [_root(root, place) for place in places], None if question is None else _root(root, question)
 
 
 def _tie(root: list[int], one: int, other: int) -> None:
@@ -184,28 +193,28 @@ def _root(root: list[int], place: int) -> int:
 
 
 def _pair_corrections(numbers: Sequence[int], units: Sequence[Unit]) -> None:
-    """Marks with each correction what it corrects: the nearest error of its task, else the unit right before it."""
+    """Marks the unit that each correction corrects: the nearest error of its task, otherwise the unit before it."""
     corrections = [at for at, unit in enumerate(units) if unit.corrects]
     for at in corrections:
-        if units[at].errs:
+        if units[at].has_error:
             continue
         first = numbers[units[at].places[0]] - PAIR_REACH
         before = units[max(0, at - PAIR_REACH) : at]
         task = [unit for unit in before if unit.segment == units[at].segment]
-        errors = [unit for unit in task if unit.errs and numbers[unit.places[-1]] >= first]
+        errors = [unit for unit in task if unit.has_error and numbers[unit.places[-1]] >= first]
         if task:
             (errors or task)[-1].corrects = True
 
 
-def _pair_retries(said: Iterable[tuple[MessageTraits, int, Unit]]) -> None:
-    """Marks failed calls with the next call of their task and what users said in between, unless that is a correction.
+def _pair_retries(turns: Iterable[tuple[MessageTraits, int, Unit]]) -> None:
+    """Marks failed calls, and their repair: the next call of the task with the user's messages in between.
 
-    Nothing but the error makes these a correction, so they leave with it; a retry that fails leaves with the one after it.
+    A repair leaves together with its error, and a failed retry with the next one.
     """
     failed: list[Unit] = []
     repair: list[Unit] = []
     last, segment = 0, -1
-    for turn, number, unit in said:
+    for turn, number, unit in turns:
         if turn.segment != segment or turn.traits & CORRECTION or number > last + PAIR_REACH:
             failed, segment = [], turn.segment
         if turn.role == "tool" and turn.traits & ERROR:
@@ -220,8 +229,8 @@ def _pair_retries(said: Iterable[tuple[MessageTraits, int, Unit]]) -> None:
 
 def _mark_repair(failed: Sequence[Unit], repair: Sequence[Unit]) -> None:
     for unit in failed:
-        unit.corrects, unit.leaves_at = True, max(unit.leaves_at, unit.places[0])
-    last = max(unit.leaves_at for unit in failed)
+        unit.corrects, unit.removal_place = True, max(unit.removal_place, unit.places[0])
+    last = max(unit.removal_place for unit in failed)
     for unit in repair:
-        unit.leaves_at = max(unit.leaves_at, last) if unit.corrects else last
+        unit.removal_place = max(unit.removal_place, last) if unit.corrects else last
         unit.corrects = True

@@ -1,1 +1,1 @@
-"""Windows as rows of a table."""
+"""Windows as rows of the window table."""

@@ -1,10 +1,10 @@
-"""Which numbered rows a window's messages rest in, so that a row goes once none of its messages is left."""
+"""Which numbered row holds which messages of a window. A row is deleted once the last of its messages left."""
 
 from collections.abc import Iterable, Sequence
 
 
 class Chunks:
-    """`numbers` has, for each row that is there, how many messages it was written with."""
+    """`numbers` has, for each existing row, the number of messages that it was written with."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
@@ -12,12 +12,12 @@ class Chunks:
         self._row: dict[int, int] = {}
 
     def add(self, number: int, positions: Sequence[int], written: int) -> None:
-        """A row that was written with so many messages holds those at these positions, and others that are gone."""
+        """Adds a row that was written with `written` messages, of which those at `positions` are still in the window."""
         self._row |= dict.fromkeys(positions, number)
         self.numbers[number], self._left[number] = written, len(positions)
 
     def remove_message(self, position: int) -> int | None:
-        """A message left; the number of its row if that is empty now."""
+        """Notes that a message left. Returns the number of its row if the row is empty now."""
         number = self._row.pop(position, None)
         if number is None:
             return None
@@ -29,23 +29,23 @@ class Chunks:
         return number
 
     def remaining(self, number: int) -> int:
-        """How many messages of a row have not left."""
+        """The number of a row's messages that are still in the window."""
         return self._left[number]
 
     def clear(self) -> list[int]:
-        """Forgets every row; their numbers."""
+        """Removes every row and returns their numbers."""
         numbers = list(self.numbers)
         self.numbers, self._left, self._row = {}, {}, {}
         return numbers
 
     def take_out(self, numbers: Iterable[int]) -> dict[int, list[int]]:
-        """Takes rows out that are to be written anew: the positions of what is left of each."""
-        taken: dict[int, list[int]] = {number: [] for number in numbers}
+        """Removes rows that are to be rewritten; returns the positions of the remaining messages by row."""
+        rows: dict[int, list[int]] = {number: [] for number in numbers}
         for position, number in self._row.items():
-            if number in taken:
-                taken[number].append(position)
-        for number, positions in taken.items():
+            if number in rows:
+                rows[number].append(position)
+        for number, positions in rows.items():
             self.drop(number)
             for position in positions:
                 del self._row[position]
-        return taken
+        return rows

@@ -1,1 +1,1 @@
-"""Tokens: counted, billed, and held against the limits of models."""
+"""Token counts of messages, their calibration by billed tokens, and the context sizes of models."""

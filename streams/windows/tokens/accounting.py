@@ -1,10 +1,9 @@
-"""Accounting: tokens by message and role, and how full a model's context is with them.
+"""Token totals by role, and the token budget of a context.
 
-Tokens are counted ones everywhere; a budget turns them into billed ones where it compares them with a model's size.
+Tokens are counted (by memstream's tokenizer) unless a name says billed (by the provider). A Budget converts counted to billed.
 """
 
 from collections.abc import Iterable
-from itertools import accumulate
 from math import ceil, floor
 from typing import Final
 
@@ -16,7 +15,7 @@ from schemas.conversations.windows import Calibration, Gap, Level
 from streams.windows.tokens.calibration import UNCALIBRATED
 from streams.windows.traits import MessageTraits
 
-# Tokens of a model's context that no context may take, so that there is room for an answer: a share of it, up to this many.
+# Tokens of a model's context reserved for the answer: this share of the context, at most this many.
 ANSWER_ROOM: Final = 1_024
 ANSWER_SHARE: Final = 0.1
 
@@ -25,7 +24,7 @@ PLACE: Final = {role: place for place, role in enumerate(ROLES)}
 
 
 class Account(Struct, array_like=True, gc=False):
-    """Messages and tokens by role, in the order of ROLES; kept up to date as messages come."""
+    """Messages and tokens by role, in the order of ROLES."""
 
     by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
     tokens_by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
@@ -61,22 +60,16 @@ class Account(Struct, array_like=True, gc=False):
         return sum(self.by_role)
 
 
-def cumulative(turns: Iterable[MessageTraits]) -> list[int]:
-    """The tokens up to and including each message."""
-    return list(accumulate(turn.tokens for turn in turns))
-
-
 def used_tokens(turns: Iterable[MessageTraits], gaps: Iterable[Gap] = ()) -> int:
     """Counted tokens of a context: its messages, and the markers where messages were removed."""
     return sum(turn.tokens for turn in turns) + sum(gap.marker_tokens for gap in gaps)
 
 
 class Budget(Struct, frozen=True):
-    """What a window's tokens are held against: `size` is the model's context, `max_tokens` what a context may hold.
+    """The limits of a window's context: `size` is the model's context, `max_tokens` the most that the window may use.
 
-    Both are billed tokens; `ratio` is how many of them a counted one is. Shares are of the model's size, or, where a
-    setting allows a context less than 80 % of that, of the size whose 80 % it is: so a lower `max_tokens` lowers the
-    points of pruning and their targets with it.
+    Both are billed tokens; `ratio` is billed tokens per counted token. Thresholds and targets are shares of `reference`, so that
+    a `max_tokens` below 80 % of the model's size lowers them in proportion.
     """
 
     size: int
@@ -86,34 +79,44 @@ class Budget(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: WindowSettings, model_tokens: int, calibration: Calibration = UNCALIBRATED) -> "Budget":
-        """`model_tokens` is the context of the conversation's model, from the table; a setting overrides it. Whatever
-        `max_tokens` says, room for an answer is left."""
+        """The budget for a model with a context of `model_tokens`, which a setting overrides. Always leaves room for an
+        answer."""
         size = settings.context_tokens or model_tokens
         default = max(1, int(MAX_TOKENS_SHARE * size))
         most = size - min(ANSWER_ROOM, int(ANSWER_SHARE * size))
         return cls(size, min(settings.max_tokens or default, most), settings, calibration.ratio)
 
     def within(self, max_tokens: int) -> "Budget":
-        """The budget of a context that may hold less than the window, as a single request may ask."""
+        """The same budget with a lower `max_tokens`, as a request for a context may set it."""
         return Budget(self.size, min(max_tokens, self.max_tokens), self.settings, self.ratio)
 
     def billed(self, counted: int) -> int:
         return ceil(counted * self.ratio)
 
     def share(self, counted: int) -> float:
-        """Of the model's context, 1.0 being all of it."""
+        """The share of the model's context, 1.0 for all of it."""
         return self.billed(counted) / self.size
 
     @property
     def reference(self) -> float:
-        """The billed tokens that thresholds and targets are shares of."""
+        """The size that thresholds and targets are shares of, in billed tokens."""
         default = int(MAX_TOKENS_SHARE * self.size)
         return self.size if self.max_tokens >= default else self.max_tokens / MAX_TOKENS_SHARE
 
     @property
-    def calm_tokens(self) -> int:
-        """Counted tokens up to which the level is surely `ok`: two less than the first that could be another."""
+    def surely_ok_tokens(self) -> int:
+        """Counted tokens up to which the level is surely `ok`: two below the threshold, against rounding."""
         return floor(min(self.settings.warning_at * self.reference, self.max_tokens) / self.ratio) - 2
+
+    @property
+    def warning_at_tokens(self) -> int:
+        """The least billed tokens at which the level is no longer `ok`."""
+        return min(ceil(self.settings.warning_at * self.reference), self.max_tokens + 1)
+
+    @property
+    def aggressive_at_tokens(self) -> int:
+        """The least billed tokens at which the level is `aggressive`."""
+        return ceil(self.settings.aggressive_at * self.reference)
 
     def level(self, counted: int) -> Level:
         billed, settings = self.billed(counted), self.settings
@@ -125,13 +128,13 @@ class Budget(Struct, frozen=True):
 
     @property
     def target_messages(self) -> int:
-        """Messages besides the system prompt that a window of too many is pruned down to, at the warning level's target.
+        """The number of messages, system prompts aside, that a window with too many is pruned to.
 
-        Not to the limit itself: then every further message would prune, and no provider's prompt cache would ever hit.
+        It is below the limit: otherwise every further message would prune, and a provider's prompt cache would never hit.
         """
         return max(self.settings.min_recent, floor(self.settings.warning_target * self.settings.max_messages))
 
     def target(self, level: Level) -> float:
-        """Billed tokens that a window at this level is pruned down to; infinite where nothing asks for it."""
+        """The billed tokens that a window at this level is pruned to; infinite at level `ok`."""
         shares = {"warning": self.settings.warning_target, "aggressive": self.settings.aggressive_target}
         return min(shares[level] * self.reference, self.max_tokens) if level in shares else float("inf")

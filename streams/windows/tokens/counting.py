@@ -1,4 +1,4 @@
-"""Counting tokens: once per message, with tiktoken, and never failing."""
+"""Counts the tokens of messages with tiktoken; never fails."""
 
 from collections.abc import Callable
 
@@ -8,14 +8,14 @@ from schemas import codec
 from schemas.conversations.messages import Message
 from streams.windows.tokens.calibration import MESSAGE_TOKENS
 
-COUNTED_AT_ONCE = 8_192  # characters; tiktoken's time grows faster than linearly on long runs without a space
+PIECE_CHARS = 8_192  # tiktoken's time grows faster than linearly on long runs without a space
 CHARACTERS_PER_TOKEN = 3  # conservative: English averages 4 to 5
 
 TokenCount = Callable[[str], int]
 
 
 def message_tokens(message: Message, count: TokenCount) -> int:
-    """Of what a request has of a message: its content, the names and arguments of its tool calls as JSON, and its frame."""
+    """The tokens of a message in a request: content, names and JSON arguments of tool calls, and framing."""
     tokens = count(message.content) + MESSAGE_TOKENS
     if not message.tool_calls:
         return tokens
@@ -26,7 +26,7 @@ def message_tokens(message: Message, count: TokenCount) -> int:
 
 
 class TokenCounter:
-    """Counts with one encoding; a text it fails on is estimated from its length and counted in `estimated`."""
+    """Counts with one encoding. Estimates texts that the encoding rejects, and counts them in `estimated`."""
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
@@ -34,9 +34,9 @@ class TokenCounter:
 
     def __call__(self, text: str) -> int:
         try:
-            if len(text) <= COUNTED_AT_ONCE:
+            if len(text) <= PIECE_CHARS:
                 return len(self._encoding.encode_ordinary(text))
-            pieces = (text[start : start + COUNTED_AT_ONCE] for start in range(0, len(text), COUNTED_AT_ONCE))
+            pieces = (text[start : start + PIECE_CHARS] for start in range(0, len(text), PIECE_CHARS))
             return sum(len(self._encoding.encode_ordinary(piece)) for piece in pieces)
         except (UnicodeError, ValueError):  # lone surrogates and the like
             self.estimated += 1

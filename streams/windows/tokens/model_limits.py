@@ -1,7 +1,7 @@
-"""How many tokens a model's context holds: a table from data, by the longest prefix of the model's name that it lists.
+"""The context sizes of models in tokens, by the longest matching prefix of the model's name.
 
-The table beside this file has the sizes that the models' makers publish (their model pages, November 2026). A deployment
-that serves a model with less, as local servers often do, or a model of its own, says so: `overridden`.
+`model_limits.json` has the sizes that vendors publish (model pages, November 2026). A deployment overrides the size of a model
+that it serves with a smaller context, and adds its own models.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from schemas import codec
 from schemas.errors import Misconfigured, Rejected
 
-MODEL_LIMITS_FILE: Final = Path(__file__).with_name("model_limits.json")  # read by whoever composes the application
+MODEL_LIMITS_FILE: Final = Path(__file__).with_name("model_limits.json")  # read by the composition root
 
 Tokens = Annotated[int, Meta(ge=1)]
 Value = TypeVar("Value")
@@ -27,9 +27,9 @@ class ToolUse(Struct, frozen=True):
 
 
 class ModelLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """Sizes by the start of a model's name; `default` holds for a model of no listed name, or of none.
+    """Sizes by prefix of a model's name. `default` is used for an unknown model.
 
-    The default is what common local models have; hosted ones hold more, so an unknown one is rather pruned too early.
+    The default is the size of common local models. Hosted models have more, so an unknown one is pruned early rather than late.
     """
 
     default: Tokens
@@ -38,16 +38,16 @@ class ModelLimits(Struct, frozen=True, forbid_unknown_fields=True):
     tool_use_tokens: dict[str, ToolUse] = field(default_factory=dict)
 
     def of(self, model: str | None) -> int:
-        """Tokens of the model's context, answer included; names as gateways spell them are understood."""
+        """The size of the model's context in tokens, answer included. Accepts names with a gateway's prefix."""
         return _longest(self.context_tokens, self._bare(model), self.default)
 
     def tool_use(self, model: str | None, required: bool) -> int:
-        """Tokens the provider adds because of tools: 0 where none are published."""
+        """The tokens that the provider adds for tools; 0 if it publishes none."""
         cost = _longest(self.tool_use_tokens, self._bare(model), ToolUse(0, 0))
         return cost.any if required else cost.auto
 
     def overridden(self, context_tokens: Mapping[str, int]) -> "ModelLimits":
-        """This table with sizes added or replaced. Raises Misconfigured for a size below one token."""
+        """A table with these sizes added or replaced. Raises Misconfigured for a size below 1."""
         for name, tokens in context_tokens.items():
             if tokens < 1:
                 raise Misconfigured(f"the context size of model {name!r} is {tokens}: give at least 1 token")
@@ -55,7 +55,7 @@ class ModelLimits(Struct, frozen=True, forbid_unknown_fields=True):
         return ModelLimits(self.default, self.context_tokens | added, self.vendors, self.tool_use_tokens)
 
     def _bare(self, model: str | None) -> str:
-        """`us.anthropic.claude-...` and `anthropic/claude-...` are both `claude-...`."""
+        """The name without vendor prefixes: `us.anthropic.claude-...` and `anthropic/claude-...` become `claude-...`."""
         name = (model or "").lower().rpartition("/")[2]
         while vendor := next((vendor for vendor in self.vendors if name.startswith(vendor)), None):
             name = name[len(vendor) :]
@@ -63,11 +63,11 @@ class ModelLimits(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def decoded(table: bytes) -> ModelLimits:
-    """The table in JSON. Raises Misconfigured when it does not read as one."""
+    """Decodes the table from JSON. Raises Misconfigured if it is invalid."""
     try:
         return codec.decode(table, ModelLimits)
     except Rejected as exc:
-        raise Misconfigured(f"the table of models' limits is not as expected: {exc}") from exc
+        raise Misconfigured(f"the table of model limits is invalid: {exc}") from exc
 
 
 def _longest(table: Mapping[str, Value], name: str, default: Value) -> Value:

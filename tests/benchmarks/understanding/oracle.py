@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from agents.models.offline.provider import OfflineProvider
+from agents.models.offline.rules.languages import language_of
 from agents.models.port import Answer, Context, Proposal, Resolution, Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest
@@ -26,7 +27,11 @@ class Oracle(OfflineProvider):
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         known = await self._known(self._scenario.id) if self._hints else ()
         said = {message.message_id for message in request.messages}
-        proposals = [self._proposal(each, known) for each in self._scenario.oracle if f"m{each.of}" in said]
+        proposals = [
+            self._proposal(number, each, known)
+            for number, each in enumerate(self._scenario.oracle)
+            if f"m{each.of}" in said
+        ]
         return Answer(provider="oracle", model="oracle", proposals=tuple(proposals))
 
     async def resolve(
@@ -39,7 +44,7 @@ class Oracle(OfflineProvider):
         found = (verdict(each, proposed[each.text], self._scenario.oracle, shown, others) for each in candidates)
         return Resolution(provider="oracle", model="oracle", verdicts=tuple(each for each in found if each is not None))
 
-    def _proposal(self, each: Proposed, known: Sequence[Memory]) -> Proposal:
+    def _proposal(self, number: int, each: Proposed, known: Sequence[Memory]) -> Proposal:
         ended = [found for number in each.contradicts if (found := self._memory(number, known))]
         hints: dict[str, Any] = {
             "contradicts": next(iter(ended), None),
@@ -52,6 +57,9 @@ class Oracle(OfflineProvider):
             message_ids=(f"m{each.of}",),
             confidence=0.9,
             importance=0.6,
+            language=language_of(each.text),
+            number=number + 1,
+            corrects=tuple(other + 1 for other in each.contradicts) if self._hints else (),
             **hints,
             **also_ended(ended[1:]),
             **times(each),

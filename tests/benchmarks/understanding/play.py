@@ -19,9 +19,9 @@ from agents.curation.resolver import Resolver
 from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Usage
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
 from agents.retrieval.recall import Recall
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import MemorySearch
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.policies.files import shipped as presets
 from schemas.conversations.messages import Message
@@ -44,7 +44,7 @@ from streams.windows.window import Window
 from tests.benchmarks.curate_steps import Discarding
 from tests.benchmarks.understanding.measures import Played
 from tests.benchmarks.understanding.scenarios import Scenario
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chats import always, requests_among, terms
 from tests.fakes.sinks import FakeVectors
@@ -82,7 +82,9 @@ class Stage(Struct, frozen=True):
 
     def recall(self, policy: Policy, clock: "Clock") -> Recall:
         memories = Memories(self.pool)
-        found = Retrieval(self.embedder, self.vectors, FullText(self.pool), memories, clock=clock.now, within_s=60.0)
+        found = MemorySearch(
+            self.embedder, self.vectors, FullText(self.pool), memories, clock=clock.now, timeout_s=60.0
+        )
         profiles = Profiles(LiveMemories(self.pool), tokens, clock.now)
         return Recall(MemoriesAlone(found), FakeArchive(), Policies((policy,)), tokens, clock.now, profiles)
 
@@ -90,7 +92,7 @@ class Stage(Struct, frozen=True):
 class MemoriesAlone:
     """A search without passages: what was said is no proof that anything was understood."""
 
-    def __init__(self, retrieval: Retrieval) -> None:
+    def __init__(self, retrieval: MemorySearch) -> None:
         self._retrieval = retrieval
 
     async def search(self, asked: Query) -> Found:
@@ -108,7 +110,7 @@ class Clock:
 
 
 async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve: bool = False) -> Played:
-    """With `resolve` a model is asked what candidates are to the memories near them."""
+    """To the end of its last session. With `resolve` a model is asked what candidates are to the memories near them."""
     policy, clock = replace(policy_of(scenario), resolve=resolve), Clock(scenario.sessions[0][0].timestamp)
     curator, seen, sent = stage.curator(policy, clock, provider), [], Counter[str]()
     related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))
@@ -121,11 +123,16 @@ async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve:
             for batch in candidate_batches(request, answer, clock.at):
                 await curator.curate(batch)
         seen.append(await stage.known(scenario.id, scenario.people))
-    clock.at = scenario.over
-    await curator.expire()
-    seen.append(await stage.known(scenario.id, scenario.people))
-    told = await block(scenario, stage.recall(policy, clock))
-    return Played(scenario, tuple(seen), told, sent)
+    return Played(scenario, tuple(seen), tokens=sent)
+
+
+async def after(played: Played, stage: Stage, provider: Provider) -> Played:
+    """An hour later, when what is over has ended. That ends memories of all scenarios: those that are over first come first."""
+    scenario, policy = played.scenario, policy_of(played.scenario)
+    clock = Clock(scenario.over)
+    await stage.curator(policy, clock, provider).expire()
+    seen = (*played.seen, await stage.known(scenario.id, scenario.people))
+    return replace(played, seen=seen, block=await block(scenario, stage.recall(policy, clock)))
 
 
 async def answered(provider: Provider, request: ExtractionRequest, known: Context) -> Answer:
@@ -177,7 +184,10 @@ def tokens(text: str) -> int:
 
 @asynccontextmanager
 async def stage() -> AsyncIterator[Stage]:
-    with tempfile.TemporaryDirectory(prefix="bench-understanding-") as directory, closing(shipped()) as embedder:
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-understanding-") as directory,
+        closing(packaged_embedder()) as embedder,
+    ):
         postgres = EmbeddedPostgres(Path(directory) / "postgres")
         await postgres.start()
         try:

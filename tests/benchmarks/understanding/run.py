@@ -17,12 +17,12 @@ from typing import Any, Final
 from agents.models.port import Provider
 from deploy.settings import load
 from deploy.wiring import models
-from schemas.errors import MemstreamError, Rejected, Retryable
+from schemas.errors import Rejected, Retryable
 from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.benchmarks.machine import machine
-from tests.benchmarks.understanding.measures import Failure, Measured, figures
+from tests.benchmarks.understanding.measures import Failure, Measured, Played, figures
 from tests.benchmarks.understanding.oracle import Oracle
-from tests.benchmarks.understanding.play import Stage, play, stage
+from tests.benchmarks.understanding.play import Stage, after, play, stage
 from tests.benchmarks.understanding.scenarios import HALVES, Half, Scenario, scenarios
 
 ORACLES: Final = {"oracle": True, "oracle-unaided": False}
@@ -39,21 +39,23 @@ async def run(
     """Each scenario that could be played with its measures, in the given order, and the seconds that it took to play all."""
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def measured(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Measured | MemstreamError:
+    async def played(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Played | None:
         async with places:
             try:
-                return Measured(await play(scenario, on, provider_of(scenario), resolve=resolve))
+                return await play(scenario, on, provider_of(scenario), resolve=resolve)
             except (Retryable, Rejected) as exc:
-                return exc
+                sys.stderr.write(f"{scenario.kind}/{scenario.id}\tnot played\t{exc}\n")
+                return None
 
     async with stage() as on, asking(provider, on) as provider_of:
         began = time.monotonic()
-        found = await asyncio.gather(*(measured(each, on, provider_of) for each in chosen))
-    took_s = time.monotonic() - began
-    for scenario, one in zip(chosen, found, strict=True):
-        if not isinstance(one, Measured):
-            sys.stderr.write(f"{scenario.kind}/{scenario.id}\tnot played\t{one}\n")
-    return [(scenario, one) for scenario, one in zip(chosen, found, strict=True) if isinstance(one, Measured)], took_s
+        found = await asyncio.gather(*(played(each, on, provider_of) for each in chosen))
+        at_the_end = sorted((one for one in found if one is not None), key=lambda one: one.scenario.over)
+        measured = {
+            each.scenario.id: Measured(await after(each, on, provider_of(each.scenario))) for each in at_the_end
+        }
+        took_s = time.monotonic() - began
+    return [(scenario, measured[scenario.id]) for scenario in chosen if scenario.id in measured], took_s
 
 
 @asynccontextmanager
@@ -122,14 +124,15 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     options = arguments(argv)
-    chosen = [each for each in scenarios(frozenset(options.kind)) if options.half in (None, each.half)]
+    halves: Sequence[Half] = HALVES if options.half is None else (options.half,)
+    chosen = scenarios(options.kind, halves)
     if options.provider in ORACLES:
-        chosen = [each for each in chosen if each.oracle]
+        chosen = tuple(each for each in chosen if each.oracle)
     found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve))
     for failure in failures(found, options.figure):
         sys.stderr.write(line(failure))
-    halves: dict[str, Any] = {half: told(found, half) for half in HALVES if options.half in (None, half)}
-    for half, row in halves.items():
+    figures_of = {half: told(found, half) for half in halves}
+    for half, row in figures_of.items():
         sys.stderr.write(f"\n{half}\n{table(row)}")
     whole = {
         "provider": options.provider,
@@ -139,7 +142,7 @@ def main(argv: list[str]) -> int:
         "took_s": round(took_s, 1),
         "machine": machine(),
     }
-    sys.stdout.write(json.dumps(whole | halves) + "\n")
+    sys.stdout.write(json.dumps(whole | figures_of) + "\n")
     return 0
 
 

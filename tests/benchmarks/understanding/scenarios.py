@@ -1,11 +1,10 @@
-"""Scenarios: short conversations with what must be known afterwards, read from `cases/<kind>.jsonl`."""
+"""Scenarios: short conversations with what must be known afterwards, read from `cases/<half>/<kind>.jsonl`."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -17,8 +16,8 @@ from schemas.conversations.messages import Message, ToolCall
 from tests.benchmarks.understanding.statements import Statement
 
 DIRECTORY: Final = Path(__file__).with_name("cases")
-HALVES: Final = ("development", "held_out")
 Half = Literal["development", "held_out"]
+HALVES: Final[tuple[Half, ...]] = ("development", "held_out")
 ONE: Final = "u"  # who speaks where only one person does
 STEP: Final = timedelta(minutes=1)  # between two messages
 LINE: Final = re.compile(r"([\w.-]+)(?: ([\w-]+))?: (.+)", re.DOTALL)  # "ada: ...", "ai: ...", "tool orders: ..."
@@ -68,11 +67,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     policy: str = "default"
     names: dict[str, str] = field(default_factory=dict)
     kind: str = ""
-
-    @property
-    def half(self) -> Half:
-        """By the hash of its id."""
-        return "held_out" if sha256(self.id.encode()).digest()[0] % 2 else "development"
+    half: Half = "development"
 
     @cached_property
     def sessions(self) -> tuple[tuple[Message, ...], ...]:
@@ -158,11 +153,12 @@ def moment(written: str) -> datetime:
     return datetime.fromisoformat(written).replace(tzinfo=UTC)
 
 
-def scenarios(kinds: frozenset[str] = frozenset()) -> tuple[Scenario, ...]:
-    """All of them, or of some kinds."""
+def scenarios(kinds: Collection[str] = (), halves: Collection[Half] = HALVES) -> tuple[Scenario, ...]:
+    """Those of some halves, of all kinds unless some are named."""
     return tuple(
-        msgspec.convert(json.loads(line) | {"kind": path.stem}, Scenario)
-        for path in sorted(DIRECTORY.glob("*.jsonl"))
+        msgspec.convert(json.loads(line) | {"kind": path.stem, "half": half}, Scenario)
+        for half in halves
+        for path in sorted((DIRECTORY / half).glob("*.jsonl"))
         if not kinds or path.stem in kinds
         for line in path.read_text(encoding="utf-8").splitlines()
     )

@@ -61,6 +61,16 @@ async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Eithe
     assert len(await runs.page(RunFilter(limit=9, status="pending"))) == 3
 
 
+async def test_of_a_schedule_the_latest_run_is_found_that_it_began(either: Either) -> None:
+    runs, _ = either
+    for minute, policy in ((1, "p"), (3, "p"), (2, "p"), (1, "q")):
+        run = replace(a_run(minute, policy=policy), run_id=f"{policy}{minute}", trigger="schedule")
+        await runs.add(run)
+    await runs.add(a_run(9, policy="p"))
+    found = await runs.last_scheduled(["p", "q", "none"])
+    assert {policy: run.run_id for policy, run in found.items()} == {"p": "p3", "q": "q1"}
+
+
 async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(either: Either) -> None:
     runs, _ = either
     first = a_run(1)

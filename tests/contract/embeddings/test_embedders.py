@@ -1,40 +1,48 @@
 """What every embedder owes its callers: models of this process, the fake, and models behind a local server of both protocols."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, closing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, aclosing, closing
+from functools import cache
 
 import numpy as np
 import pytest
 
-from sinks.embeddings.cache import Remembering
+from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.models import MODELS
+from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.embeddings.port import Embedder
 from sinks.embeddings.protocols import OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.embedding_server import MODEL, EmbeddingServer
 
 TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
 
 
+@pytest.fixture(scope="module")
+def models() -> Iterator[Callable[[str], OnnxEmbedder]]:
+    """Models of this process by name, each loaded once: that takes a second of a core."""
+    with ExitStack() as opened:
+        yield cache(lambda name: opened.enter_context(closing(packaged_embedder(name))))
+
+
 @pytest.fixture(params=["fake", "fake that is remembered", *MODELS, "ollama", "ollama that cuts nothing", "openai"])
-async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
+async def embedder(request: pytest.FixtureRequest, models: Callable[[str], OnnxEmbedder]) -> AsyncIterator[Embedder]:
     if request.param == "fake":
         yield FakeEmbedder()
     elif request.param == "fake that is remembered":
-        yield Remembering(FakeEmbedder())
+        yield CachedEmbedder(FakeEmbedder())
     elif request.param in MODELS:
-        with closing(shipped(request.param)) as model:
-            yield model
+        yield models(request.param)
     else:
         async with EmbeddingServer(cuts=request.param == "ollama") as server:
             speaks_openai = request.param == "openai"
             async with aclosing(Endpoint(server.openai_url if speaks_openai else server.url)) as endpoint:
                 dialect = OpenAiDialect() if speaks_openai else OllamaDialect()
-                yield await RemoteEmbedder.reached(endpoint, dialect, MODEL)
+                yield await RemoteEmbedder.connect(endpoint, dialect, MODEL)
 
 
 async def test_rows_are_unit_vectors_of_the_stated_dimension(embedder: Embedder):

@@ -1,68 +1,28 @@
 """Parked requests in memory and on PostgreSQL wait, are claimed and leave alike."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from schemas import codec
 from schemas.errors import Deferred
-from schemas.extraction.requests import ExtractionRequest, Lane
-from schemas.kafka import topics
+from schemas.extraction.requests import ExtractionRequest
 from sinks.extraction.parked import Parked, Parking
 from sinks.postgres.connection import connect
-from tests.fakes.batches import record
-from tests.fakes.parking import FakeParking
-from tests.slices import slice_of
-
-AnyParking: TypeAlias = Parking | FakeParking
-
-LONG_S, OVER_S = 3_600.0, 0.0
-EARLIER, LATER = timedelta(hours=-1), timedelta(hours=1)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-@pytest.fixture(params=["fake", "postgres"])
-async def parking(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyParking]:
-    """With nothing in it."""
-    if request.param == "fake":
-        yield FakeParking(now)
-        return
-    pool = await connect(dsn, max_size=4)
-    await pool.execute("TRUNCATE parked CASCADE")
-    yield Parking(pool)
-    await pool.close()
-
-
-def asked(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
-    return replace(slice_of("I moved to Lyon."), request_id=request_id, lane=lane)
-
-
-def sent(request: ExtractionRequest, offset: int = 7, **options: Any) -> Any:
-    return record(topics.REQUESTS, offset, codec.encode(request), **options)
-
-
-async def park(
-    parking: AnyParking,
-    request: ExtractionRequest,
-    wait: timedelta = EARLIER,
-    deadline_s: float = LONG_S,
-    *,
-    batched: bool = False,
-) -> None:
-    await parking.park(sent(request), request, Deferred(now() + wait, "budget"), deadline_s, batched=batched)
-
-
-async def claimed(
-    parking: AnyParking, lane: Lane = "background", limit: int = 10, lease_s: float = LONG_S
-) -> list[str]:
-    return [each.request_id for each in await parking.claim(lane, limit, "owner", lease_s)]
+from tests.contract.extraction.parking import (
+    EARLIER,
+    LATER,
+    LONG_S,
+    OVER_S,
+    AnyParking,
+    asked,
+    claimed,
+    now,
+    park,
+    sent,
+)
 
 
 async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> None:
@@ -82,6 +42,24 @@ async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> Non
         value=came.value,
         headers=headers,
     )
+
+
+async def test_a_request_that_is_hastened_waits_for_its_reason_no_longer(parking: AnyParking) -> None:
+    for each, reason in (("a", "shared"), ("b", "shared"), ("c", "budget")):
+        await parking.park(sent(asked(each)), asked(each), Deferred(now() + LATER, reason), LONG_S)
+    for each in ("a", "a", "c", "gone"):
+        await parking.hasten(each, "shared")
+    assert await claimed(parking) == ["a"]
+    await parking.hasten("a", "shared")
+    assert await claimed(parking) == [], "somebody has it"
+
+
+async def test_a_request_that_failed_keeps_its_pause_when_it_is_hastened(parking: AnyParking) -> None:
+    await parking.park(sent(asked()), asked(), Deferred(now() + EARLIER, "shared"), LONG_S)
+    assert await claimed(parking) == ["r"]
+    await parking.try_again("r", "owner", LONG_S)
+    await parking.hasten("r", "shared")
+    assert await claimed(parking) == []
 
 
 async def test_a_record_without_a_key_is_parked_too(parking: AnyParking) -> None:

@@ -11,7 +11,7 @@ from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters
 from sinks.memories.lexical import FullText, LexicalIndex
 from sinks.postgres.connection import Pool, connect
-from tests.fakes.remembered import FakeRemembered
+from tests.fakes.memory_index import FakeMemoryIndex
 from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
 from tests.hostile_text import HARD_TO_STORE
 from tests.storing import store
@@ -28,13 +28,13 @@ async def pool(dsn: str) -> AsyncIterator[Pool]:
 
 @pytest.fixture(params=["fake", "postgres"])
 def lexical(request: pytest.FixtureRequest) -> LexicalIndex:
-    return FakeRemembered() if request.param == "fake" else FullText(request.getfixturevalue("pool"))
+    return FakeMemoryIndex() if request.param == "fake" else FullText(request.getfixturevalue("pool"))
 
 
 @pytest.fixture
 def remember(lexical: LexicalIndex, request: pytest.FixtureRequest) -> Remember:
     async def put(*memories: Memory) -> None:
-        if isinstance(lexical, FakeRemembered):
+        if isinstance(lexical, FakeMemoryIndex):
             lexical.known |= {memory.memory_id: memory for memory in memories}
         else:
             await store(request.getfixturevalue("pool"), memories)

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from schemas.memories.events import Cause
 from schemas.memories.links import Link
-from schemas.memories.memories import Memory
+from schemas.memories.memories import Change, Memory
 from sinks.memories import writer
 from sinks.memories.entry import LedgerEntry
 from sinks.memories.listing import Listing
 from sinks.memories.reader import Memories, MemoryVersion
 from sinks.postgres.connection import Pool, connect
+from sinks.vectors.port import Vector
 from tests.fakes.memories import FakeMemories
 from tests.hostile_text import HARD_TO_STORE
 from tests.memories import NOON, a_memory
@@ -37,23 +38,29 @@ class OnPostgres(Memories):
 
     async def keep(self, *memories: Memory) -> None:
         """In this version, as created, with a vector."""
+        for each in memories:
+            await self.change("created", None, each, VECTOR)
+
+    async def change(self, change: Change, before: Memory | None, after: Memory, vector: Vector | None = None) -> None:
+        fields: dict[str, Any] = {"before": before, "normalised": after.text, "cause": CAUSE, "at": NOON}
+        entry = LedgerEntry(change=change, after=after, vector=vector, **fields)
         async with self.pool.acquire() as connection, connection.transaction():
-            for each in memories:
-                await writer.sequence(connection, each.namespace)
-                fields: dict[str, Any] = {"before": None, "normalised": each.text, "cause": CAUSE, "at": NOON}
-                entry = LedgerEntry(change="created", after=each, vector=VECTOR, **fields)
-                await writer.record(connection, each.namespace, [entry], MODEL)
+            await writer.sequence(connection, after.namespace)
+            await writer.record(connection, after.namespace, [entry], MODEL)
 
 
 class InMemory(FakeMemories):
     async def keep(self, *memories: Memory) -> None:
         for each in memories:
-            self.put(each)
             self.vectors[each.memory_id] = VECTOR
-            fields: dict[str, Any] = {"namespace": each.namespace, "version": each.version, "cause": CAUSE, "at": NOON}
-            self.version_rows.append(
-                MemoryVersion(memory_id=each.memory_id, change="created", before=None, after=each, **fields)
-            )
+            await self.change("created", None, each)
+
+    async def change(self, change: Change, before: Memory | None, after: Memory) -> None:
+        self.put(after)
+        fields: dict[str, Any] = {"namespace": after.namespace, "version": after.version, "cause": CAUSE, "at": NOON}
+        self.version_rows.append(
+            MemoryVersion(memory_id=after.memory_id, change=change, before=before, after=after, **fields)
+        )
 
 
 AnyMemories: TypeAlias = OnPostgres | InMemory
@@ -83,6 +90,20 @@ async def test_versions_come_in_their_order_behind_one(memories: AnyMemories, na
     await memories.keep(*(replace(first, version=version, sequence=version) for version in (1, 2, 3)))
     assert [each.version for each in await memories.versions_after(name, 1, 10)] == [2, 3]
     assert [each.version for each in await memories.versions_after(name, 0, 1)] == [1]
+
+
+async def test_a_deleted_memory_is_listed_with_what_it_said_before(memories: AnyMemories, name: str) -> None:
+    first = a_memory(memory_id=name, namespace=name, text="User lives in Ghent.", tags=("home",))
+    gone = replace(
+        first, status="deleted", text="", tags=(), version=2, sequence=2, updated_at=NOON + timedelta(days=1)
+    )
+    await memories.keep(first)
+    await memories.change("deleted", first, gone)
+    await memories.change("deleted", gone, again := replace(gone, version=3, sequence=3))
+    (listed,) = await memories.list_page(Listing(namespace=name, statuses=("deleted",), order="updated"))
+    assert (listed.text, listed.tags, listed.status) == ("User lives in Ghent.", ("home",), "deleted")
+    assert (listed.version, listed.updated_at) == (3, again.updated_at)
+    assert await memories.list_page(Listing(namespace=name)) == ()
 
 
 async def test_memories_that_link_to_one_are_found_in_its_namespace_alone(memories: AnyMemories, name: str) -> None:

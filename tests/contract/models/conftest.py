@@ -1,4 +1,4 @@
-"""Every provider: the rules, and models behind local servers."""
+"""Every provider: offline rules, and models behind local servers."""
 
 from collections.abc import AsyncIterator
 

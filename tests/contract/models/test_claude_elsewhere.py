@@ -13,7 +13,7 @@ from llmock.scenarios import Reply
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Answer
-from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from tests.slices import knowing, slice_of
 
@@ -122,7 +122,7 @@ async def test_answer_that_broke_off_is_asked_for_with_more_room(llmock: LLMock,
     answer = await asked(provider)
     assert len(answer.proposals) == 1
     assert [record.body["max_tokens"] for record in llmock.requests] == [
-        LEAST_ANSWER_TOKENS,
+        MIN_ANSWER_TOKENS,
         ClaudeCalls.larger_max_tokens,
     ]
 

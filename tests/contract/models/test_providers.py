@@ -16,7 +16,7 @@ async def test_provider_names_itself_and_its_model(provider: Provider) -> None:
 
 
 async def test_provider_is_available(provider: Provider) -> None:
-    assert await provider.trouble() is None
+    assert await provider.unavailable_reason() is None
 
 
 async def test_conversation_that_has_to_stay_is_answered_here(provider: Provider) -> None:
@@ -105,3 +105,16 @@ async def test_repeats_are_folded(provider: Provider) -> None:
 
 async def test_empty_slice_is_answered(provider: Provider) -> None:
     assert (await provider.extract(slice_of(), knowing())).proposals == ()
+
+
+async def test_several_conversations_are_answered_together_each_for_itself(provider: Provider) -> None:
+    turin, tea = slice_of("Hello!", "I live in Turin."), slice_of("I prefer tea.", "Bye")
+    tea = structs.replace(tea, request_id="request-2", scope=structs.replace(tea.scope, conversation_id="other"))
+    answers = await provider.extract_together([(turin, knowing()), (tea, knowing())])
+    assert [[(each.text, each.message_ids) for each in answer.proposals] for answer in answers] == [
+        [("User lives in Turin.", ("m2",))],
+        [("User prefers tea.", ("m1",))],
+    ]
+    assert {(answer.provider, answer.rejected.get("conversations")) for answer in answers} == {
+        (answering(provider), None)
+    }

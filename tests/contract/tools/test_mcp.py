@@ -11,7 +11,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from agents.api.tools.mcp import BROKEN, mcp_server
+from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
 from tests.workshop import MINE, SHARED, Workshop, furnished
 
@@ -83,5 +83,5 @@ async def test_a_fault_nobody_foresaw_tells_a_client_nothing_of_the_server(works
     workshop.remembered.failure = RuntimeError("password=EXAMPLE")
     async with create_connected_server_and_client_session(mcp_server(workshop.tools(), "0.0.0")) as session:
         result = await session.call_tool("search_memories", {"query": "bees"})
-    assert result.isError and result.content[0].text == BROKEN.text  # type: ignore[union-attr]
+    assert result.isError and result.content[0].text == INTERNAL_ERROR.text  # type: ignore[union-attr]
     assert "password=EXAMPLE" in caplog.text

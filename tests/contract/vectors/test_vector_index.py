@@ -198,9 +198,9 @@ async def test_nobody_starts_on_a_collection_that_is_made_anew_before_it_is_comp
     vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=name)
     await vectors.ensure_collection()
     await vectors.upsert([point()])
-    await vectors.begin_anew()
+    await vectors.recreate()
     assert await vectors.count() == 0
-    with pytest.raises(Misconfigured, match=r"is not whole yet.*memstream reindex"):
+    with pytest.raises(Misconfigured, match=r"is incomplete.*memstream reindex"):
         await vectors.ensure_collection()
     await vectors.complete()
     await vectors.ensure_collection()
@@ -221,7 +221,7 @@ async def test_a_qdrant_that_records_no_model_is_refused_before_anything_is_drop
 
     monkeypatch.setattr(client, "info", info)
     with pytest.raises(Misconfigured, match=rf"Qdrant {version}.*1\.16"):
-        await vectors.begin_anew()
+        await vectors.recreate()
     assert await vectors.count() == 1
     await client.close()
 
@@ -245,6 +245,9 @@ async def test_points_that_are_wrong_are_refused_by_an_index_that_is_up(embedded
         with pytest.raises(PointsRefused, match="Qdrant refuses 1 points"):
             await vectors.upsert([point(vector=np.ones(DIMENSION - 1, np.float32))])
         await vectors.upsert([good := point()])
+        assert await vectors.count() == 1, good
+        with pytest.raises(PointsRefused, match="Qdrant refuses to delete 2 points"):
+            await vectors.delete(["no id of a point", good.memory_id])
         assert await vectors.count() == 1, good
     finally:
         await vectors.drop_collection()

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
-from schemas.conversations.windows import Gap, LastPrune, WindowState
+from schemas.conversations.windows import Gap, LastPrune, Restorable, WindowState
 from tests.contract.windows.either import NOON, AnyWindows
 from tests.fakes.windows import AT_S, a_pruning, a_state
 from tests.hostile_text import HARD_TO_STORE
@@ -23,6 +23,7 @@ async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name:
         extracted_to=2**40,
         cleared_at=AT_S + 0.000001,
         adjustments=Adjustments(marks={"m1": "pinned"}),
+        restorable=Restorable(AT_S + 600, "manual", 3),
         statistics=replace(a_state().statistics, last_prune=LastPrune(AT_S, "manual", 3), percent_used=1e-7),
     )
     await windows.project([whole])
@@ -57,6 +58,7 @@ async def test_a_later_state_replaces_all_of_an_earlier_one(windows: AnyWindows,
                 extracted_to=5,
                 cleared_at=AT_S,
                 adjustments=Adjustments(marks={"m": "pinned"}),
+                restorable=Restorable(AT_S, "cleared"),
             )
         ]
     )
@@ -179,3 +181,14 @@ async def test_two_conversations_that_become_one_without_nul_do_not_fail_the_res
     await windows.project([*alike, other := a_state(name)])
     assert await windows.of(name) == other
     assert (await windows.of(f"{name}\x00") or other).revision == 2
+
+
+async def test_a_pruning_that_was_undone_is_noted_once(windows: AnyWindows, name: str) -> None:
+    undone = replace(a_pruning(1), undone_at=AT_S + 99.5)
+    await windows.project([a_state(name, 1, prunings=(a_pruning(1),))])
+    await windows.project(
+        [a_state(name, 2, prunings=(a_pruning(1),)), a_state(name, 3, prunings=(undone, a_pruning(2)))]
+    )
+    assert await windows.prunings(name) == (a_pruning(2), undone)
+    await windows.project([a_state(name, 4, prunings=(a_pruning(1), replace(undone, undone_at=AT_S)))])
+    assert await windows.prunings(name) == (a_pruning(2), undone)

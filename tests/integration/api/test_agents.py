@@ -11,7 +11,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api import Api
-from tests.served import served
+from tests.served import serve_app
 from tests.workshop import MINE, SHARED, THEIRS, Workshop, furnished
 
 ALL = ["create_memory", "get_memory", "search_memories", "get_context"]
@@ -38,7 +38,7 @@ def api(workshop: Workshop) -> Api:
 async def mcp(api: Api, *namespaces: str, **rights: str) -> AsyncIterator[ClientSession]:
     """A session of a client with a key of these rights."""
     headers = {"Authorization": f"Bearer {api.keys.add(**rights)}"}
-    async with served(api.app) as url, httpx.AsyncClient(headers=headers) as client:
+    async with serve_app(api.app) as url, httpx.AsyncClient(headers=headers) as client:
         address = str(httpx.URL(f"{url}/mcp", params={"namespace": list(namespaces)}))
         async with (
             streamable_http_client(address, http_client=client) as (reading, writing, _),
@@ -112,7 +112,7 @@ async def test_without_its_right_nothing_is_spoken_or_listed(
 
 
 async def test_what_is_no_message_is_refused_and_there_is_nothing_to_get(api: Api) -> None:
-    async with served(api.app) as url, httpx.AsyncClient(base_url=url) as client:
+    async with serve_app(api.app) as url, httpx.AsyncClient(base_url=url) as client:
         headers = {
             "Authorization": f"Bearer {api.keys.add(read=MINE)}",
             "Accept": "application/json, text/event-stream",

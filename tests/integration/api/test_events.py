@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agents.api.live.streaming import EventStreamResponse
 from tests.api import NOON, Api
 from tests.fakes.event_history import FakeEventHistory
-from tests.served import served
+from tests.served import serve_app
 
 PATH = "/v1/events"
 
@@ -64,8 +64,8 @@ async def replicas() -> AsyncIterator[Replicas]:
     made = Replicas()
     one, other = made.apis
     async with (
-        served(one.app, one.ports.change_notifier.close) as first,
-        served(other.app, other.ports.change_notifier.close) as second,
+        serve_app(one.app, one.ports.change_notifier.close) as first,
+        serve_app(other.app, other.ports.change_notifier.close) as second,
     ):
         made.urls = [first, second]
         yield made
@@ -121,7 +121,7 @@ async def test_a_namespace_needs_its_right_and_what_is_no_place_is_refused(repli
     }
     assert [answer.status_code for answer in problems.values()] == list(problems)
     assert all(answer.headers["content-type"] == "application/problem+json" for answer in problems.values())
-    assert "begin anew" in problems[409].json()["detail"]
+    assert "read the memories again" in problems[409].json()["detail"]
 
 
 async def test_a_stream_ends_when_its_key_is_revoked(replicas: Replicas) -> None:
@@ -159,8 +159,8 @@ async def test_a_reader_that_takes_nothing_loses_its_connection_and_nothing_pile
             closed.set()
 
     app = FastAPI()
-    app.add_api_route("/", lambda: EventStreamResponse(frames(), stalled_s=0.3), response_model=None)
-    async with served(app) as url:
+    app.add_api_route("/", lambda: EventStreamResponse(frames(), stall_timeout_s=0.3), response_model=None)
+    async with serve_app(app) as url:
         with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as reader:
             reader.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             async with asyncio.timeout(20):

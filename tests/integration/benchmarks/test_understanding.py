@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from msgspec import convert
 
 from tests.benchmarks.understanding.measures import Measured
 from tests.benchmarks.understanding.run import run
 from tests.benchmarks.understanding.scenarios import Scenario, scenarios
 from tests.messages_server import KEY, MODELS, MessagesServer
 
-CHOSEN = tuple(each for each in scenarios(frozenset({"moves", "groups"})) if each.half == "development")
+CHOSEN = scenarios({"moves", "groups"}, {"development"})
 
 
 @pytest.fixture
@@ -26,6 +28,11 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MessagesServe
 async def played(provider: str, chosen: tuple[Scenario, ...] = CHOSEN, *, resolve: bool = False) -> dict[str, Measured]:
     found, _ = await run(chosen, provider, resolve=resolve)
     return {scenario.id: measured for scenario, measured in found}
+
+
+def a_scenario(scenario_id: str, *talk: str, **fields: Any) -> Scenario:
+    known = ["away"] if fields.get("oracle") else []
+    return convert({"id": scenario_id, "kind": "dates", "talk": talk, "knows": known} | fields, Scenario)
 
 
 def total(measured: dict[str, Measured]) -> Counter[str]:
@@ -51,7 +58,7 @@ async def test_a_scenario_that_the_endpoint_refuses_leaves_the_others(server: Me
 
 
 async def test_the_rules_keep_no_fact_in_the_memory_of_another_person() -> None:
-    counts = total(await played("offline", scenarios(frozenset({"groups"}))))
+    counts = total(await played("offline", scenarios({"groups"}, {"development"})))
 
     assert counts["wrong_person_of"] > 40
     assert counts["wrong_person"] == 0
@@ -65,6 +72,18 @@ async def test_the_candidates_of_a_good_model_are_curated_with_their_references(
     assert counts["contained"] == counts["contained_of"] > 20
     assert counts["ended"] == counts["ended_of"] > 3
     assert counts["wrong_person"] == 0
+
+
+async def test_what_ends_later_is_known_although_others_talk_when_it_is_over() -> None:
+    away = {"of": 0, "text": "User is away until 20 March 2026", "until": "2026-03-20"}
+    now = a_scenario(
+        "in-march", "u: away until the 20th", "@2026-03-02T19:00", "u: hi", "@2026-03-02T20:00", "u: bye", oracle=[away]
+    )
+    later = [a_scenario(f"later-{number}", "u: hello", at="2026-06-02T18:00") for number in range(12)]
+
+    counts = total(await played("oracle", (now, *later)))
+
+    assert counts["contained"] == counts["contained_of"] == 1
 
 
 async def test_a_model_that_is_asked_about_neighbours_finds_what_nobody_referred_to() -> None:

@@ -9,10 +9,10 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 
-from agents.budgets.energy import OVERALL, BudgetedEnergy, scope_of
+from agents.budgets.budget_guard import OVERALL, LedgerBudgetGuard, scope_of
 from agents.budgets.prices import Price, Prices
-from agents.budgets.usage_notices import UsagePublisher
-from agents.models.billing import Bill, Payer, Work, spending
+from agents.budgets.usage_publisher import UsagePublisher
+from agents.models.billing import Bill, Payer, PricedWork, reserved_budget
 from agents.models.port import Usage
 from schemas.budgets.budgets import Amount, Budget
 from schemas.budgets.usage import Consumed, Total
@@ -33,21 +33,21 @@ PRICES = Prices(as_of=date(2026, 1, 1), source="made up", models=(PRICE,))
 BUDGET = Budget(tokens_per_hour=2_500, usd_per_hour=0.0025)
 OWN = Budget(tokens_per_day=1_000)
 BOTH = Payer(namespaces=("a", "b"), budget=OWN)
-WORK = Work(operation="extract", payer=BOTH, provider="claude", model="m", most=Usage(input_tokens=MOST))
+WORK = PricedWork(operation="extract", payer=BOTH, provider="claude", model="m", most=Usage(input_tokens=MOST))
 
 
-def energy(pool: Pool) -> BudgetedEnergy:
-    return BudgetedEnergy(Ledger(pool, lambda: NOON), PRICES, BUDGET, lambda: NOON)
+def energy(pool: Pool) -> LedgerBudgetGuard:
+    return LedgerBudgetGuard(Ledger(pool, lambda: NOON), PRICES, BUDGET, lambda: NOON)
 
 
 async def test_workers_together_never_exceed_a_budget_by_more_than_one_call(dsn: str) -> None:
     pools = [await connect(dsn, max_size=3) for _ in range(4)]
     let_in = count()
 
-    async def work(energy: BudgetedEnergy) -> None:
+    async def work(energy: LedgerBudgetGuard) -> None:
         while True:
             try:
-                async with spending(energy, WORK) as tab:
+                async with reserved_budget(energy, WORK) as tab:
                     next(let_in)
                     await asyncio.sleep(0)
                     tab.append(Bill(model="m", usage=Usage(input_tokens=MOST)))
@@ -72,7 +72,7 @@ async def test_workers_together_never_exceed_a_budget_by_more_than_one_call(dsn:
 
 async def test_a_namespace_with_a_name_that_postgresql_does_not_store_has_a_budget_too(pool: Pool) -> None:
     odd = replace(WORK, payer=replace(BOTH, namespaces=("notes/\x00mara",)))
-    async with spending(energy(pool), odd) as tab:
+    async with reserved_budget(energy(pool), odd) as tab:
         tab.append(Bill(model="m", usage=Usage(input_tokens=MOST)))
     (level,) = (await Ledger(pool, lambda: NOON).levels([scope_of("notes/\x00mara")])).values()
     assert (level.day, level.reserved) == (Amount(MOST, MOST), Amount())

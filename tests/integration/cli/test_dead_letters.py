@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
+from agents.dead_letters.writer import MAX_COPIED_BYTES, dead_letter
 from deploy.wiring import connections
 from schemas import codec
 from schemas.errors import Rejected
@@ -90,14 +90,14 @@ async def test_letters_are_listed_until_they_are_settled_and_shown_whole(deploy:
 
 async def test_a_letter_by_reference_is_replayed_from_its_source_and_all_are_never_meant_by_nothing(deploy: Deploy):
     deployment = await deploy("letters", max_message_bytes=4_194_304)
-    large = codec.encode(AT | MESSAGE | {"content": "x" * LARGEST_KEPT})
+    large = codec.encode(AT | MESSAGE | {"content": "x" * MAX_COPIED_BYTES})
     settings = deployment.settings
     async with connections.kafka(settings) as publisher:
         await publisher.publish([Outgoing(topic=topics.MESSAGES, key=b"c", value=large, partition=1)])
         (record,) = await deployment.records(topics.MESSAGES)
         await publisher.publish([dead_letter(record, "archive", Rejected("too_large", "then"), MONDAY)])
     nothing = await memstream(deployment, "replay")
-    assert (nothing.returncode, "say which ones" in nothing.stderr) == (1, True)
+    assert (nothing.returncode, "select dead letters by position" in nothing.stderr) == (1, True)
     assert (await memstream(deployment, "replay", "--stage", "archive")).returncode == 0
 
     async def there_again() -> bool:

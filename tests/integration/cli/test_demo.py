@@ -129,10 +129,12 @@ def test_the_demo_works_with_claude_at_the_local_messages_server(tmp_path: Path)
     assert outcomes["notes-mara-light"]["changes"] == {"created": 1, "superseded": 1}
     slices = sum(outcome["slices"] for outcome in report["outcomes"])
     calls = {row["operation"]: row for row in report["model_calls"]}
-    assert {(operation, row["provider"], row["calls"]) for operation, row in calls.items()} == {
-        ("extract", "claude", slices),
-        ("compact", "claude", 2),
+    assert {(operation, row["provider"]) for operation, row in calls.items()} == {
+        ("extract", "claude"),
+        ("compact", "claude"),
     }
+    assert 0 < calls["extract"]["calls"] <= slices  # short slices of one person share calls
+    assert calls["compact"]["calls"] == 2
     assert calls["extract"]["input_tokens"] > calls["extract"]["cached_tokens"] > 0
     assert "EXAMPLE" not in json.dumps(report)
     assert running_on(tmp_path) == []

@@ -14,6 +14,8 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from deploy.embedded.process import module_environment
+from deploy.runtime.dev import addresses, ready_path
+from deploy.settings import Settings
 from deploy.settings.defaults import PREFIX
 from tests.deployment import eventually
 
@@ -81,10 +83,20 @@ def dev(tmp_path: Path) -> Iterator[Dev]:
         dev.process.wait()
 
 
+def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
+    settings = Settings(data_dir=tmp_path)
+    ready_path("api", settings).write_text("http://127.0.0.1:28080")
+    printed = addresses(settings)
+    assert printed[0].split() == ["panel", "http://127.0.0.1:28080/"]
+
+
 @pytest.mark.heavy
 async def test_dev_serves_a_chat_service_keeps_its_data_and_leaves_no_process_behind(dev: Dev):
     dev.start()
     first = await dev.addresses()
+    assert list(first).index("panel") < min(
+        list(first).index(name) for name in ("Kafka", "PostgreSQL", "Qdrant", "API")
+    )
     assert len(dev.family) >= 10, "dev, three servers, a worker and the API, each of the five under its guard"
     await talk(first["Kafka"])
     (event,) = await events(first["Kafka"])

@@ -56,12 +56,12 @@ def test_what_another_policy_would_change_is_shown_with_its_messages(memstream: 
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (("replay",), "say what is replayed"),
+        (("replay",), "select what to replay"),
         (("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
         (("replay", "--since", "1d", "--until", "2d"), "is not before"),
         (("replay", "--all", "--from", "memory"), "archive or kafka"),
         (("replay", "--all", "--model", "x"), "no models to choose from"),
-        (("replay", "--resume", "00000000", "--all"), "leave the other options out"),
+        (("replay", "--resume", "00000000", "--all"), "omit all others"),
         (("replay", "--resume", "00000000"), "no generation '00000000'"),
         (("diff", "00000000"), "no generation '00000000'"),
         (("cutover", "00000000"), "no generation '00000000'"),

@@ -131,7 +131,7 @@ def test_a_generation_is_cut_over_to_and_taken_back(kitchen: Kitchen):
     done = kitchen.memstream("cutover", generation)
     assert done.stdout.splitlines() == [
         "cut over: 1 changes in 1 namespaces",
-        f"`memstream cutover {generation} --undo` takes it back",
+        f"`memstream cutover {generation} --undo` undoes it",
     ]
     assert kitchen.remembered(ADA) == {RECIPES}
     assert kitchen.listed(generation)["status"] == "cutover"
@@ -144,4 +144,4 @@ def test_a_generation_is_cut_over_to_and_taken_back(kitchen: Kitchen):
     assert PEANUTS in kitchen.memstream("search", "peanuts", "-n", ADA).stdout
     again = kitchen.memstream("cutover", generation, "--undo", "--json")
     assert (again.returncode, again.stdout) == (1, "")
-    assert f"generation {generation} is undone, and would have to be cutover" in again.stderr
+    assert f"generation {generation} is undone, and must be cutover" in again.stderr

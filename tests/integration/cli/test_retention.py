@@ -28,6 +28,6 @@ async def test_the_latest_sweep_is_shown_with_what_each_policy_keeps(
     done = run(deployment.settings, tmp_path, "retention", "--last")
     shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "agent 30 1,234 5,678 2026-06-01 3 9 90" in shown
-    assert "7 records of model calls and 0 of prunings left their tables" in shown
+    assert "7 records of model calls and 0 of prunings deleted" in shown
     (told,) = lines(run(deployment.settings, tmp_path, "retention", "--last", "--json"))
     assert (told["status"], told["policies"][0]["held"]) == ("completed", 3)

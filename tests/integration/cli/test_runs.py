@@ -61,7 +61,7 @@ async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):
         "candidates 1 would be created, 0 would be reinforced, 0 would be merged, 1 would be superseded, 0 would be dropped"
         in shown
     )
-    assert "asked offline (rules-1): 0 tokens, $0.0000" in shown
+    assert "models offline (rules-1): 0 tokens, $0.0000" in shown
     assert "created app/ada: fact: User has a dog." in shown
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
     told = lines(memstream("runs", "show", "dry", "--json"))
@@ -80,10 +80,10 @@ async def test_the_next_runs_are_listed(memstream: Run):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("runs", "show", "nobody's"), "no run is known"),
+        (("runs", "show", "nobody's"), "there is no run"),
         (("runs", "list", "--status", "over"), "pending, running, completed or failed"),
         (("consolidate", "--policy", "p", "-n", "n"), "not several"),
-        (("consolidate", "--most", "3"), "for a dry_run alone"),
+        (("consolidate", "--most", "3"), "for a dry_run only"),
     ],
 )
 async def test_what_cannot_be_is_said_in_a_line(memstream: Run, words: tuple[str, ...], says: str):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.budgets.energy import OVERALL
+from agents.budgets.budget_guard import OVERALL
 from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
 from sinks.budgets.ledger import Ledger
@@ -78,13 +78,13 @@ async def test_a_namespace_is_shown_its_share(memstream: Run):
 async def test_nothing_consumed_is_a_sentence(memstream: Run):
     done = memstream("usage", "-n", "nobody")
     assert done.returncode == 0
-    assert done.stdout.startswith("no model was asked since 20")
+    assert done.stdout.startswith("no model calls since 20")
 
 
 async def test_a_time_that_is_none_is_wrong_usage(memstream: Run):
     done = memstream("usage", "--since", "yesterday")
     assert done.returncode == 2
-    assert "'yesterday' is neither like 24h or 7d" in " ".join(done.stderr.replace("│", " ").split())
+    assert "'yesterday' is not a time: write 24h, 7d" in " ".join(done.stderr.replace("│", " ").split())
     midnight = f"{datetime.now(UTC):%Y-%m-%d}"
     assert memstream("usage", "--since", midnight).returncode == 0
 

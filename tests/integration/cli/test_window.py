@@ -92,7 +92,7 @@ async def controls(deployment: Deployment) -> list[tuple[str, int, str]]:
     return [
         (record.key.decode(), record.partition, kind)
         for record, kind in sent
-        if kind in ("flush", "prune", "mark", "clear")
+        if kind in ("flush", "prune", "restore", "mark", "clear")
     ]
 
 
@@ -112,6 +112,12 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     rows = await deployment.fetch("SELECT cause FROM window_prunings WHERE conversation_id = $1", TALK)
     assert ([row["cause"] for row in rows], state["statistics"].get("pruned_messages", 0)) == (["manual"], 4)
 
+    assert state["restorable"]["messages"] == 4
+    assert memstream("window", "restore", TALK).returncode == 0
+    await told(deployment, "restored", lambda state: not state["statistics"].get("pruned_messages", 0))
+    shown = memstream("window", "show", TALK).stdout
+    assert "undone" in shown
+
     (confirmed,) = lines(memstream("window", "flush", TALK, "--json"))
     assert (confirmed["kind"], confirmed["partition"]) == ("flush", before["partition"])
     await told(deployment, "all is extracted", lambda state: state["extracted_to"] == 8)
@@ -126,20 +132,45 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     state = await told(deployment, "cleared", lambda state: state["cleared_at"])
     assert (state["statistics"].get("messages_in_context", 0), state["statistics"].get("pruned_messages", 0)) == (0, 8)
 
-    sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "flush", "mark", "clear")]
+    sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "restore", "flush", "mark", "clear")]
     assert await controls(deployment) == sent_by_hand
 
 
 async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
-    # Longer than the projection's turn: of a window that comes and goes between two turns nobody is told.
-    (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 5.0}]))
+    (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 0.5}]))
     deployment = await deploy("forgotten", policies_file=tmp_path / "policies.json")
     memstream = partial(run, deployment.settings, tmp_path)
     await deployment.worker()
     end = {"conversation_id": TALK, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
-    await deployment.publish(said(1), Event(topics.ENDED, TALK, end))
+    await deployment.publish(said(1))
+    # Of a window that comes and goes between two turns of the projection nobody is told.
+    await told(deployment, "open", lambda state: state["phase"] == "open")
+    await deployment.publish(Event(topics.ENDED, TALK, end))
     await told(deployment, "forgotten", lambda state: state["phase"] == "forgotten")
     done = memstream("window", "clear", TALK)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "is forgotten" in done.stderr
+    assert "has expired" in done.stderr
     assert await controls(deployment) == []
+
+
+def test_a_user_chooses_settings_and_goes_back_to_the_policies(memstream: Run):
+    of = ("window", "user-settings", "nobody-yet", "--app-id", "workbench")
+    assert memstream(*of).stdout == "nobody-yet chose: nothing; the policies' settings apply\n"
+    (chosen,) = lines(memstream(*of, "--strategy", "rolling_window", "--max-messages", "30", "--json"))
+    assert (chosen["chosen"], chosen["windows"]) == ({"strategy": "rolling_window", "max_messages": 30}, 0)
+    assert memstream(*of).stdout == "nobody-yet chose: strategy rolling_window, max_messages 30\n"
+    assert memstream("window", "user-settings", "nobody-yet").stdout.endswith("the policies' settings apply\n")
+    assert lines(memstream(*of, "--reset", "--json"))[0]["chosen"] == {}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (["--max-messages", "0"], "max_messages is 0 and must lie within 1 and 1000"),
+        (["--strategy", "newest"], "newest"),
+        (["--reset", "--min-recent", "3"], "omit the others"),
+    ],
+)
+def test_settings_that_no_policy_could_allow_are_refused_in_one_line(memstream: Run, wrong: list[str], why: str):
+    done = memstream("window", "user-settings", "nobody-yet", *wrong)
+    assert (done.returncode, done.stderr.count("\n"), why in done.stderr) == (1, 1, True)

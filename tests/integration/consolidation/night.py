@@ -11,7 +11,8 @@ from schemas.codec import decode
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
 from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
-from schemas.policies.policies import Match, Policies, Policy, Schedule, Triggers
+from schemas.policies.policies import Match, Policies, Policy
+from schemas.policies.triggers import Schedule, Triggers
 from sinks.archive.messages import Archive
 from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool

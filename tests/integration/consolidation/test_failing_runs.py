@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.scheduler import ASK_AGAIN, GIVEN_UP_AFTER, LOOK_AGAIN
+from agents.consolidation.scheduler import GIVEN_UP_AFTER, RECHECK_AFTER, REQUEST_AGAIN_AFTER
 from schemas.consolidation.runs import ConsolidationRun
 from schemas.errors import Retryable
 from sinks.consolidation.run_progress import RunProgress
@@ -75,7 +75,7 @@ async def test_who_is_paused_within_a_term_loses_it_to_another_one_and_decides_n
 async def test_a_run_whose_leader_breaks_off_while_it_asks_is_asked_whole_by_the_next_one_and_ends_once(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.consolidation.scheduler.ASKED_AT_ONCE", 2)
+    monkeypatch.setattr("agents.consolidation.scheduler.MAX_REQUESTED", 2)
     said = {"a": 10, "b": 20, "c": 30, "d": 40}
     for conversation, at in said.items():
         await night.said(conversation, range(at, at + 2))
@@ -110,10 +110,10 @@ async def test_a_word_that_got_lost_is_said_again_and_one_that_was_heard_is_not(
         "INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy,"
         " policy_version, namespaces) VALUES ('r', 'heard', 3, 20, 21, 'nightly', 1, '{app/ada}')"
     )
-    night.now += LOOK_AGAIN
+    night.now += RECHECK_AFTER
     await worker.tick()
     assert len(night.asked()) == 2, "not before five minutes have passed"
-    night.now += ASK_AGAIN
+    night.now += REQUEST_AGAIN_AFTER
     await worker.tick()
     assert night.asked()[2:] == [("lost", 3, "background")]
 
@@ -195,7 +195,9 @@ async def test_runs_that_can_never_begin_leave_room_for_others_and_are_given_up_
         await worker.tick()
     given_up = [await night.run(each) for each in hopeless]
     assert {(each.status, each.finished_at) for each in given_up} == {("failed", night.now)}
-    assert {each.error for each in given_up} == {"it could not begin for 1:00:00, and is given up: it takes too long"}
+    assert {each.error for each in given_up} == {
+        "it could not begin within 1:00:00 and is cancelled: it takes too long"
+    }
     asked = len(tried)
     night.now += timedelta(minutes=2)
     await worker.tick()

@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from schemas.policies.policies import Policies, Schedule, Triggers
+from schemas.policies.policies import Policies
+from schemas.policies.triggers import Schedule, Triggers
 from sinks.archive.messages import Archive
 from sinks.consolidation.runs import RunFilter
 from tests.archived import archived_message
@@ -74,7 +75,7 @@ async def test_a_policy_that_nobody_knows_is_said_to_be_none(night: Night) -> No
     run_id = await night.by_hand(policy="nighly")
     await night.worker("one").tick()
     run = await night.run(run_id)
-    assert (run.status, run.error) == ("failed", "no policy is called 'nighly'")
+    assert (run.status, run.error) == ("failed", "there is no policy 'nighly'")
 
 
 async def test_requests_without_an_answer_are_told_and_a_run_of_which_none_was_answered_failed(night: Night) -> None:

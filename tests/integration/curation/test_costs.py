@@ -6,6 +6,7 @@ import pytest
 
 from schemas.kafka import topics
 from sinks.memories.insights import Insights
+from sinks.memories.retrieval_counts import RetrievalCounts
 from sinks.memories.statistics import NamespaceStatistics
 from tests.integration.curation_bench import NOON, Bench
 
@@ -38,6 +39,12 @@ async def test_a_memory_costs_its_part_of_the_extractions_that_it_comes_from(ben
     (day,) = await insights.days("n", NOON - timedelta(days=1), NOON + timedelta(days=1))
     assert (day.day, day.changes, day.calls, day.tokens) == (NOON.date(), {"created": 3}, 2, 600)
     assert day.cost_usd == pytest.approx(0.0002)
+    counts = RetrievalCounts(bench.pool)
+    await counts.add({("n", NOON.date(), "context"): (4, 3), ("n", NOON.date(), "search"): (2, 0)})
+    await counts.add({("n", NOON.date(), "context"): (1, 1), ("n", NOON.date(), "read"): (9, 8)})
+    (day,) = await insights.days("n", NOON - timedelta(days=1), NOON + timedelta(days=1))
+    assert (day.contexts, day.contexts_with_memories, day.searches, day.searches_found) == (5, 4, 2, 0)
+    assert (day.reads, day.reads_cached, day.calls) == (9, 8, 2)
     assert await insights.days("n", NOON + timedelta(days=1), NOON + timedelta(days=2)) == ()
     told = await statistics.of("n")
     assert told.cost_usd == pytest.approx(0.0002)

@@ -13,6 +13,7 @@ from schemas.errors import Rejected
 from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.settlements import Part
 
@@ -226,12 +227,42 @@ async def test_an_exact_match_is_seen_without_asking_the_vector_index(bench: "Be
     assert second.memory_id == first.memory_id
 
 
-async def test_a_candidate_ends_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:
+async def test_a_candidate_ends_what_another_one_of_its_slice_says_whatever_the_order_and_its_history_tells_it(
+    bench: "Bench",
+) -> None:
+    brother = bench.candidate("User's brother Elias is a pilot")
+    cousin = bench.candidate("User's cousin Elias is a pilot", corrects=(brother.candidate_id,))
+
+    outcome = await bench.curator.curate(bench.batch(cousin, brother))
+
+    (memory,) = await bench.memories.in_namespace("n")
+    assert (memory.text, memory.supersedes) == (cousin.text, ids.memory_id(brother.candidate_id))
+    assert [(each.data.change, each.data.memory and each.data.memory.text) for each in bench.events()] == [
+        ("created", brother.text),
+        ("created", cousin.text),
+        ("superseded", brother.text),
+    ]
+    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "created"]
+
+
+async def test_a_correction_ends_the_memory_that_the_corrected_candidate_reinforced(bench: "Bench") -> None:
+    known = await bench.remember("User takes the jacket in medium.")
     medium = bench.candidate("User takes the jacket in medium.")
-    large = bench.candidate("User takes the jacket in large.", supersedes=(ids.memory_id(medium.candidate_id),))
+    large = bench.candidate("User takes the jacket in large.", corrects=(medium.candidate_id,))
 
     await bench.curator.curate(bench.batch(medium, large))
 
     (memory,) = await bench.memories.in_namespace("n")
+    assert (memory.text, memory.supersedes) == (large.text, known.memory_id)
+
+
+async def test_a_correction_takes_the_place_of_what_it_corrects_among_those_of_its_conversation(bench: "Bench") -> None:
+    policy = Policy(name="one", namespaces=("n",), max_per_conversation=1)
+    medium = bench.candidate("User takes the jacket in medium.", importance=0.4)
+    large = bench.candidate("User takes the jacket in large.", importance=0.9, corrects=(medium.candidate_id,))
+    other = bench.candidate("User has a dog.", importance=0.2)
+
+    await bench.curator_under(Policies((policy,))).curate(bench.batch(medium, large, other, policy="one"))
+
+    (memory,) = await bench.memories.in_namespace("n")
     assert memory.text == large.text
-    assert memory.supersedes == ids.memory_id(medium.candidate_id)

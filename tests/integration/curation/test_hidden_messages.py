@@ -2,11 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 
+from agents.curation import wishes
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
-from tests.groups import says, slices_of
+from tests.fakes.repeated_messages import FakeRepeatedMessages
+from tests.groups import group_message, slices_of
 from tests.integration.curation.test_wishes import GROUP, MINE, batches, live, only, request, say, told
 from tests.integration.curation_bench import NOON
 
@@ -46,6 +49,62 @@ async def test_messages_of_earlier_versions_are_hidden_too(bench: "Bench") -> No
     assert ("c", "m1") in await hidden(bench)
 
 
+async def test_what_else_says_it_is_hidden_with_the_memory_and_told_by_its_event(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="first")
+    again = FakeRepeatedMessages(
+        {"User lives in Berlin.": [("other", "m7")], "User has a dog named Rex.": [("other", "m8")]}
+    )
+    curator = bench.curator_under(Policies((GROUP,)), said_again=again)
+    (batch,) = await batches(request("Please forget that I live in Berlin.", conversation_id="third"))
+    await curator.curate(batch)
+
+    assert await hidden(bench) == {("first", "m1"), ("other", "m7"), ("third", "m1")}
+    (gone,) = [event.data for event in bench.events(MINE) if event.data.change == "deleted"]
+    assert [each.message_id for each in gone.cause.said_again] == ["m7"]
+
+    assert await undo(bench, gone.memory.memory_id) == "accepted"
+    assert await hidden(bench) == set()
+
+
+@pytest.mark.parametrize(("most", "found"), [(1, {"n"}), (2, {"n", "k"})])
+async def test_memories_before_a_forgotten_one_count_among_those_that_are_looked_up(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch, most: int, found: set[str]
+) -> None:
+    monkeypatch.setattr(wishes, "MAX_REPETITION_SEARCHES", most)
+    await say(bench, "I work at Kone.", conversation_id="first")
+    await say(bench, "I no longer work at Kone, I work at Nokia.", conversation_id="second")
+    (latest,) = await live(bench)
+    again = FakeRepeatedMessages({latest: [("other", "n")], "User works at Kone.": [("other", "k")]})
+    curator = bench.curator_under(Policies((GROUP,)), said_again=again)
+    (batch,) = await batches(request("Please forget everything about my job.", conversation_id="third"))
+    await curator.curate(batch)
+    assert {message for conversation, message in await hidden(bench) if conversation == "other"} == found
+
+
+async def test_of_what_a_memory_superseded_only_what_the_wish_means_is_hidden(bench: "Bench") -> None:
+    await say(bench, "I work at Kone.", conversation_id="first")
+    await say(bench, "I no longer work at Kone, I work at Nokia.", conversation_id="second")
+    await say(bench, "I live in Berlin.", conversation_id="third")
+    await say(bench, "I have moved to Lyon.", conversation_id="fourth")
+    await say(bench, "Please forget everything about my job.", conversation_id="fifth")
+    assert {each for each, _ in await hidden(bench)} == {"first", "second", "fifth"}
+
+    await say(bench, "Please forget that I live in Lyon.", conversation_id="sixth")
+    assert {each for each, _ in await hidden(bench)} == {"first", "second", "fourth", "fifth", "sixth"}
+
+
+async def test_messages_of_a_memory_that_went_into_the_forgotten_one_are_hidden(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", conversation_id="first")
+    await say(bench, "I have a dog named Rex.", conversation_id="second")
+    live = {each.text: each.memory_id for each in await bench.memories.in_namespace(MINE)}
+    into, gone = live["User lives in Berlin."], live["User has a dog named Rex."]
+    await bench.pool.execute(
+        "UPDATE memories SET status = 'deleted', superseded_by = $1 WHERE memory_id = $2", into, gone
+    )
+    await say(bench, "Forget that I live in Berlin.", conversation_id="third")
+    assert {each for each, _ in await hidden(bench)} == {"first", "second", "third"}
+
+
 async def test_a_message_stays_hidden_while_one_of_its_memories_is_forgotten(bench: "Bench") -> None:
     await say(bench, "I live in Berlin. I am allergic to peanuts.", "Forget that.")
     gone = await bench.memories.in_namespace(MINE, statuses=("deleted",))
@@ -70,7 +129,7 @@ async def test_what_nothing_was_remembered_of_is_hidden_and_shown_again_by_undoi
 
 async def test_what_is_answered_after_its_wish_is_hidden_without_having_been_a_memory(bench: "Bench") -> None:
     said = [
-        says(number, "ada", text)
+        group_message(number, "ada", text)
         for number, text in enumerate(("I live in Berlin.", "Well.", "Forget that I live in Berlin."))
     ]
     (whole,) = slices_of(said, GROUP)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from agents.curation.imports import AT_ONCE
+from agents.curation.imports import IMPORTS_PER_TRANSACTION
 from schemas import ids
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
@@ -87,7 +87,7 @@ async def test_imports_together_come_to_what_each_comes_to_alone(bench: Bench) -
 
 
 async def test_more_imports_than_one_transaction_holds_are_numbered_in_their_order(bench: Bench) -> None:
-    number = 2 * AT_ONCE + 1
+    number = 2 * IMPORTS_PER_TRANSACTION + 1
     await bench.curator.apply_imports([imported("n", each, f"User knows number {each}") for each in range(number)])
     events = bench.events()
     assert [event.data.sequence for event in events] == list(range(1, number + 1))

@@ -147,7 +147,7 @@ async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curato
 async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought_within_its_number_step_by_step(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.curation.rules.limits.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("agents.curation.rules.limits.MAX_REMOVALS", 2)
     await remember(bench, bench.curator_under(Policies((replace(NOTES, max_memories=None),))), *FACTS)
     await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
         bench.batch("User is left-handed", policy="notes")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 RESOLVING = Policy(name="resolving", resolve=True)
+ENGLISH = Policy(name="english", resolve=True, one_language="en")
 
 
 def curator(bench: "Bench") -> Curator:
@@ -32,7 +33,7 @@ def curator(bench: "Bench") -> Curator:
         bench.vectors,
         embedder,
         bench.projector,
-        Policies((RESOLVING,)),
+        Policies((RESOLVING, ENGLISH)),
         bench.now,
         Compactor(bench.provider, embedder),
         Editor(bench.provider),
@@ -95,8 +96,10 @@ async def test_the_same_in_another_language_meets_though_the_index_does_not_name
     bench.provider.verdicts = verdicts
     said = bench.candidate("Marja ist Cellistin", language="de")
     (vector,) = await FakeEmbedder().embed([said.text])
-    akin = thresholds(FakeEmbedder.model, RESOLVING).akin
-    assert await bench.vectors.neighbours("n", vector, min_score=akin, limit=24) == [], "it takes more than likeness"
+    comparable = thresholds(FakeEmbedder.model, RESOLVING).comparable
+    assert await bench.vectors.neighbours("n", vector, min_score=comparable, limit=24) == [], (
+        "it takes more than likeness"
+    )
     outcome = await curator(bench).curate(bench.batch(said, policy="resolving"))
 
     assert [known.memory_id in each for each in shown] == [True]
@@ -111,6 +114,36 @@ async def test_what_a_model_says_of_memories_in_another_language_is_held_to_figu
     said = bench.candidate("Zuhause leben 3 Katzen", language="de")
     await curator(bench).curate(bench.batch(said, policy="resolving"))
     assert {each.text for each in await bench.memories.in_namespace("n")} == {known.text, said.text}
+
+
+async def test_under_one_language_a_memory_in_another_one_is_told_anew_with_all_that_both_say(bench: "Bench") -> None:
+    known = await bench.remember("Der Hund des Nutzers heißt Rex", language="de")
+    both = "User's dog is called Rex and is a labrador"
+    bench.provider.verdicts = about_first(bench, same=True, text=both)
+    said = bench.candidate("User's Rex is a labrador", language="en")
+    outcome = await curator(bench).curate(bench.batch(said, policy="english"))
+    (after,) = await bench.memories.in_namespace("n")
+    assert [ruling.result for ruling in outcome.rulings] == ["merged"]
+    assert (after.memory_id, after.text, after.language) == (known.memory_id, both, "en")
+    assert {each.message_id for each in after.sources} > {each.message_id for each in known.sources}
+
+
+async def test_under_one_language_a_text_that_loses_a_number_is_not_taken(bench: "Bench") -> None:
+    known = await bench.remember("Der Nutzer hat 2 Katzen aus Turku", language="de")
+    bench.provider.verdicts = about_first(bench, same=True, text="User has cats from Turku, both black")
+    said = bench.candidate("User's cats from Turku are both black", language="en")
+    await curator(bench).curate(bench.batch(said, policy="english"))
+    assert known.text in {each.text for each in await bench.memories.in_namespace("n")}
+
+
+async def test_what_is_said_in_another_language_is_added_in_the_language_of_the_memory(bench: "Bench") -> None:
+    known = await bench.remember("User has a dog called Rex", language="en")
+    both = "User has a dog called Rex, a labrador"
+    bench.provider.verdicts = about_first(bench, same=True, text=both)
+    said = bench.candidate("Rex ist ein Labrador", language="de")
+    await curator(bench).curate(bench.batch(said, policy="resolving"))
+    (after,) = await bench.memories.in_namespace("n")
+    assert (after.memory_id, after.text, after.language) == (known.memory_id, both, "en")
 
 
 async def test_one_candidate_takes_back_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:

@@ -19,7 +19,7 @@ from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.erasures import Erasures
-from tests.groups import says, slices_of
+from tests.groups import group_message, slices_of
 from tests.integration.curation_bench import NOON
 from tests.slices import slice_of
 
@@ -118,7 +118,7 @@ async def test_what_is_said_and_taken_back_in_one_slice_stays_forgotten_when_the
 
 async def test_what_was_said_before_a_wish_and_is_answered_after_it_is_no_memory(bench: "Bench") -> None:
     berlin, lyon = "I live in Berlin.", "I have a dog named Rex."
-    said = [says(number, "ada", text) for number, text in enumerate((berlin, "Forget that.", lyon))]
+    said = [group_message(number, "ada", text) for number, text in enumerate((berlin, "Forget that.", lyon))]
     (whole,) = slices_of(said, GROUP)
     first, second = (
         replace(whole, messages=whole.messages[:1]),
@@ -136,7 +136,8 @@ async def test_what_was_said_before_a_wish_and_is_answered_after_it_is_no_memory
 
 async def test_what_is_said_again_after_a_wish_is_remembered(bench: "Bench") -> None:
     said = [
-        says(number, "ada", text) for number, text in enumerate(("Forget that I live in Berlin.", "I live in Berlin."))
+        group_message(number, "ada", text)
+        for number, text in enumerate(("Forget that I live in Berlin.", "I live in Berlin."))
     ]
     (whole,) = slices_of(said, GROUP)
     curator = bench.curator_under(Policies((GROUP,)))
@@ -257,9 +258,9 @@ async def ends() -> dict[int, int]:
 
 async def test_one_persons_wish_takes_nothing_of_another(bench: "Bench") -> None:
     said = [
-        says(0, "ada", "I live in Berlin."),
-        says(1, "bob", "I live in Berlin."),
-        says(2, "ada", "Forget that I live in Berlin."),
+        group_message(0, "ada", "I live in Berlin."),
+        group_message(1, "bob", "I live in Berlin."),
+        group_message(2, "ada", "Forget that I live in Berlin."),
     ]
     (asked,) = slices_of(said, GROUP)
     for batch in await batches(asked):

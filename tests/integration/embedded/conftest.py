@@ -1,4 +1,4 @@
-"""Waiting for conditions, and parents to kill."""
+"""Waits for conditions, and parent processes to kill."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def until() -> Until:
 
 @pytest.fixture(scope="session")
 def gone() -> Callable[[int], bool]:
-    """Whether no process has this pid any more; a zombie nobody has reaped yet counts as gone."""
+    """Whether no process has this pid; a zombie counts as gone."""
 
     def check(pid: int) -> bool:
         try:
@@ -43,7 +43,7 @@ def gone() -> Callable[[int], bool]:
 
 @pytest.fixture
 def parent() -> Iterator[Parent]:
-    """Runs Python source as a process that prints the pids of what it has started, then waits for input."""
+    """Runs Python source as a process that prints the pids of its children and then waits for input."""
     started: list[subprocess.Popen[str]] = []
 
     def start(source: str) -> tuple[subprocess.Popen[str], list[int]]:

@@ -76,7 +76,7 @@ def test_in_the_foreground_it_prints_one_line_of_json_and_ends_cleanly_on_sigter
         rest, progress = process.communicate(timeout=60)
     assert set(addresses) == {"bootstrap_servers", "dsn", "qdrant_url"}
     assert rest == ""
-    assert "kafka is up" in progress
+    assert "kafka is ready" in progress
     assert process.returncode == 0
 
 

@@ -26,7 +26,7 @@ def test_the_nearest_are_found_for_certain_whatever_the_number_of_points(collect
     for start in range(0, OPTIMIZE_AFTER_POINTS, 1_000):
         page = [edge.Point(number, vectors[number].tolist(), {}) for number in range(start, start + 1_000)]
         collection.update(edge.UpdateOperation.upsert_points(page), len(page))
-    collections.settle()
+    collections.flush()
     asked = chosen.standard_normal(SIZE).astype(np.float32)
     found = collection.shard.query(edge.QueryRequest(limit=20, query=edge.Query.Nearest(asked.tolist())))
     cosines = vectors @ asked / np.linalg.norm(vectors, axis=1)

@@ -1,4 +1,4 @@
-"""A worker that carries erasures out."""
+"""A worker that completes erasures."""
 
 from typing import TYPE_CHECKING
 

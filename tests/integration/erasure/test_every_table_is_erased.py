@@ -7,7 +7,7 @@ REACHED = {
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox", "kinds"),
     # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings", "resolutions"),
-    *("forgotten", "hidden_messages"),
+    *("forgotten", "hidden_messages", "user_settings"),
     # with their messages, or with a namespace alone (sinks/passages/passages.sql)
     "passages",
 }
@@ -44,6 +44,7 @@ WORDLESS = {
     "rebuild_namespaces": "names, empty outside of a rebuild",
     "rebuild_positions": "offsets",
     "retention_sweeps": "numbers",
+    "retrieval_counts": "names of namespaces, and numbers",
 }
 
 

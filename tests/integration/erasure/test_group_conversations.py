@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from agents.extraction.erased import fences_on, without_erased
+from agents.extraction.erasure_filter import fences_on, without_erased
 from agents.models.port import Answer, Proposal
 from schemas.codec import decode, encode
 from schemas.errors import Deferred
@@ -57,7 +57,7 @@ def answer() -> bytes:
     def proposal(text: str, number: int, user_id: str) -> Proposal:
         namespaces, sayers = (f"notes/{user_id}",), (user_id,)
         kept = {"kind": "fact", "confidence": 0.9, "message_ids": (f"m{number}",)}
-        return Proposal(text=text, namespaces=namespaces, sayers=sayers, **kept)
+        return Proposal(text=text, namespaces=namespaces, speaker_ids=sayers, **kept)
 
     proposals = (proposal("User lives in Berlin.", 1, "ada"), proposal("User is allergic to peanuts.", 2, "bob"))
     return encode(Answer(provider="p", model="m", proposals=proposals))

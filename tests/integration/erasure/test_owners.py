@@ -6,16 +6,17 @@ from uuid import uuid4
 from msgspec import structs
 
 from agents.api.access.erasure import erasure_scope
-from agents.api.http.lines import lines
-from agents.api.memories.exports import exported
+from agents.api.http.line_splitter import split_lines
+from agents.api.memories.exports import export_pages
 from agents.api.memories.imports import Import
 from schemas.codec import decode
+from schemas.conversations.user_settings import User
 from schemas.extraction.candidates import Source
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.erasure.owners import Owners, User
+from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.statistics import NamespaceStatistics
@@ -70,7 +71,7 @@ async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -
     for number in range(5):
         await bench.remember(f"User owns thing number {number}", tags=("things",))
     exports = Exports(bench.pool)
-    pages = [page async for page in exported(exports, "n", ("active",), with_versions=True)]
+    pages = [page async for page in export_pages(exports, "n", ("active",), with_versions=True)]
     before = [decode(line, Memory) for page in pages for line in page.splitlines()]
     assert len(before) == 5
     await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace="n", at=NOON))
@@ -86,7 +87,7 @@ async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -
     later = NOON.replace(hour=13)
     for import_id in ("one", "one", "two"):
         run = Import("n", import_id, "an operator", lambda: later, send)
-        assert (await run.run(lines(chunks()))).accepted == 5
+        assert (await run.run(split_lines(chunks()))).accepted == 5
     assert [outcome.change for outcome in outcomes] == ["created"] * 10 + [None] * 5
     assert [outcome.repeated for outcome in outcomes[5:10]] == [True] * 5
     after = await bench.memories.by_ids([memory.memory_id for memory in before])

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from schemas.conversations.messages import Scope
 from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
-from schemas.policies.namespaces import UNSAID
+from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 
@@ -137,4 +137,4 @@ def test_a_namespace_that_tells_nobody_names_no_messages_to_erase() -> None:
     assert Policies((Policy(name="all", namespaces=("shared",)),)).scopes_feeding("shared") == ()
     scopes = Policies().scopes_feeding("conversation/c%2F1")
     assert Scope(conversation_id="c/1") in scopes
-    assert Policies().scopes_feeding("notes/mara") == (Scope(conversation_id=UNSAID, app_id="notes", user_id="mara"),)
+    assert Policies().scopes_feeding("notes/mara") == (Scope(conversation_id=UNKNOWN, app_id="notes", user_id="mara"),)

@@ -7,6 +7,8 @@ import pytest
 
 from agents.erasure import complete
 from schemas.codec import decode
+from schemas.conversations.user_settings import User
+from schemas.conversations.window_choices import WindowChoice
 from schemas.erasure.erasures import Erasure, Fence
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
@@ -15,6 +17,8 @@ from schemas.replay.shadows import shadow_of
 from sinks.access.audit import Audit
 from sinks.archive.messages import Archive
 from sinks.erasure.erasures import Erasures
+from sinks.erasure.owners import Owners
+from sinks.windows.user_settings import UserSettings
 from tests.integration.curation_bench import NOON
 from tests.integration.erasure.eraser import AT, LATER, Worker, of, said
 
@@ -206,3 +210,19 @@ async def test_what_waits_for_long_is_looked_at_every_few_seconds_alone(bench: "
         worker.completing._clock = lambda now=AT + timedelta(seconds=waited_s): now  # type: ignore[misc]
         await worker.turn()
     assert pauses == [0.1, 1.0, 5.0]
+
+
+async def test_settings_of_a_user_go_are_counted_and_come_back_by_no_event_from_before(bench: "Bench", worker: Worker):
+    kept, mara, few = UserSettings(bench.pool), User(user_id="mara", app_id="notes"), WindowChoice(max_messages=30)
+    anna = User(user_id="anna", app_id="notes")
+    for user in (mara, anna):
+        await kept.choose(user, few, NOON - timedelta(days=1))
+    assert (await Owners(bench.pool).archived_counts(User(user_id="mara")))["settings"] == 1
+    await worker.erasing.begin("e", "user", "ada", "as asked", user_id="mara")
+    assert await kept.chosen_by([mara, anna]) == {anna: few}
+    receipt = await worker.through("e", "m")
+    stores = {each.store: each.removed for each in receipt.stores}
+    assert stores["PostgreSQL, what was said"]["user_settings"] == 1
+    assert await bench.pool.fetchval("SELECT count(*) FROM user_settings") == 1
+    assert not await kept.choose(mara, few, NOON - timedelta(hours=1))
+    assert await kept.choose(mara, few, AT + timedelta(days=900))

@@ -132,7 +132,7 @@ async def test_a_failed_request_is_asked_again_once_that_was_told_and_a_failure_
     with pytest.raises(Rejected) as told:
         await extractions.lease(request_, "two", LONG_S)
     assert (told.value.reason, told.value.detail) == ("refused", "no: never")
-    await extractions.failure_told(request_.request_id)
+    await extractions.mark_failure_reported(request_.request_id)
     kept = await pool.fetchval("SELECT failed_reason FROM extractions")
     assert kept == "refused", "the detail may quote what was said, and is in the dead letter"
     assert isinstance(await extractions.lease(request_, "two", LONG_S), Leased)

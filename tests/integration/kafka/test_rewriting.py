@@ -14,8 +14,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy.embedded.stack import EmbeddedStack
-from deploy.wiring.erasure import remaining
-from streams.kafka.rewriting import log_ends, remove_records
+from deploy.wiring.erasure import remains_of_topic
+from streams.kafka.record_removal import log_ends, remove_records
 from streams.kafka.topics import DAY_MS, TopicSettings, TopicSpec, create, settings_of, specs
 
 LARGEST = 1_048_576
@@ -88,9 +88,9 @@ async def test_the_guides_commands_shorten_what_a_receipt_says(embedded_stack: E
     await create(client, wanted, 1)
     at = datetime(2026, 3, 1, tzinfo=UTC)
     kept = await settings_of(client, [spec.name for spec in wanted])
-    assert remaining(names.changelog, "rows", kept[names.changelog], at).until == at + timedelta(days=1)
+    assert remains_of_topic(names.changelog, "rows", kept[names.changelog], at).until == at + timedelta(days=1)
     messages = names.physical("chat.messages")
-    assert remaining(messages, "said", kept[messages], at).until == at + timedelta(days=37)
+    assert remains_of_topic(messages, "said", kept[messages], at).until == at + timedelta(days=37)
     try:
         for topics, config in commands(GUIDE.read_text()):
             for topic in topics:
@@ -112,12 +112,12 @@ async def test_the_guides_commands_shorten_what_a_receipt_says(embedded_stack: E
                 assert done.returncode == 0, done.stdout + done.stderr
         kept = await settings_of(client, [spec.name for spec in wanted])
         requests = names.physical("memory.extraction-requests")
-        hours = remaining(requests, "messages", kept[requests], at)
+        hours = remains_of_topic(requests, "messages", kept[requests], at)
         assert (hours.until, hours.because) == (
             at + timedelta(hours=25),
             f"retention.ms={DAY_MS}, segment.ms=3600000",
         )
-        assert remaining(messages, "said", kept[messages], at).until == at + timedelta(days=7, hours=6)
+        assert remains_of_topic(messages, "said", kept[messages], at).until == at + timedelta(days=7, hours=6)
     finally:
         admin = AIOKafkaAdminClient(**client)
         await admin.start()
@@ -142,7 +142,8 @@ def commands(guide: str) -> list[tuple[list[str], str]]:
 def test_a_topic_that_keeps_for_ever_has_no_end():
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for_ever = {"cleanup.policy": "delete", "retention.ms": "-1", "segment.ms": "604800000"}
-    assert remaining("t", "said", for_ever, at).until is None
+    assert remains_of_topic("t", "said", for_ever, at).until is None
     assert (
-        remaining("t", "rows", {"cleanup.policy": "compact", "max.compaction.lag.ms": str(2**63 - 1)}, at).until is None
+        remains_of_topic("t", "rows", {"cleanup.policy": "compact", "max.compaction.lag.ms": str(2**63 - 1)}, at).until
+        is None
     )

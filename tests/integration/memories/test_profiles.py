@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from agents.profile.reading import Profiles
+from agents.profile.profile_reader import Profiles
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policy
 from sinks.memories.live import LiveMemories

@@ -1,6 +1,6 @@
 """A crash at any step is healed: Qdrant and Kafka end where Postgres is, in order and without a gap."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from schemas.ids import memory_id
 from schemas.kafka.records import Outgoing
 from schemas.memories.commands import Command
 from schemas.observability import traces
-from sinks.outbox.projector import put_records
+from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.queries import query
 from sinks.vectors.port import Point, PointsRefused
 from tests.fakes.sinks import FakeVectors, Fuse
@@ -200,3 +200,34 @@ async def test_a_point_that_the_index_takes_for_wrong_holds_up_no_other_and_is_t
     assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"outbox")
     assert letter.key == memory_id("cat").encode()
     assert len(bench.events("pets")) == 3
+
+
+class Tenacious(FakeVectors):
+    """An index that takes the removal of some memories for wrong."""
+
+    def __init__(self, *kept: str) -> None:
+        super().__init__()
+        self.kept = set(kept)
+        self.asked = 0
+
+    async def delete(self, memory_ids: Collection[str]) -> None:
+        self.asked += 1
+        if self.kept & set(memory_ids):
+            raise PointsRefused("Qdrant refuses to delete points", "400 wrong input")
+        await super().delete(memory_ids)
+
+
+async def test_a_removal_that_the_index_takes_for_wrong_holds_up_no_other_and_is_tried_a_bounded_number_of_times(
+    bench: "Bench",
+) -> None:
+    tenacious = Tenacious("gone-2")
+    bench.projector._vectors = tenacious
+    async with bench.pool.acquire() as connection:
+        await put_vectors(connection, "pets", ["gone-1", "gone-2", "gone-3"])
+    assert await bench.projector.project_now("pets") == 3
+    assert tenacious.asked == 4, "all at once, then each by itself"
+    assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
+    (letter,) = bench.publisher.on("memory.dead-letters")
+    headers = dict(letter.headers)
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"outbox")
+    assert letter.key == b"gone-2"

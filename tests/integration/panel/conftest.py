@@ -1,4 +1,4 @@
-"""A real browser on the panel. Its tests are skipped where there is no Chromium, and say so."""
+"""A real browser with the panel. Tests are skipped without Chromium."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,16 +10,19 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.api import Api
+from tests.integration.panel import texts
 from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM, Opened, Panel
-from tests.served import served
+from tests.integration.panel.world import Installation
+from tests.served import serve_app
 
-expect.set_options(timeout=20_000)  # machines that are busy with something else must not fail a test
+expect.set_options(timeout=20_000)  # long, as machines may be busy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser belongs to an event loop: tests that share one share their loop."""
+    """Tests that share a browser share their event loop, as a browser belongs to one."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and "panel" in getattr(item, "fixturenames", ()):
+        shared = {"panel", "panel_of_everything", "shown"} & set(getattr(item, "fixturenames", ()))
+        if Path(__file__).parent in item.path.parents and shared:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
@@ -28,7 +31,7 @@ async def launched() -> AsyncIterator[Browser]:
     if CHROMIUM is None:
         pytest.skip(NO_CHROMIUM)
     async with async_playwright() as playwright:
-        # Containers that run as root have no sandbox for it.
+        # Chromium's sandbox does not work in containers that run as root.
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         await browser.close()
@@ -36,12 +39,12 @@ async def launched() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def tabs(browser: Browser) -> AsyncIterator[Any]:
-    """`await opening(address, **context)`: the panel in a tab of its own. What any tab complained of fails the test."""
+    """`await opening(address, **context)`: the panel in a new tab. Errors in the console of any tab fail the test."""
     opened: list[Opened] = []
 
     async def opening(address: str, **context: Any) -> Opened:
-        # Without animations: axe would judge the colours of something that is still fading in.
-        page = await (await browser.new_context(locale="en-GB", reduced_motion="reduce", **context)).new_page()
+        # Without animations: axe would check colours during a transition.
+        page = await (await browser.new_context(**{"locale": "en-GB", "reduced_motion": "reduce"} | context)).new_page()
         tab = Opened(page, address)
         opened.append(tab)
         return tab
@@ -60,7 +63,7 @@ async def shared_browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def open_panel() -> AsyncIterator[Any]:
-    """Opens tabs of a browser of the test's own, for what `panel` does not serve."""
+    """Opens tabs in a separate browser, for tests that cannot use `panel`."""
     async with launched() as browser, tabs(browser) as opening:
         yield opening
 
@@ -69,5 +72,28 @@ async def open_panel() -> AsyncIterator[Any]:
 async def panel(shared_browser: Browser) -> AsyncIterator[Panel]:
     """The panel of an API over fakes, with keys, in a browser that all tests share."""
     api = Api()
-    async with tabs(shared_browser) as opening, served(api.app, api.change_notifier.close) as address:
+    async with tabs(shared_browser) as opening, serve_app(api.app, api.change_notifier.close) as address:
         yield Panel(api, address, opening)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shown() -> Installation:
+    """Data for all views, with hostile texts and texts that are hard to lay out."""
+    installation = Installation(Api(), (*texts.ATTACKS, *texts.AWKWARD), conversation=f"{texts.ATTACKS[1]}/50%")
+    await installation.fill()
+    return installation
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def address_of_everything(shown: Installation) -> AsyncIterator[str]:
+    async with serve_app(shown.api.app, shown.api.change_notifier.close) as address:
+        yield address
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def panel_of_everything(
+    shared_browser: Browser, shown: Installation, address_of_everything: str
+) -> AsyncIterator[Panel]:
+    """The panel of an installation that tests share: they must not change it."""
+    async with tabs(shared_browser) as opening:
+        yield Panel(shown.api, address_of_everything, opening)

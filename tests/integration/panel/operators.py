@@ -35,9 +35,9 @@ def letters(api: Api) -> list[str]:
     """The places of three."""
     said = codec.encode({"conversation_id": "talk", "message_id": "talk-1", "content": f"my key is {SECRET}"})
     return [
-        api.letter_topic.put_aside(said, detail="content: it has 90,000 characters, and 64,000 may be"),
-        api.letter_topic.put_aside(b"{", reason="undecodable", detail="it is no JSON: unexpected end of data"),
-        api.letter_topic.put_aside(
+        api.letter_topic.add_letter(said, detail="content: it has 90,000 characters, and 64,000 may be"),
+        api.letter_topic.add_letter(b"{", reason="undecodable", detail="it is no JSON: unexpected end of data"),
+        api.letter_topic.add_letter(
             b'{"namespace": "app/ada"}',
             stage="curation",
             reason="unknown",

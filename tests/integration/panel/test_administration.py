@@ -16,6 +16,7 @@ from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan
 from sinks.access.audit import Audited
 from tests.api import NOON, Api, a_memory
+from tests.fakes.letter_topic import LetterRecord
 from tests.fakes.windows import a_state
 from tests.integration.panel.panel import Panel
 from tests.integration.panel.test_frame import PHONE
@@ -53,7 +54,7 @@ async def much_done(api: Api) -> None:
 async def test_a_message_is_followed_on_a_time_line_by_who_may_read_its_conversation(panel: Panel):
     a_message(panel.api)
     tab = await panel.signed_in(f"/follow{OF_ALL}", read="app/*")
-    await tab.page.get_by_label("Id of its conversation").fill("talk")
+    await tab.page.get_by_label("Id of the conversation").fill("talk")
     await tab.page.get_by_label("Id of the message").fill("talk-3")
     await tab.page.keyboard.press("Enter")
     steps = tab.page.locator(".trail > li")
@@ -66,15 +67,36 @@ async def test_a_message_is_followed_on_a_time_line_by_who_may_read_its_conversa
     assert await tab.serious_findings() == []
 
 
+async def test_each_step_of_a_message_tells_its_time_and_the_first_its_trace(panel: Panel):
+    a_message(panel.api)
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    headers = (("traceparent", f"00-{trace}-b7ad6b7169203331-01".encode()),)
+    millis = int(NOON.timestamp() * 1_000)
+    panel.api.letter_topic.others.append(
+        LetterRecord(
+            topic="chat.messages", partition=0, offset=3, key=b"talk", value=b"{}", headers=headers, timestamp=millis
+        )
+    )
+    address = f"/follow{OF_ALL}&conversation=talk&message=talk-3"
+    tab = await panel.signed_in(address, context={"timezone_id": "UTC"}, read="app/*")
+    steps = tab.page.locator(".trail > li")
+    await expect(steps.first.locator(".step-facts > div")).to_have_text(["Recordchat.messages[0]@3", f"Trace{trace}"])
+    await expect(steps.first.locator("time")).to_have_text(re.compile("2 Mar 2026.*12:00"))
+    offsets = (0, 0.4, 1, 3, 3.1, 3.2, 4)
+    await expect(tab.page.locator(".offset")).to_have_text([re.compile(rf"^\+{each} s") for each in offsets])
+    times = await steps.locator("time").evaluate_all("(all) => all.map((each) => Date.parse(each.dateTime))")
+    assert times == [millis + each * 1_000 for each in offsets]
+
+
 async def test_a_dry_run_is_asked_for_and_its_preview_shown(panel: Panel):
     tab = await panel.signed_in(f"/operations/consolidation{OF_ALL}", admin="*")
     await tab.page.get_by_role("button", name="Dry run").click()
-    await expect(tab.page.get_by_text("Nothing was found yet.")).to_be_visible()
+    await expect(tab.page.get_by_text("No results yet.")).to_be_visible()
     (run,) = panel.api.runs.by_id.values()
     assert (run.dry_run, run.namespaces) == (True, ())
     await tab.page.get_by_role("button", name="Run", exact=True).press("Enter")
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Run").press("Enter")
-    await expect(tab.page.get_by_text("The run begins within seconds")).to_be_visible()
+    await expect(tab.page.get_by_text("The run starts within seconds")).to_be_visible()
     assert len(panel.api.runs.by_id) == 2
 
 
@@ -88,10 +110,10 @@ async def test_a_generation_is_compared_side_by_side_cut_over_and_taken_back(pan
     assert await tab.serious_findings() == []
     await tab.page.get_by_role("button", name="Cut over").click()
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Cut over").click()
-    await expect(tab.page.get_by_role("button", name="Take back")).to_be_visible()
-    await tab.page.get_by_role("button", name="Take back").click()
-    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Take back").click()
-    await expect(tab.page.get_by_text("Taken back")).to_be_visible()
+    await expect(tab.page.get_by_role("button", name="Undo the cutover")).to_be_visible()
+    await tab.page.get_by_role("button", name="Undo the cutover").click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Undo the cutover").click()
+    await expect(tab.page.get_by_text("Undone")).to_be_visible()
 
 
 async def test_a_key_is_made_shown_once_and_revoked(panel: Panel):
@@ -106,6 +128,7 @@ async def test_a_key_is_made_shown_once_and_revoked(panel: Panel):
     await row.get_by_role("button", name="Revoke").click()
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Revoke").click()
     await expect(row).to_contain_text("Revoked")
+    await expect(tab.page.get_by_role("heading", name="Keys", exact=True)).to_be_focused()
     assert [(key.name, key.revoked_at is None) for key in panel.api.keys.by_token.values()] == [
         ("key 1", True),
         ("reader", False),
@@ -116,7 +139,7 @@ async def test_a_policy_is_changed_in_a_form_checked_and_put(panel: Panel):
     scope = Scope(conversation_id="c", app_id="kitchen", user_id="ada")
     await panel.api.windows.project([a_state("c", scope=scope)])
     tab = await panel.signed_in(f"/operations/policies{OF_ALL}", admin="*")
-    await tab.page.get_by_label("New, from").select_option("app-notes")
+    await tab.page.get_by_label("New, based on").select_option("app-notes")
     await tab.page.get_by_label("Name", exact=True).fill("kitchen")
     form = tab.page.locator(".detail-card")
     await form.get_by_label("app_id").fill("kitchen")
@@ -126,14 +149,14 @@ async def test_a_policy_is_changed_in_a_form_checked_and_put(panel: Panel):
     await expect(form.get_by_role("alert")).to_contain_text("max_memories")
     await form.get_by_label("max_memories").first.fill("25")
     await form.get_by_label("max_memories").first.press("Tab")
-    await expect(form).to_contain_text("Each namespace has at most max_memories live memories")
+    await expect(form).to_contain_text("Live memories per namespace; beyond it two are merged or one is deleted")
     await tab.page.get_by_role("button", name="Check").click()
     await expect(form.get_by_role("status")).to_contain_text("1 from default to kitchen")
     assert await tab.serious_findings() == []
-    await tab.page.get_by_role("button", name="Put", exact=True).click()
-    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Put").click()
+    await tab.page.get_by_role("button", name="Save", exact=True).click()
+    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Save").click()
     await expect(form).to_contain_text("key 1")
-    (put,) = [each for each in await panel.api.policy_book.applied() if each.policy.name == "kitchen"]
+    (put,) = [each for each in await panel.api.policy_service.applied() if each.policy.name == "kitchen"]
     assert (put.policy.max_memories, put.policy.match.app_id, put.origin) == (25, "kitchen", "topic")
 
 
@@ -141,19 +164,37 @@ async def test_a_key_that_may_only_read_is_offered_nothing_that_changes_somethin
     await much_done(panel.api)
     tab = await panel.signed_in(f"/operations/policies/app{OF_ALL}", read="*")
     await expect(tab.page.get_by_label("max_memories").first).to_be_disabled()
-    await expect(tab.page.locator(".notice").first).to_contain_text("not in the topic")
-    acts = re.compile("^(Put|Remove|Run|Dry run|Sweep now|Cut over|Take back|Make|Revoke|Take up again)$")
+    await expect(tab.page.locator(".notice").first).to_contain_text("not from the topic")
+    acts = re.compile(
+        "^(Save|Remove|Run|Dry run|Sweep now|Cut over|Undo the cutover|Create|Revoke|Load into the form)$"
+    )
     for section in ("policies/app", "consolidation", "retention", "replay", "access"):
         await tab.go(f"/operations/{section}", ns="app%2Fada")
         await expect(tab.page.locator(".section-nav")).to_be_visible()
         await expect(tab.page.get_by_role("button", name=acts)).to_have_count(0)
-    await expect(tab.page.get_by_text("Keys and the audit are for keys that may administer")).to_be_visible()
+    await expect(tab.page.get_by_text("Only keys that may administer all namespaces")).to_be_visible()
     await expect(tab.page.get_by_role("link", name="Keys and audit")).to_have_count(0)
+
+
+async def test_the_audit_is_filtered_by_an_action_that_stands_in_the_address(panel: Panel):
+    await much_done(panel.api)
+    made = Audited(at=NOON, actor="the operator", action="key.created", subject="k1", details={})
+    await panel.api.audit.record(made)
+    tab = await panel.signed_in(f"/operations/access{OF_ALL}", admin="*")
+    entries = tab.page.locator("[aria-label=Audit] tbody tr")
+    await expect(entries).to_have_count(2)
+    await tab.page.get_by_label("Action", exact=True).fill("key.created")
+    await tab.page.get_by_label("Action", exact=True).press("Enter")
+    await expect(entries).to_have_count(1)
+    assert "action=key.created" in tab.page.url
+    await tab.page.reload()  # as whoever gets the address sees it
+    await expect(entries).to_have_count(1)
+    await expect(entries).to_contain_text("key.created")
 
 
 SECTIONS = {
     "consolidation": "the operator",
-    "retention": "7 older than 30 days would leave",
+    "retention": "7 older than 30 days would be deleted",
     "replay": "0a1b2c3d",
     "policies/app": "max_memories",
     "access": "policy.put",

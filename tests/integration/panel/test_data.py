@@ -1,12 +1,15 @@
 """Export, import and erasing in a browser, over fakes."""
 
 import json
+import re
 from pathlib import Path
 
+from msgspec import to_builtins
 from playwright.async_api import expect
 
+from deploy.wiring.erasure import OVERWRITTEN, TOPIC_CONTENTS, remains_of_topic, unused_stores
 from schemas.conversations.messages import Scope
-from tests.api import a_memory
+from tests.api import NOON, a_memory
 from tests.integration.panel.panel import Panel
 
 DATA = "/data?ns=app%2Fada"
@@ -26,9 +29,9 @@ async def test_an_export_is_saved_and_an_import_of_it_brings_everything_into_ano
 
     saved.write_text(saved.read_text() + "no memory\n")
     await tab.go("/data", ns="app%2Feve")
-    await tab.page.get_by_label("File of JSON Lines").set_input_files(saved)
+    await tab.page.get_by_label("JSON Lines file").set_input_files(saved)
     await tab.page.get_by_role("button", name="Import", exact=True).click()
-    await expect(tab.page.get_by_text("4 lines: 3 brought in, 0 no longer live, 1 refused.")).to_be_visible()
+    await expect(tab.page.get_by_text("4 lines: 3 imported, 0 no longer live, 1 refused.")).to_be_visible()
     await expect(tab.page.locator(".problems")).to_contain_text("Line 4")
     assert [(command.kind, command.namespace) for command in panel.api.curation.seen] == [("import", "app/eve")] * 3
     assert await tab.serious_findings() == []
@@ -41,7 +44,7 @@ async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_re
     await tab.page.get_by_label("A user, everywhere").check()
     await tab.page.get_by_label("Id of the user").fill("bob")
     await tab.page.keyboard.press("Enter")
-    foreseen = tab.page.get_by_role("group", name="What would go")
+    foreseen = tab.page.get_by_role("group", name="What would be erased")
     await expect(foreseen).to_contain_text("Memories app/bob 2")
     await expect(foreseen).to_contain_text("Conversations 1")
     assert await tab.serious_findings() == []
@@ -72,7 +75,7 @@ async def test_what_a_key_may_not_do_with_the_data_is_not_offered(panel: Panel):
     other = await panel.signed_in(DATA, read="app/*", admin="other/*")
     await other.page.get_by_label("A user, everywhere").check()
     await other.page.get_by_label("Id of the user").fill("ada")
-    await other.page.get_by_role("button", name="Show what would go").click()
+    await other.page.get_by_role("button", name="Show what would be erased").click()
     await expect(other.page.get_by_text("This key may not see that.")).to_be_visible()
     assert panel.api.erasures.begun == {}
 
@@ -82,4 +85,37 @@ async def test_an_export_that_breaks_off_saves_nothing_and_says_so(panel: Panel)
     panel.api.exports.fails_at = 2
     tab = await panel.signed_in(DATA, read="app/*")
     await tab.page.get_by_role("button", name="Export", exact=True).click()
-    await expect(tab.page.get_by_text("It failed")).to_be_visible()
+    await expect(tab.page.get_by_text("This failed")).to_be_visible()
+
+
+async def test_the_view_is_called_by_what_the_key_may_do_there(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    names = {"read": "Export", "write": "Export and import", "admin": "Export and erase"}
+    for right, name in names.items():
+        tab = await panel.signed_in(DATA, **{right: "app/*"})
+        await expect(tab.page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
+        await expect(tab.page.get_by_role("navigation").get_by_role("link", name=name, exact=True)).to_be_visible()
+        await expect(tab.page).to_have_title(re.compile(name))
+
+
+async def test_a_german_receipt_says_what_remains_in_german(panel: Panel):
+    kept = [remains_of_topic(topic, said, {}, NOON, code) for topic, (code, said) in TOPIC_CONTENTS.items()]
+    panel.api.erasures.remains = to_builtins([*kept, unused_stores(NOON)])
+    panel.api.memories.put(a_memory("m1", namespace="app/bob"))
+    panel.api.owners.conversations = [BOB]
+    tab = await panel.open_tab(panel.address, locale="de-DE")
+    await tab.go("/data", ns="app%2Fada")
+    await tab.page.get_by_label("Schlüssel", exact=True).fill(panel.api.keys.add(admin="*"))
+    await tab.page.keyboard.press("Enter")
+    await tab.page.get_by_label("Ein Nutzer, überall").check()
+    await tab.page.get_by_label("Kennung des Nutzers").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    await tab.page.get_by_label("Zur Bestätigung bob eingeben").fill("bob")
+    await tab.page.keyboard.press("Enter")
+    receipt = tab.page.locator(".receipt")
+    await receipt.locator("summary").click()
+    await expect(receipt).to_contain_text("Nachrichten, wie sie veröffentlicht wurden: retention.ms=-1")
+    await expect(receipt).to_contain_text("lokale Speicher von Workern")
+    shown, local = await receipt.inner_text(), unused_stores(NOON)
+    english = [*(said for _, said in TOPIC_CONTENTS.values()), OVERWRITTEN[1], local.topic, local.holds, local.because]
+    assert [said for said in english if said in shown] == []

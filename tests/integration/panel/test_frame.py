@@ -1,6 +1,7 @@
 """What holds for every view: signing in, the policy of what may run, colours, languages, sizes, speed."""
 
 import re
+from statistics import median
 from typing import Any
 
 import pytest
@@ -10,11 +11,14 @@ from agents.api.access.authentication import NoAuthentication
 from agents.api.panel.files import files
 from tests.api import Api, a_memory
 from tests.integration.panel.panel import Panel
-from tests.served import served
+from tests.served import serve_app
 
 LIST = "/memories?ns=app%2Fada"
 INTERACTIVE_MS = 1_000
-TRIES = 10  # other tests may keep the machine busy
+HEADERS_BYTES = 5_000  # of answers that say that the cache holds what there is
+TRIES, MOST_TRIES = 5, 20  # other tests may keep the machine busy
+FETCHED_BYTES = """performance.getEntriesByType("resource")
+    .filter((each) => each.name.includes("/panel/")).reduce((all, each) => all + each.transferSize, 0)"""
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
@@ -51,7 +55,7 @@ async def test_a_key_that_is_revoked_meanwhile_leads_back_to_signing_in(panel: P
 async def test_a_server_without_keys_asks_for_none(open_panel: Any):
     api = Api(authentication=NoAuthentication())
     api.memories.put(a_memory("m1"))
-    async with served(api.app, api.change_notifier.close) as address:
+    async with serve_app(api.app, api.change_notifier.close) as address:
         tab = await open_panel(address)
         await tab.page.goto(address)
         await expect(tab.rows).to_have_count(1)
@@ -115,15 +119,21 @@ async def choose(tab: Any, name: str) -> None:
     await tab.page.keyboard.press("Escape")
 
 
-async def test_the_first_view_can_be_used_within_a_second(panel: Panel):
+@pytest.mark.parametrize("cached", [True, False], ids=["again", "the first time"])
+async def test_the_first_view_can_be_used_within_a_second(panel: Panel, cached: bool):
     panel.api.memories.put(*(a_memory(f"m{n}") for n in range(500)))
     tab = await panel.signed_in(LIST, read="app/*")
+    browser = await tab.page.context.new_cdp_session(tab.page)
     took: list[float] = []
-    while not took or (min(took) >= INTERACTIVE_MS and len(took) < TRIES):
+    while len(took) < TRIES or (median(took[-TRIES:]) >= INTERACTIVE_MS and len(took) < MOST_TRIES):
+        if not cached:
+            await browser.send("Network.clearBrowserCache")
         await tab.page.reload()
         await tab.rows.first.wait_for()
         took.append(await tab.page.evaluate("performance.now()"))
-    assert min(took) < INTERACTIVE_MS, took
+        fetched = await tab.page.evaluate(FETCHED_BYTES)
+        assert (fetched < HEADERS_BYTES) is cached, "files come from the cache, or from the server"
+    assert median(took[-TRIES:]) < INTERACTIVE_MS, took
 
 
 def test_the_first_view_weighs_at_most_250_kb_compressed():

@@ -1,22 +1,15 @@
 """Whatever a chat user can write is shown as text: it runs nothing, loads nothing and leads nowhere."""
 
+import json
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import FilePayload, Route, expect
 
 from schemas.extraction.candidates import Source
 from tests.api import NOON, a_memory
 from tests.integration.panel.panel import Panel
-
-ATTACKS = (
-    "<script>window.attacked = 1</script>",
-    "<img src=x onerror='window.attacked = 1'>",
-    "<svg onload=window.attacked=1><a href='javascript:window.attacked=1'>press</a></svg>",
-    "</textarea><iframe srcdoc='<script>parent.attacked = 1</script>'></iframe>",
-    "${window.attacked=1}{{constructor.constructor('window.attacked=1')()}}",
-    "javascript:window.attacked=1//\"'><style>*{display:none}</style>",
-)
+from tests.integration.panel.texts import ATTACKS
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
@@ -31,7 +24,7 @@ async def test_a_text_that_attacks_is_shown_as_it_was_written(panel: Panel, atta
     await tab.rows.first.click()
     await expect(tab.page.locator(".message.source")).to_contain_text(attack)
     await tab.page.get_by_role("button", name="Edit", exact=True).click()
-    await expect(tab.page.get_by_label("What is to be remembered")).to_have_value(attack)
+    await expect(tab.page.get_by_label("What to remember")).to_have_value(attack)
     await tab.page.keyboard.press("Escape")
     await tab.go(ns="app%2Fada", q=quote(attack, safe=""), **{"in": "said"})
     await expect(tab.page.locator(".row.said").first).to_contain_text(attack)
@@ -39,3 +32,25 @@ async def test_a_text_that_attacks_is_shown_as_it_was_written(panel: Panel, atta
     await expect(tab.page.get_by_text("This key may not see that.").first).to_be_visible()
     assert await tab.page.evaluate("window.attacked") is None
     assert await tab.page.locator("a[href^='javascript:'], iframe, img").count() == 0
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, "$& {{reason}}"], ids=range(len(ATTACKS) + 1))
+async def test_names_of_files_and_what_toasts_tell_are_text(panel: Panel, attack: str):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in("/data?ns=app%2Fada", write="app/*")
+    file = FilePayload(name=attack.replace("/", "-"), mimeType="application/jsonl", buffer=attack.encode())
+    await tab.page.get_by_label("JSON Lines file").set_input_files(file)
+    await tab.page.get_by_role("button", name="Import", exact=True).click()
+    await expect(tab.page.locator(".problems")).to_contain_text("Line 1")
+
+    async def refuse(route: Route) -> None:
+        problem = {"title": "Refused", "status": 422, "detail": attack, "request_id": "r-1"}
+        await route.fulfill(status=422, content_type="application/problem+json", body=json.dumps(problem))
+
+    await tab.page.route("**/v1/memories/m1/pin*", refuse)
+    await tab.go("/memories/m1", ns="app%2Fada")
+    await tab.page.get_by_role("button", name="Pin", exact=True).click()
+    await expect(tab.page.locator(".toast")).to_contain_text(f"This failed: {attack}")
+    assert await tab.page.evaluate("window.attacked") is None
+    assert await tab.page.locator("a[href^='javascript:'], iframe, img").count() == 0
+    await tab.page.unroute_all(behavior="wait")

@@ -3,6 +3,7 @@
 from datetime import date
 
 import numpy as np
+import pytest
 from playwright.async_api import expect
 
 from sinks.memories.insights import NamespaceDay
@@ -30,7 +31,7 @@ async def test_days_costs_and_sizes_are_charts_that_can_be_read_as_words(panel: 
     over_time = tab.page.get_by_role("region", name="Over time")
     await expect(over_time.get_by_role("img", name="Memories: Created 3, Said again 2, Replaced 1")).to_be_visible()
     await over_time.get_by_text("As a table").click()
-    await expect(over_time.get_by_role("row").last).to_contain_text("Mar 1, 2026")
+    await expect(over_time.get_by_role("row").last).to_contain_text("1 Mar 2026")
     await expect(over_time.get_by_role("row").last).to_contain_text("700")
     await expect(over_time.locator("figcaption")).to_contain_text(["at most 6 a day", "at most 700 a day"])
     costly = tab.page.get_by_role("region", name="What memories cost")
@@ -40,6 +41,83 @@ async def test_days_costs_and_sizes_are_charts_that_can_be_read_as_words(panel: 
     assert await tab.serious_findings() == []
     await over_time.get_by_label("Days shown").select_option("7")
     await expect(over_time.locator(".chart").first.locator("g")).to_have_count(7)
+    assert "days=7" in tab.page.url
+    await tab.page.reload()  # as whoever gets the address sees it
+    await expect(over_time.get_by_label("Days shown")).to_have_value("7")
+
+
+async def test_the_share_of_contexts_with_memories_and_of_searches_that_found_something_are_told(panel: Panel):
+    remembered(panel)
+    counts = {"contexts": 40, "contexts_with_memories": 30, "searches": 5, "searches_found": 1}
+    panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=0.0123, **counts)]
+    tab = await panel.signed_in(INSIGHTS, read="app/*")
+    hits = tab.page.get_by_role("region", name="Hit rates")
+    await expect(hits.locator("dl > div")).to_have_text(
+        ["Contexts with memories75% 30 of 40", "Searches that found something20% 1 of 5"]
+    )
+    for chart in (
+        "Contexts: With memories 30, Without memories 10",
+        "Searches: Found something 1, Found nothing 4",
+    ):
+        await expect(tab.page.get_by_role("img", name=chart)).to_be_visible()
+    await expect(tab.page.get_by_role("img", name="Cost: Cost US$0.012")).to_be_visible()
+    assert await tab.serious_findings() == []
+
+
+async def test_the_table_has_the_rates_of_each_day(panel: Panel):
+    remembered(panel)
+    asked = {"contexts": 8, "contexts_with_memories": 2, "searches": 3, "searches_found": 3}
+    panel.api.insights.told = [
+        NamespaceDay(day=date(2026, 3, 1), contexts=4, contexts_with_memories=3, reads=10, reads_cached=1),
+        NamespaceDay(day=date(2026, 3, 2), **asked),
+    ]
+    tab = await panel.signed_in(INSIGHTS, read="app/*")
+    over_time = tab.page.get_by_role("region", name="Over time")
+    await over_time.get_by_text("As a table").click()
+    columns = await over_time.get_by_role("columnheader").all_inner_texts()
+    rates = ["Contexts with memories", "Searches that found something", "Reads from a cache"]
+    assert columns[-3:] == rates
+    for day, told in {
+        "1 Mar 2026": ["75% (3 of 4)", "–", "10% (1 of 10)"],
+        "2 Mar 2026": ["25% (2 of 8)", "100% (3 of 3)", "–"],
+    }.items():
+        cells = over_time.get_by_role("row").filter(has_text=day).get_by_role("cell")
+        assert (await cells.all_inner_texts())[-3:] == told
+
+
+async def test_a_chart_has_round_ticks_up_to_its_highest_day_and_bars_of_that_scale(panel: Panel):
+    remembered(panel, tokens=32_400)
+    tab = await panel.signed_in(INSIGHTS, read="app/*")
+    charts = tab.page.locator(".chart")
+    await expect(charts.nth(0).locator(".scale span")).to_have_text(["0", "2", "4", "6"])
+    await expect(charts.nth(1).locator(".scale span")).to_have_text(["0", "10k", "20k", "30k", "40k"])
+    heights = (
+        await charts.nth(0)
+        .locator("rect:not(.hit)")
+        .evaluate_all("all => all.map((each) => each.height.baseVal.value)")
+    )
+    assert sum(heights) == pytest.approx(130)  # six of six, in the day that has any
+    stacked = [round(height) for height in heights if height]
+    assert stacked == [65, 43, 22]
+    await expect(charts.nth(0).locator(".days span").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("cost", "ticks"),
+    [
+        (0.0123, ["0.000", "0.005", "0.010", "0.015"]),
+        (0.00031, ["0.0000", "0.0001", "0.0002", "0.0003", "0.0004"]),
+        (37.5, ["0.00", "10.00", "20.00", "30.00", "40.00"]),
+    ],
+)
+async def test_the_axis_of_cost_tells_its_ticks_apart_however_small_the_cost_is(
+    panel: Panel, cost: float, ticks: list[str]
+):
+    remembered(panel)
+    panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=cost)]
+    tab = await panel.signed_in(INSIGHTS, read="app/*")
+    chart = tab.page.locator(".chart").filter(has_text="Cost")
+    await expect(chart.locator(".scale span")).to_have_text([f"US${each}" for each in ticks])
 
 
 async def test_a_chart_of_nothing_says_so(panel: Panel):

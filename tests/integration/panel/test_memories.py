@@ -1,5 +1,6 @@
 """The view of memories in a browser, over fakes: the list, its filters, the detail, and what keys may do."""
 
+import re
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -63,6 +64,33 @@ async def test_ten_thousand_memories_scroll_with_few_of_them_in_the_document(pan
     assert await tab.rows.count() < 80
 
 
+UNDER_THE_MIDDLE = """async () => {
+    const scroller = document.querySelector(".scroller");
+    const { left, top, width, height } = scroller.getBoundingClientRect();
+    const frame = () => new Promise(requestAnimationFrame);
+    const seen = [];
+    for (const px of [...Array(80).fill(300), ...Array(40).fill(5_000)]) {
+        scroller.scrollTop += px;
+        await frame();
+        await frame();
+        const row = document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[data-index]");
+        seen.push(row?.textContent.includes(`Memory number ${row.dataset.index}.`) ? Number(row.dataset.index) : null);
+    }
+    return seen;
+}"""
+
+
+async def test_wherever_ten_thousand_memories_are_scrolled_to_there_is_a_row(panel: Panel):
+    many = (a_memory(f"m{n:05}", text=f"Memory number {n}.", importance=1 - n / 20_000) for n in range(10_000))
+    panel.api.memories.put(*many)
+    tab = await panel.signed_in(LIST, read="app/*")
+    await expect(tab.rows.first).to_contain_text("Memory number 0.")
+    seen = await tab.page.evaluate(UNDER_THE_MIDDLE)
+    assert None not in seen
+    assert seen == sorted(seen)
+    assert seen[-1] > 600, "pages behind the first two are read on the way"
+
+
 async def test_a_memory_is_shown_with_its_sources_in_their_conversation(panel: Panel):
     turns = [("user" if n % 2 else "assistant", f"Turn {n}.") for n in range(1, 10)]
     panel.api.archive.say("talk", *turns, app_id="app", user_id="ada")
@@ -73,6 +101,34 @@ async def test_a_memory_is_shown_with_its_sources_in_their_conversation(panel: P
     await expect(messages).to_have_count(5)
     await expect(tab.page.locator(".message.source")).to_contain_text("Turn 3.")
     assert await tab.serious_findings() == []
+
+
+async def test_sources_late_in_a_long_conversation_are_shown_with_what_was_said_around_them(panel: Panel):
+    turns = [("user" if n % 2 else "assistant", f"Turn {n}.") for n in range(1, 2_501)]
+    panel.api.archive.say("talk", *turns, app_id="app", user_id="ada")
+    late = [
+        Source(conversation_id="talk", message_id=f"talk-{n}", timestamp=NOON)
+        for n in (2_300, 2_305, 2_400, 2_500, 9_999)
+    ]
+    panel.api.memories.put(a_memory("m1", sources=tuple(late)))
+    tab = await panel.signed_in(LIST, read="app/*")
+    await tab.rows.first.click()
+    await expect(tab.page.locator(".message.source")).to_have_count(4)
+    shown = [*range(2_298, 2_308), *range(2_398, 2_403), *range(2_498, 2_501)]
+    said = await tab.page.locator(".messages > li").all_inner_texts()
+    numbers = [int(match[1]) if (match := re.search(r"Turn (\d+)\.", text)) else None for text in said]
+    assert numbers == [*shown[:10], None, *shown[10:15], None, *shown[15:]]
+    await expect(tab.page.get_by_text("1 of these sources is not in the archive any more.")).to_be_visible()
+
+
+async def test_sources_that_cannot_be_read_now_are_not_said_to_be_gone(panel: Panel):
+    panel.api.archive.say("talk", ("user", "Turn 1."), app_id="app", user_id="ada")
+    panel.api.memories.put(a_memory("m1", sources=(A_SOURCE,)))
+    tab = await panel.signed_in(LIST, read="app/*")
+    panel.api.archive.down = True
+    await tab.rows.first.click()
+    await expect(tab.page.get_by_text("This could not be loaded")).to_be_visible()
+    await expect(tab.page.get_by_text("not in the archive any more")).to_have_count(0)
 
 
 async def test_versions_are_differences_that_can_be_read(panel: Panel):
@@ -93,7 +149,9 @@ async def test_a_search_finds_memories_and_what_was_said_and_tells_why(panel: Pa
     memory = a_memory("m1", text="User plays the cello.")
     panel.api.memories.put(memory)
     panel.api.remembered.known["m1"] = memory
-    panel.api.said.say("My cello is from 1890.", at=NOON)
+    reply = panel.api.said.say("My cello is from 1890.", at=NOON, ordinal=2)
+    asked = panel.api.said.say("How old is your instrument?", at=NOON, speaker="bob", ordinal=1)
+    panel.api.said.neighbours[reply.passage_id] = (asked,)
     tab = await panel.signed_in(LIST, read="app/*")
     await tab.page.get_by_label("Search", exact=True).fill("cello")
     await expect(tab.rows).to_have_count(2)
@@ -101,7 +159,8 @@ async def test_a_search_finds_memories_and_what_was_said_and_tells_why(panel: Pa
     await expect(tab.rows.filter(has_text="User plays the cello.")).to_contain_text("words")
     said = tab.rows.filter(has_text="My cello is from 1890.")
     await expect(said.locator("mark")).to_have_text("cello")
-    await expect(said).to_contain_text("No memory holds this")
+    await expect(said).to_contain_text("No memory says this")
+    await expect(said.locator(".beside")).to_contain_text("How old is your instrument?")
     assert await tab.serious_findings() == []
     await tab.page.get_by_label("Search", exact=True).fill("violin")
     await expect(tab.page.get_by_text("Nothing was found")).to_be_visible()
@@ -115,11 +174,12 @@ async def test_a_key_that_writes_edits_pins_deletes_and_takes_back(panel: Panel)
     await expect(tab.page.get_by_role("button", name="Unpin")).to_be_visible()
     await tab.page.get_by_role("button", name="Edit", exact=True).click()
     assert await tab.serious_findings() == []
-    await tab.page.get_by_label("What is to be remembered").fill("User lives in Bruges.")
+    await tab.page.get_by_label("What to remember").fill("User lives in Bruges.")
     await tab.page.get_by_role("button", name="Save").click()
     await expect(tab.page.get_by_role("heading", name="User lives in Bruges.")).to_be_visible()
     await tab.page.get_by_role("button", name="Delete").click()
     await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
+    await expect(tab.page.get_by_role("complementary", name="About")).to_be_focused()
     deleted = tab.page.locator(".toast").filter(has_text="The memory is deleted")
     await deleted.get_by_role("button", name="Undo").click()
     await expect(tab.rows).to_contain_text("User lives in Bruges.")
@@ -131,8 +191,8 @@ async def test_a_memory_is_made_by_hand(panel: Panel):
     tab = await panel.signed_in(LIST, write="app/*")
     await tab.page.get_by_role("button", name="New memory").click()
     await tab.page.get_by_role("button", name="Save").click()
-    await expect(tab.page.get_by_text("Write what is to be remembered.")).to_be_visible()
-    await tab.page.get_by_label("What is to be remembered").fill("User keeps bees.")
+    await expect(tab.page.get_by_text("Write what to remember.")).to_be_visible()
+    await tab.page.get_by_label("What to remember").fill("User keeps bees.")
     await tab.page.get_by_label("Tags").fill("bees, garden")
     await tab.page.get_by_role("button", name="Save").click()
     await expect(tab.rows.filter(has_text="User keeps bees.")).to_contain_text("#garden")
@@ -144,10 +204,10 @@ async def test_an_edit_of_a_memory_that_somebody_else_changed_is_refused_and_say
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
     await tab.page.get_by_role("button", name="Edit", exact=True).click()
     panel.api.memories.put(replace(memory, text="User lives in Lille.", version=2))
-    await tab.page.get_by_label("What is to be remembered").fill("User lives in Bruges.")
+    await tab.page.get_by_label("What to remember").fill("User lives in Bruges.")
     await tab.page.get_by_role("button", name="Save").click()
     await expect(tab.page.get_by_text("Somebody else changed this memory")).to_be_visible()
-    await expect(tab.page.get_by_label("What is to be remembered")).to_have_value("User lives in Bruges.")
+    await expect(tab.page.get_by_label("What to remember")).to_have_value("User lives in Bruges.")
 
 
 async def test_a_key_that_reads_is_offered_nothing_that_writes(panel: Panel):
@@ -158,7 +218,7 @@ async def test_a_key_that_reads_is_offered_nothing_that_writes(panel: Panel):
     await tab.rows.first.click()
     await tab.page.get_by_role("tab", name="History").click()
     await expect(tab.page.locator(".version")).to_have_count(1)
-    for name in ("New memory", "Edit", "Pin", "Undo", "Delete", "Take this change back"):
+    for name in ("New memory", "Edit", "Pin", "Undo", "Delete", "Undo this change"):
         await expect(tab.page.get_by_role("button", name=name)).to_have_count(0)
     await tab.page.get_by_role("combobox", name="Namespace").fill("")
     await expect(tab.page.get_by_role("listbox").get_by_role("option")).to_have_count(1)
@@ -180,7 +240,7 @@ async def test_what_is_empty_and_what_fails_says_so_and_can_be_tried_again(panel
     tab = await panel.signed_in(LIST, read="app/*")
     await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
     await tab.go("/memories/none", ns="app%2Fada")
-    await expect(tab.page.get_by_text("There is nothing here of that name")).to_be_visible()
+    await expect(tab.page.get_by_text("This was not found")).to_be_visible()
     panel.api.memories.down = True
     await tab.go(ns="app%2Feve")
     await expect(tab.page.get_by_text("This could not be loaded").first).to_be_visible(timeout=15_000)

@@ -27,8 +27,22 @@ async def test_the_pipeline_is_told_at_a_glance(panel: Panel):
         ]
     )
     page = tab.page.locator(".operations")
-    for said in ("Left alone", "budget", "41", "1,000 of 1,000 left", "Model calls under way", "This key may look"):
+    for said in (
+        "Paused after failures",
+        "Budget",
+        "41",
+        "1,000 of 1,000 left",
+        "Model calls in progress",
+        "This key may only read here",
+    ):
         await expect(page).to_contain_text(said)
+    figures = tab.page.locator(".figures > div")
+    for name, value in {
+        "Model calls in progress": "3",
+        "Parked requests": "53",
+        "Changes not published yet": "2",
+    }.items():
+        await expect(figures.filter(has_text=name).locator("dd")).to_have_text(re.compile(rf"^{value}\b"))
     assert await tab.serious_findings() == []
     await tab.page.locator(".figures").get_by_role("link", name="3", exact=True).click()
     await expect(tab.page.locator(".letter-row")).to_have_count(3)
@@ -40,7 +54,7 @@ async def test_a_part_that_cannot_be_asked_is_said_and_the_others_are_shown(pane
     tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
     notice = tab.page.locator(".notice")
     await expect(notice).to_contain_text("Lag of the stages: cannot ask the brokers for consumer groups")
-    await expect(tab.page.locator(".operations")).to_contain_text("Left alone")
+    await expect(tab.page.locator(".operations")).to_contain_text("Paused after failures")
     await expect(tab.page.locator(".stage")).to_have_count(0)
     assert await tab.serious_findings() == []
 
@@ -55,7 +69,7 @@ async def test_letters_are_looked_at_by_who_may_read_and_nothing_offers_more(pan
     await tab.page.get_by_role("button", name=re.compile("undecodable 1")).click()
     await tab.page.get_by_role("button", name=re.compile("90,000 characters")).click()
     record = tab.page.locator(".detail-card")
-    await expect(record).to_contain_text("Credentials were taken out")
+    await expect(record).to_contain_text("Credentials removed from this view")
     await expect(record).to_contain_text("chat.messages[0]@0")
     assert SECRET not in await tab.page.content()
     assert await tab.serious_findings() == []
@@ -67,14 +81,14 @@ async def test_letters_are_looked_at_by_who_may_read_and_nothing_offers_more(pan
 async def test_letters_are_replayed_and_discarded_by_keyboard_after_a_question(panel: Panel):
     letters(panel.api)
     tab = await panel.signed_in(f"/operations/letters{OF_ALL}", admin="*")
-    chosen = tab.page.get_by_role("checkbox", name="Choose 0:0")
+    chosen = tab.page.get_by_role("checkbox", name="Select 0:0")
     await chosen.focus()
     await tab.page.keyboard.press("Space")
-    await expect(tab.page.get_by_text("1 chosen")).to_be_visible()
+    await expect(tab.page.get_by_text("1 selected")).to_be_visible()
     await tab.page.get_by_role("button", name="Replay").first.focus()
     await tab.page.keyboard.press("Enter")
     dialog = tab.page.get_by_role("alertdialog")
-    await expect(dialog).to_contain_text("Publish 1 records again?")
+    await expect(dialog).to_contain_text("Publish 1 record again?")
     assert await tab.serious_findings() == []
     await tab.page.keyboard.press("Escape")
     assert panel.api.letter_topic.published == []
@@ -83,10 +97,10 @@ async def test_letters_are_replayed_and_discarded_by_keyboard_after_a_question(p
     await expect(tab.page.get_by_text("1 replayed")).to_be_visible()
     await expect(tab.page.locator(".letter-row")).to_have_count(2)
     assert [record.topic for record in panel.api.letter_topic.published] == ["chat.messages"]
-    await tab.page.get_by_label("Choose all that are shown").check()
+    await tab.page.get_by_label("Select all that are shown").check()
     await tab.page.get_by_role("button", name="Discard").first.click()
     await dialog.get_by_role("button", name="Discard").click()
-    await expect(tab.page.get_by_text("No dead letter waits")).to_be_visible()
+    await expect(tab.page.get_by_text("No dead letter is waiting")).to_be_visible()
     assert [row.action for row in panel.api.audit.rows] == ["dead_letters.replayed", "dead_letters.discarded"]
 
 
@@ -107,7 +121,7 @@ async def test_every_part_of_operations_can_be_read_by_everybody(
 
 async def test_what_a_letter_says_is_text(panel: Panel):
     attack = "<img src=x onerror='window.attacked = 1'>"
-    panel.api.letter_topic.put_aside(attack.encode(), reason=attack, stage=attack, detail=attack)
+    panel.api.letter_topic.add_letter(attack.encode(), reason=attack, stage=attack, detail=attack)
     tab = await panel.signed_in(f"/operations/letters/0:0{OF_ALL}", admin="*")
     await expect(tab.page.locator(".prompt")).to_have_text(attack)
     await expect(tab.page.locator(".letter-row")).to_contain_text(attack)

@@ -7,6 +7,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.chat_events import end, message
+from tests.deployment import eventually
+from tests.integration.panel import pipeline_walk
 from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM
 
 ARRIVES_MS = 60_000
@@ -26,21 +28,14 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_pa
         message("talk", 1, "I'm allergic to peanuts.", **said),
         message("talk", 2, "I will keep that in mind.", role="assistant", **said),
         end("talk", message_count=2),
+        pipeline_walk.MALFORMED,
     )
     happened = tab.page.locator(".event").filter(has_text="User is allergic to peanuts.")
     await expect(happened).to_contain_text("Created", timeout=ARRIVES_MS)
     await happened.get_by_role("link").click()
     await expect(tab.page.locator(".message.source")).to_contain_text("I'm allergic to peanuts.")
 
-    await tab.page.get_by_role("button", name="Edit", exact=True).click()
-    await tab.page.get_by_label("What is to be remembered").fill("User is allergic to peanuts and almonds.")
-    await tab.page.get_by_label("Reason").fill("The doctor said so.")
-    await tab.page.get_by_role("button", name="Save").click()
-    await expect(tab.page.get_by_role("heading", name="User is allergic to peanuts and almonds.")).to_be_visible()
-    await tab.page.get_by_role("tab", name="History").click()
-    newest = tab.page.locator(".version").first
-    await expect(newest).to_contain_text("The doctor said so.")
-    await expect(newest.locator(".diff ins")).to_contain_text("almonds")
+    await pipeline_walk.correct(tab)
     (kept,) = await deployment.fetch("SELECT text, version FROM memories WHERE status = 'active'")
     assert (kept["text"], kept["version"]) == ("User is allergic to peanuts and almonds.", 2)
 
@@ -52,33 +47,23 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_pa
     await expect(tab.page.locator(".stage")).to_have_count(5)
     await expect(tab.page.locator(".state.good").filter(has_text="Running")).to_have_count(5)
     await expect(tab.page.locator(".notice")).to_have_count(0)
-    await tab.go("/follow", ns=namespace, conversation="talk", message="talk-1")
-    trail = tab.page.locator(".trail")
-    for step in (
-        "In its topic",
-        "Archived",
-        "Searchable as it was said",
-        "Extraction asked for",
-        "Answered",
-        "Decided",
-        "Completed",
-    ):
-        await expect(trail).to_contain_text(step)
-    await expect(trail.locator("li").filter(has_text="User is allergic to peanuts.").first).to_contain_text("Created")
-    await expect(trail.locator("li").filter(has_text="almonds")).to_contain_text("Came of something else")
-    await tab.go("/conversations/talk", ns=namespace)
+    await pipeline_walk.trace_message(tab, namespace)
+    await tab.go("/conversations", ns=namespace, phase="ended")
+    await expect(tab.rows).to_contain_text("2 of 2 messages in context")
+    await tab.rows.press("Enter")
     await expect(tab.page.locator(".window")).to_contain_text("2 of 2 messages in context")
     await tab.page.get_by_role("tab", name="What a model sees").click()
     await expect(tab.page.locator(".message").first).to_contain_text("I'm allergic to peanuts.")
 
-    await tab.go("/data", ns=namespace)
-    async with tab.page.expect_download():
-        await tab.page.get_by_role("button", name="Export", exact=True).click()
-    await expect(tab.page.get_by_text("memories are saved.")).to_be_visible()
-    await tab.page.get_by_role("button", name="Show what would go").click()
-    await tab.page.get_by_label(f"Type kitchen/{user} to confirm").fill(f"kitchen/{user}")
-    await tab.page.get_by_role("button", name="Erase for good").click()
-    receipt = tab.page.get_by_role("region", name="Receipt")
-    await expect(receipt).to_contain_text("Erased", timeout=ARRIVES_MS)
-    await expect(receipt).to_contain_text("PostgreSQL")
+    counted = "SELECT 1 FROM retrieval_counts WHERE operation = 'search' AND found > 0"
+    await eventually(lambda: deployment.fetch(counted), "the search is counted")  # in PostgreSQL, every two seconds
+    await tab.go("/insights", ns=namespace)
+    await expect(tab.page.get_by_role("region", name="Hit rates")).to_contain_text(
+        "Searches that found something100% 1 of 1"
+    )
+    await pipeline_walk.what_left_the_context(tab, namespace)
+    newer = await pipeline_walk.moved(deployment, **said)
+    await pipeline_walk.what_is_remembered(tab, namespace, newer)
+    await pipeline_walk.operations(tab, namespace, deployment, **said)
+    await pipeline_walk.erase_namespace(tab, f"kitchen/{user}")
     assert await deployment.fetch("SELECT text FROM memories") == []

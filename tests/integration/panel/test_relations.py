@@ -39,9 +39,9 @@ async def test_a_time_line_says_what_held_when_over_every_replacement(moves: Pan
     await expect(held).to_have_count(3)
     for at, said in enumerate(
         (
-            "Held from May 1, 2019 until May 1, 2022",
-            "Held from May 1, 2022 until May 1, 2025",
-            "Holds since May 1, 2025",
+            "Valid from 1 May 2019 until 1 May 2022",
+            "Valid from 1 May 2022 until 1 May 2025",
+            "Valid since 1 May 2025",
         )
     ):
         await expect(held.nth(at)).to_contain_text(said)
@@ -58,5 +58,5 @@ async def test_a_graph_shows_the_links_that_the_list_below_it_tells(moves: Panel
     await expect(graph.locator(".node")).to_have_count(4)
     await expect(graph.locator("path.supersedes, path.superseded_by, path.refined_by")).to_have_count(3)
     relations = tab.page.locator(".chosen .relation")
-    await expect(relations).to_have_text(["Replaces", "Replaced by", "Told more of by"])
+    await expect(relations).to_have_text(["Replaces", "Replaced by", "Detailed by"])
     assert await tab.serious_findings() == []

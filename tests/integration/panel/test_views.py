@@ -1,23 +1,32 @@
 """Profiles, context blocks and conversations in a browser, over fakes."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from playwright.async_api import expect
 
 from agents.consolidation.requests import manual_run
+from agents.conversations.lookup import Conversations
 from schemas.codec import decode
 from schemas.consolidation.runs import RunRequest
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_controls import WindowControl
-from schemas.conversations.windows import Gap
+from schemas.conversations.window_settings import Adjustable, WindowSettings
+from schemas.conversations.windows import UNDO_S, Cause, Gap, Restorable
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
+from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import SaidHit
-from tests.api import NOON, a_memory
-from tests.fakes.windows import a_pruning, a_state
+from tests.api import NOON, Api, a_memory
+from tests.fakes.archive import FakeArchive
+from tests.fakes.windows import FakeWindows, a_pruning, a_state
 from tests.integration.panel.panel import Panel
+from tests.served import serve_app
 
 PEANUTS = a_memory(
     "m1",
@@ -30,7 +39,7 @@ async def test_a_profile_leads_to_the_memories_that_it_rests_on(panel: Panel):
     panel.api.memories.put(PEANUTS)
     tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
     line = tab.page.locator(".lines li").filter(has_text="User is allergic to peanuts.")
-    await expect(line).to_contain_text("Always to be heeded")
+    await expect(line).to_contain_text("Constraint")
     assert await tab.serious_findings() == []
     await line.get_by_role("link").click()
     await expect(tab.page.get_by_role("heading", name="User is allergic to peanuts.")).to_be_visible()
@@ -48,7 +57,23 @@ async def test_a_message_shows_the_block_that_a_prompt_would_get_and_what_had_no
     await expect(block.locator(".prompt")).to_contain_text("colour number 0")
     await expect(block).to_contain_text("memories had no room")
     await expect(block).to_contain_text("tokens")
+    missed = block.locator(".left-out-lines li")
+    await expect(missed.filter(has_text="colour number 9")).to_contain_text("No room")
+    await expect(missed.filter(has_text="colour number 0")).to_have_count(0)
     assert panel.api.searched.asked[-1].text == "Which colours do I like?"
+    assert await tab.serious_findings() == []
+
+
+async def test_a_block_for_a_prompt_that_has_the_profile_leaves_its_memories_out(panel: Panel):
+    panel.api.memories.put(PEANUTS)
+    panel.api.searched.memories = [PEANUTS, a_memory("m2", text="User likes green.")]
+    tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
+    block = tab.page.locator("section").filter(has_text="Context block")
+    await expect(block.locator(".prompt")).to_contain_text("peanuts")
+    await block.get_by_label("The system prompt has the profile already").check()
+    await expect(block.locator(".prompt")).not_to_contain_text("peanuts")
+    await expect(block.locator(".prompt")).to_contain_text("green")
+    await expect(block.locator(".left-out-lines li").filter(has_text="peanuts")).to_contain_text("In the profile")
     assert await tab.serious_findings() == []
 
 
@@ -67,7 +92,7 @@ async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_
     window = tab.page.locator(".window")
     await expect(window).to_contain_text("83.3% of the context used: 900 of 1,080 tokens")
     await expect(window).to_contain_text("Filling up")
-    await expect(window.locator(".line")).to_have_text(["80 %", "90 %"])
+    await expect(window.locator(".line")).to_have_text(["at most 1,000", "80 %", "90 %"])
     await expect(window.locator(".legend")).to_contain_text("Assistant 600")
     await expect(tab.page.locator(".message").first).to_contain_text("In context")
     assert await tab.serious_findings() == []
@@ -76,8 +101,34 @@ async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_
     await expect(tab.page.get_by_role("button", name="Clear the context")).to_have_count(0)
     await tab.page.get_by_role("tab", name="Messages").click()
     await tab.page.get_by_role("link", name="Follow", exact=True).first.click()
-    await expect(tab.page.get_by_label("Id of its conversation")).to_have_value("talk")
+    await expect(tab.page.get_by_label("Id of the conversation")).to_have_value("talk")
     await expect(tab.page.get_by_label("Id of the message")).not_to_have_value("")
+
+
+async def test_the_lines_of_a_window_are_where_its_settings_have_them(open_panel: Any):
+    settings = WindowSettings(
+        warning_at=0.7,
+        aggressive_at=0.85,
+        warning_target=0.5,
+        aggressive_target=0.4,
+        adjustable=Adjustable(warning_at=(0.1, 0.8)),
+    )
+    policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=settings)
+    windows, archive = FakeWindows(), FakeArchive()
+    api = Api(conversations=Conversations(windows, archive, Policies((policy,))))
+    api.archive, api.windows = archive, windows
+    chosen = Adjustments(settings=WindowChoice(warning_at=0.4))
+    async with serve_app(api.app, api.change_notifier.close) as address:
+        panel = Panel(api, address, open_panel)
+        await a_conversation(panel, {"adjustments": chosen}, context_tokens=10_000, token_limit=6_000, total_tokens=900)
+        tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="app/*")
+        lines = tab.page.locator(".window-bar .line")
+        await expect(lines).to_have_text(["at most 6,000", "30 %", "64 %"])
+        told = "Messages leave from 3,000 tokens on, more of them from 6,375 on; a context holds at most 6,000."
+        await expect(tab.page.locator(".window")).to_contain_text(told)
+        left = [await lines.nth(at).get_attribute("style") for at in range(3)]
+        assert [re.sub(r"[^0-9.]", "", each or "") for each in left] == ["60", "30", "63.75"]
+        assert await tab.serious_findings() == []
 
 
 async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
@@ -94,16 +145,23 @@ async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
     await expect(tab.page.get_by_text("The context will be cleared")).to_be_visible()
 
 
-async def test_a_clear_is_undone_as_long_as_that_can_be(panel: Panel):
+@pytest.mark.parametrize(
+    ("cause", "told", "button"),
+    [
+        ("cleared", "The context was cleared. This can be undone until", "Undo the clear"),
+        ("manual", "8 messages were pruned by hand. This can be undone until", "Undo the prune"),
+    ],
+)
+async def test_what_left_by_hand_is_restored_as_long_as_that_can_be(panel: Panel, cause: Cause, told: str, button: str):
     panel.api.now = datetime.now(UTC)  # the browser's time
     cleared_at = panel.api.now.timestamp() - 60
-    cleared = replace(a_pruning(1, cleared_at), cause="cleared")
-    await a_conversation(panel, {"cleared_at": cleared_at, "prunings": (cleared,)})
+    restorable = Restorable(cleared_at + UNDO_S, cause, 8)
+    await a_conversation(panel, {"cleared_at": cleared_at, "restorable": restorable})
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", write="app/*")
-    await expect(tab.page.get_by_text("That can be undone until")).to_be_visible()
-    await tab.page.get_by_role("button", name="Undo the clear").focus()
+    await expect(tab.page.get_by_text(told)).to_be_visible()
+    await tab.page.get_by_role("button", name=button).focus()
     await tab.page.keyboard.press("Enter")
-    await expect(tab.page.get_by_text("The context will be brought back")).to_be_visible()
+    await expect(tab.page.get_by_text("The context will be restored")).to_be_visible()
     (record,) = panel.api.published.on(topics.WINDOW_CONTROL)
     assert decode(record.value, WindowControl).kind == "restore"
     assert await tab.serious_findings() == []
@@ -124,7 +182,7 @@ async def test_what_a_model_would_be_shown_now_is_told_with_markers_and_tokens(p
 async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_none(panel: Panel):
     await a_conversation(panel)
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="other/*")
-    await expect(tab.page.get_by_text("There is nothing here of that name")).to_be_visible()
+    await expect(tab.page.get_by_text("This was not found")).to_be_visible()
     assert "Turn 1." not in await tab.page.content()
 
 

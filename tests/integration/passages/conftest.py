@@ -1,4 +1,4 @@
-"""The index of what was said on a database and a collection of a test's own, embedded by words alone."""
+"""The passage index on a database and a collection of one test, with the fake embedder."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -10,8 +10,8 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
-from agents.retrieval.said import SaidSearch
-from agents.retrieval.said_ranking import CosineScale
+from agents.retrieval.passage_ranking import CosineScale
+from agents.retrieval.passage_search import PassageSearch
 from deploy.embedded.stack import EmbeddedStack
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Match, Policies, Policy, Privacy
@@ -24,12 +24,12 @@ from sinks.postgres.connection import Pool
 
 SHARES_WORDS = CosineScale(
     start=0.0, span=1.0, floor=0.2, least_range=0.5
-)  # of the fake embedder: below the floor no word is shared
+)  # of the fake embedder: below the floor, no word is shared
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class Said:
-    """What a test says, archives, indexes and looks for."""
+    """Archives, indexes and searches messages."""
 
     def __init__(self, pool: Pool, vectors: PassageVectors, policy: Policy) -> None:
         self.pool = pool
@@ -39,7 +39,7 @@ class Said:
         self.passages = Passages(pool)
         embedder = FakeEmbedder()
         self.indexer = PassageIndexer(self.passages, vectors, embedder, self.policies)
-        self.search = SaidSearch(embedder, vectors, self.passages, self.policies, scale=SHARES_WORDS)
+        self.search = PassageSearch(embedder, vectors, self.passages, self.policies, scale=SHARES_WORDS)
         self._position = 0
 
     def message(
@@ -51,7 +51,7 @@ class Said:
         at: datetime | None = None,
         **fields: object,
     ) -> ArchivedMessage:
-        """The next message of a conversation in kitchen/USER, a minute after the one before."""
+        """The next message of a conversation in kitchen/USER, a minute after the previous one."""
         self._position += 1
         message = Message(
             **{"conversation_id": conversation, "message_id": f"{conversation}-{self._position}", "role": "user"}
@@ -62,21 +62,21 @@ class Said:
         return ArchivedMessage(message=message, partition=0, position=self._position)
 
     async def said(self, *messages: ArchivedMessage) -> int:
-        """Archives and indexes; how many passages are new."""
-        heard = await self.heard(messages)
+        """Archives and indexes messages; returns the number of new passages."""
+        heard = await self.apply_events(messages)
         await self.archive.store(heard)
         return await self.indexer.index(heard)
 
-    async def heard(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+    async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """By the policies as they are now."""
         return await Audience(Participants(self.pool), self.policies).found(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
         hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]
-        return [hit.passage.text for hit in hits]
+        return [passage.text for hit in hits for passage in hit.exchange]
 
     def restrict(self) -> None:
-        """From now on the policy of the kitchen, and no other, takes out addresses."""
+        """From now on, only the kitchen's policy redacts addresses."""
         policy = Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",)))
         self.search._policies = self.indexer._policies = self.policies = Policies((policy,))
 

@@ -21,7 +21,7 @@ def backfill(said: Said, indexer: Any = None) -> Backfill:
 
 async def test_what_was_archived_before_is_found_and_comes_before_what_is_indexed(said: Said) -> None:
     old = [said.message(f"Old plum number {number}.") for number in range(5)]
-    await said.archive.store(await said.heard(old))
+    await said.archive.store(await said.apply_events(old))
     await said.said(said.message("New plum."))
     assert await backfill(said).run() == Backfilled(conversations=1, passages=5)
     rows = await said.pool.fetch("SELECT message_id FROM passages ORDER BY ordinal")
@@ -31,7 +31,7 @@ async def test_what_was_archived_before_is_found_and_comes_before_what_is_indexe
 
 
 async def test_beside_the_stage_every_message_is_indexed_once(said: Said) -> None:
-    messages = await said.heard(
+    messages = await said.apply_events(
         [said.message(f"Plum {number}.", conversation=f"c{number % 3}") for number in range(60)]
     )
     await said.archive.store(messages)
@@ -44,7 +44,7 @@ async def test_beside_the_stage_every_message_is_indexed_once(said: Said) -> Non
 async def test_an_interrupted_one_goes_on_where_it_was(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
-    await said.archive.store(await said.heard(messages))
+    await said.archive.store(await said.apply_events(messages))
 
     class Failing:
         async def index(self, some: Any) -> int:
@@ -61,6 +61,6 @@ async def test_an_interrupted_one_goes_on_where_it_was(said: Said, monkeypatch: 
 
 async def test_only_what_a_policy_recalls_is_indexed_and_only_since_when(said: Said) -> None:
     messages = [said.message("Before."), said.message("After.", at=MONDAY.replace(day=9))]
-    await said.archive.store(await said.heard(messages))
+    await said.archive.store(await said.apply_events(messages))
     said.policies = said.indexer._policies = Policies((Policy(name="kitchen", recall_since=MONDAY.replace(day=5)),))
     assert (await backfill(said).run()).passages == 1

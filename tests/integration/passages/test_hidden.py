@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from agents.passages.reading import PassageReader
+from agents.passages.passage_reader import PassageReader
 from schemas.extraction.candidates import Source
 from sinks.archive.messages import ArchivedMessage
 from sinks.memories.hidden_messages import HiddenMessages
@@ -113,7 +113,7 @@ async def test_a_backfill_shows_nothing_that_is_hidden(said: Said) -> None:
     await said.said(secret)
     await hide(said, secret)
     await said.pool.execute("DELETE FROM passages")
-    await said.indexer.index(await said.heard([secret]))
+    await said.indexer.index(await said.apply_events([secret]))
 
     assert await said.rows()
     assert await said.found("allergic to peanuts") == []

@@ -1,22 +1,28 @@
 """In a namespace where words are frequent, those passages are found that share the most with a question."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Final
 
 import pytest
 
-from agents.passages.words import terms
+from agents.passages.terms import terms
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from sinks.passages import matching
 from sinks.passages.matching import Matches
+from sinks.passages.samples import CACHE_S
+from sinks.passages.store import Passages
+from sinks.postgres.connection import Pool
+from tests.fakes.clock import Clock
 from tests.integration.passages.conftest import Said
 
 ADA = "kitchen/ada"
+COUNTS_OF: Final = matching.counts_of
 
 
 @pytest.fixture(autouse=True)
 def few_are_frequent(monkeypatch: Any) -> None:
-    monkeypatch.setattr(matching, "COUNTED", 5)
-    monkeypatch.setattr(matching, "SAMPLED", 10)
+    monkeypatch.setattr(matching, "FREQUENT_FROM", 5)
+    monkeypatch.setattr(matching, "SAMPLE_SIZE", 10)
 
 
 async def matched(said: Said, words: str, filters: PassageFilters = ANY_PASSAGE, **asked: Any) -> Matches:
@@ -63,3 +69,39 @@ async def test_a_frequent_word_is_found_in_the_conversation_that_is_asked_for(sa
 async def test_the_messages_right_before_and_after_come_with_what_is_found(said: Said) -> None:
     await said.said(*(said.message(f"word{number}") for number in range(5)))
     assert sorted(await texts(said, await matched(said, "word2"))) == ["word1", "word2", "word3"]
+
+
+async def test_a_large_namespace_is_counted_anew_after_a_while_and_a_small_one_each_time(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    said.passages = Passages(said.pool, clock=clock)
+    await said.said(*(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(20)))
+    monkeypatch.setattr(matching, "CACHED_FROM", 21)
+    assert (await matched(said, "tea")).passages == 20
+    await said.said(*(said.message(f"tea again {number}", conversation=f"a{number}") for number in range(20)))
+    assert (await matched(said, "tea")).passages == 40
+    await said.said(*(said.message(f"coffee {number}", conversation=f"c{number}") for number in range(40)))
+    found = await matched(said, "coffe")
+    assert found.passages == 40
+    assert len(found.rows) >= 5, "what came since is found"
+    clock.advance(CACHE_S)
+    assert (await matched(said, "tea")).passages == 80
+
+
+async def test_a_word_that_is_frequent_by_the_sample_is_not_counted(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "CACHED_FROM", 10)
+    await said.said(*(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(20)))
+    first = await matched(said, "tea number3")
+    counted = list[int]()
+
+    async def counts_of(pool: Pool, terms: Collection[int]) -> dict[int, int]:
+        counted.extend(terms)
+        return await COUNTS_OF(pool, terms)
+
+    monkeypatch.setattr(matching, "counts_of", counts_of)
+    found = await matched(said, "tea number3")
+    assert (found.counts, found.passages, len(found.rows)) == (first.counts, first.passages, len(first.rows))
+    assert counted == [*terms(ADA, ["number3"])]

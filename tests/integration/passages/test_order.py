@@ -42,7 +42,7 @@ async def test_people_in_a_conversation_are_numbered_together(said: Said) -> Non
 
 async def test_workers_that_index_the_same_conversation_at_once_number_it_once(said: Said) -> None:
     messages = [said.message(f"Number {number} of the talk.") for number in range(40)]
-    messages = await said.heard(messages)
+    messages = await said.apply_events(messages)
     await said.archive.store(messages)
     overlapping: list[list[ArchivedMessage]] = [messages[start : start + 12] for start in range(30, -1, -6)]
     await asyncio.gather(*(said.indexer.index(some) for some in [*overlapping, *overlapping]))
@@ -58,7 +58,7 @@ async def test_workers_whose_batches_hold_each_others_conversations_do_not_wait_
         replace(said.message(f"Number {number}.", conversation=f"c{number % 4}"), partition=number % 2)
         for number in range(48)
     ]
-    talk = await said.heard(talk)
+    talk = await said.apply_events(talk)
     await said.archive.store(talk)
     await asyncio.gather(*(said.indexer.index(some) for some in (talk, talk[::-1], talk[::2], talk[1::2])))
     rows = await said.pool.fetch("SELECT conversation_id, count(DISTINCT ordinal) AS numbers FROM passages GROUP BY 1")
@@ -68,7 +68,7 @@ async def test_workers_whose_batches_hold_each_others_conversations_do_not_wait_
 
 async def test_what_leaves_the_archive_while_it_is_indexed_is_not_indexed(said: Said) -> None:
     messages = [said.message(f"Number {number}.", at=MONDAY + timedelta(hours=number)) for number in range(20)]
-    messages = await said.heard(messages)
+    messages = await said.apply_events(messages)
     await said.archive.store(messages)
     leaving = said.pool.execute("DELETE FROM messages WHERE position % 2 = 0")
     await asyncio.gather(said.indexer.index(messages), leaving)

@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from agents.passages.reading import PassageReader
+from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.passages.passages import PassageFilters
-from schemas.policies.namespaces import UNSAID
+from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.purges import Purges
 from sinks.memories.reader import Memories
@@ -75,7 +75,7 @@ async def test_a_purged_namespace_has_no_passages(said: Said) -> None:
         purges = Purges(connection)
         await purges.fence("kitchen/ada", fence)
         assert await purges.forget(
-            "kitchen/ada", [Scope(conversation_id=UNSAID, app_id="kitchen", user_id="ada")], fence
+            "kitchen/ada", [Scope(conversation_id=UNKNOWN, app_id="kitchen", user_id="ada")], fence
         )
     await said.passages.drop_removed(said.vectors)
     assert await said.rows() == await said.points() == set()
@@ -196,3 +196,10 @@ async def test_a_question_that_names_a_speaker_is_answered_while_the_index_is_go
     assert [hit.passage.text for hit in found.hits] == ["I bring the plums."]
     assert found.degraded == ("vectors_failed",)
     await said.vectors.ensure_collection()
+
+
+async def test_what_a_page_shows_is_chosen_by_its_wording_too(said: Said) -> None:
+    await said.said(
+        said.message("Your hiking is what you enjoy."), said.message("My hiking is what I enjoy.", conversation="c2")
+    )
+    assert await said.found("Who enjoys hiking?", limit=1) == ["My hiking is what I enjoy."]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.passages.refused import RefusedPassages
+from agents.passages.refused_passages import RefusedPassages
 from schemas.kafka import topics
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.vectors import PassagePoint
@@ -38,7 +38,7 @@ def sent(said: Said, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 async def test_a_refused_passage_is_told_by_a_dead_letter_and_found_by_its_words(said: Said, sent: list[int]) -> None:
     publisher = FakePublisher()
-    said.vectors.on_refused = RefusedPassages(publisher).tell
+    said.vectors.on_refused = RefusedPassages(publisher).publish
     said.indexer._embedder = BrokenEmbedder()
     assert await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird"))) == 3
     assert sent == [3, 1, 1, 1]
@@ -81,8 +81,8 @@ async def test_while_the_collection_is_not_whole_nothing_is_taken_for_refused(sa
         refused.append(point)
 
     said.vectors.on_refused = noted
-    await said.vectors.begin_anew()
+    await said.vectors.recreate()
     said.indexer._embedder = BrokenEmbedder()
-    with pytest.raises(Exception, match="not whole yet"):
+    with pytest.raises(Exception, match="is incomplete"):
         await said.said(said.message("The cat eats plums."))
     assert refused == []

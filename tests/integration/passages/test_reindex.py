@@ -5,8 +5,8 @@ from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
-from agents.passages import reading
-from agents.passages.building import VERSION
+from agents.passages import passage_reader
+from agents.passages.chunking import VERSION
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from schemas.errors import Misconfigured
@@ -103,7 +103,7 @@ async def test_what_a_crash_left_in_qdrant_of_an_erased_message_goes_when_it_is_
     await said.said(message)
     await said.pool.execute("DELETE FROM messages")
     await said.pool.execute("TRUNCATE passage_removals")  # as if the row had never been committed
-    assert await said.indexer.index(await said.heard([message])) == 0
+    assert await said.indexer.index(await said.apply_events([message])) == 0
     assert await said.points() == set()
 
 
@@ -122,7 +122,7 @@ async def test_after_privacy_changed_what_holds_nothing_of_it_is_read_without_sc
     await said.said(said.message("Bring the plums."))
     said.restrict()
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
-    monkeypatch.setattr(reading, "searchable_text", refused)
+    monkeypatch.setattr(passage_reader, "searchable_text", refused)
     assert await said.found("plums") == ["Bring the plums."]
 
 

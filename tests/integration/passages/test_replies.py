@@ -2,7 +2,7 @@
 
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
-from schemas.policies.namespaces import UNSAID
+from schemas.policies.namespaces import UNKNOWN
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.purges import Purges
 from tests.integration.passages.conftest import MONDAY, Said
@@ -49,7 +49,7 @@ async def test_a_purged_namespace_loses_the_replies_and_takes_none_back(said: Sa
     async with said.pool.acquire() as connection, connection.transaction():
         purges = Purges(connection)
         await purges.fence("kitchen/ada", fence)
-        owner = Scope(conversation_id=UNSAID, app_id="kitchen", user_id="ada")
+        owner = Scope(conversation_id=UNKNOWN, app_id="kitchen", user_id="ada")
         assert await purges.forget("kitchen/ada", [owner], fence)
     assert await said.pool.fetchval("SELECT count(*) FROM messages") == 0
     assert await said.said(*messages) == 0

@@ -36,9 +36,9 @@ def said(conversation: str) -> Event:
 
 
 async def leader(deployment: Deployment) -> str:
-    ((row),) = await deployment.fetch("SELECT owner FROM leaders WHERE role = 'scheduler'")
-    owner: str = row["owner"]
-    return owner
+    """Empty while nobody leads."""
+    rows = await deployment.fetch("SELECT owner FROM leaders WHERE role = 'scheduler'")
+    return str(rows[0]["owner"]) if rows else ""
 
 
 async def known(deployment: Deployment, conversations: int) -> None:
@@ -105,7 +105,7 @@ async def test_a_run_by_hand_goes_in_one_batch_and_tells_what_came_of_it_and_wha
             batch_requests=conversations,  # handed in once they are together, however long that takes
             batch_poll_s=0.2,
         )
-        await deployment.worker()
+        await deployment.worker(paces={"deploy.wiring.model_stages.BATCHES_S": 0.2})
         await deployment.publish(*(said(f"c{number}") for number in range(conversations)))
         await known(deployment, conversations)
         async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as client:

@@ -153,6 +153,8 @@ async def test_who_and_what_is_erased_is_found_nowhere_and_does_not_come_back(de
         await put_aside(deployment)
 
         async def all_everywhere() -> bool:
+            if any((await deployment.lags()).values()):  # what goes is counted: the windows of both partitions are read
+                return False
             return all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
 
         await eventually(all_everywhere, "all stand everywhere, or their absence would prove nothing", 60)

@@ -13,7 +13,7 @@ from schemas.conversations.messages import Message
 from schemas.kafka import topics
 from tests.chat_events import end, message
 from tests.deployment import Deployment, Event, eventually
-from tests.groups import generated, misplaced, sayers
+from tests.groups import generated, misplaced, speakers
 from tests.integration.pipeline.test_erasure import erase, where
 
 CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "200"))
@@ -32,7 +32,7 @@ async def test_every_memory_of_interleaved_group_conversations_is_its_speakers(d
     policies.write_text(json.dumps([POLICY]))
     deployment = await deploy("groups", policies_file=policies)
     spoken = [generated(random.Random(number), f"group-{number}") for number in range(CONVERSATIONS)]
-    whose = {(said[0].conversation_id, key): who for said in spoken for key, who in sayers(said).items()}
+    whose = {(said[0].conversation_id, key): who for said in spoken for key, who in speakers(said).items()}
     interleaved = [each for turn in zip_longest(*spoken) for each in turn if each is not None]
     await deployment.worker("first")
     await deployment.worker("second")

@@ -13,7 +13,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.record.util import calc_crc32c
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
@@ -160,7 +160,7 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
         expected += Counter((deployment.topic(topic), first + at, reason) for at, reason in enumerate(reasons))
     await deployment.settled()
     assert worker.running
-    letters = [letter_headers(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
+    letters = [dead_letter_headers(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
     assert Counter((each["topic"], int(each["offset"]), each["reason"]) for each in letters) == expected
     assert {each["partition"] for each in letters} == {"0"}
     assert all(each["detail"] and each["stage"] for each in letters)

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from deploy.embedded.process import GuardedProcess
-from deploy.runtime.dev import ready_path, running
 from deploy.samples.memstream_client import Event, Memstream
 from schemas.kafka import topics
+from tests.chaos.workers import ApiProcess
 from tests.deployment import Deployment
 from tests.deployment import Event as Published
 from tests.proposals import command, curated
@@ -23,14 +22,16 @@ class Replicas:
     """API processes of a deployment, by number, and clients of them."""
 
     def __init__(self, deployment: Deployment, directory: Path, resources: AsyncExitStack) -> None:
-        self._settings = deployment.settings.model_copy(update={"data_dir": directory, "api_port": 0})
+        self._settings = deployment.settings
+        self._directory = directory
         self._resources = resources
 
-    async def start(self, number: int) -> tuple[GuardedProcess, Memstream]:
-        process = running(f"api-{number}", ["serve", "--no-keys"], self._settings)
-        started = await self._resources.enter_async_context(process)
-        client = Memstream(ready_path(f"api-{number}", self._settings).read_text())
-        return started, await self._resources.enter_async_context(client)
+    async def start(self, number: int) -> tuple[ApiProcess, Memstream]:
+        started = ApiProcess(f"api-{number}", self._settings, self._directory)
+        started.start()
+        self._resources.callback(started.kill)
+        await started.wait_ready()
+        return started, await self._resources.enter_async_context(Memstream(started.said_when_ready))
 
 
 async def take(client: Memstream, after: str | None, count: int) -> list[Event]:
@@ -66,18 +67,19 @@ async def test_a_follower_misses_and_repeats_nothing_while_processes_die_and_nam
         await deployment.publish(*map(created, range(20)))
         begun = await take(one, None, 7)
         first.kill()
-        went_on = await take(other, begun[-1].place, 8)
+        went_on = await take(other, begun[-1].position, 8)
         await deployment.publish(*map(created, range(20, 25)))
-        rest = await take(other, went_on[-1].place, 10)
+        rest = await take(other, went_on[-1].position, 10)
+        await curated(deployment)  # streams read PostgreSQL, which knows of a change before Kafka does
         told = [(event.sequence, event.change) for event in (*begun, *went_on, *rest)]
         assert told == await published(deployment) == [(number, "created") for number in range(1, 26)]
 
         await deployment.publish(command("purge", NAMESPACE))
-        (erased,) = await take(other, rest[-1].place, 1)
+        (erased,) = await take(other, rest[-1].position, 1)
         assert (erased.erased, erased.sequence) == (True, 50), (
             "each of the 25 memories has an event of its own in Kafka"
         )
         await curated(deployment)  # what is said while a namespace is being erased is older than its erasure
         await deployment.publish(created(99))
-        late = await take(other, begun[-1].place, 2)
+        late = await take(other, begun[-1].position, 2)
         assert [(event.change, event.sequence) for event in late] == [("erased", 50), ("created", 51)]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from sinks.memories import reader
 from sinks.postgres.connection import connect
-from tests.deployment import Deployment, Event, eventually
+from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.proposals import candidates, command, curated
 
 HELD, ERASED = "notes/ada", "notes/tom"
-SWEPT_WITHIN_S = 90.0  # memstream looks every 30 s
+SWEPT = {"deploy.wiring.model_stages.EXPIRE_S": 0.5}
 
 
 class Follower:
@@ -127,7 +128,7 @@ async def everything_that_may_happen(deployment: Deployment) -> None:
     async def expired() -> bool:
         return bool(await deployment.fetch("SELECT FROM memories WHERE status = 'expired'"))
 
-    await eventually(expired, "a memory whose time is over is marked", SWEPT_WITHIN_S)
+    await eventually(expired, "a memory whose time is over is marked")
     await done(deployment, command("create", HELD, text="User has a drum."))
 
 
@@ -142,10 +143,12 @@ async def publish_again(deployment: Deployment) -> None:
 
 
 @pytest.mark.heavy
-async def test_the_cache_equals_postgresql_after_everything_that_may_become_of_memories(deploy: Any) -> None:
-    deployment = await deploy("cache")
+async def test_the_cache_equals_postgresql_after_everything_that_may_become_of_memories(
+    deploy: Any, tmp_path: Path
+) -> None:
+    deployment = await deploy("cache", policies_file=each_alone(tmp_path))
     async with following(deployment) as follower:
-        await deployment.worker(stages=["curation"])
+        await deployment.worker(stages=["curation"], paces=SWEPT)
         await everything_that_may_happen(deployment)
         await follower.caught_up()
         wanted = await stored(deployment)

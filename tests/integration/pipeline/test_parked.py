@@ -24,6 +24,7 @@ NIGHTLY = {
     # Abandoned after a second: background work, as what a schedule asks for is.
     "triggers": {"on_end": False, "abandoned_s": 1.0},
 }
+LOOKS = {"deploy.wiring.model_stages.BATCHES_S": 0.2}  # for what is to be handed in or collected
 TALKS = [conversation(2 * number, 5, random.Random(number)) for number in range(4)]
 
 
@@ -116,7 +117,7 @@ async def test_a_batch_is_collected_by_another_worker_when_the_one_that_handed_i
     await deployment.publish(*said(TALKS))
     await parked_without_lag(deployment, len(TALKS))
     worker.kill()
-    sender = await deployment.worker("second")
+    sender = await deployment.worker("second", paces=LOOKS)
 
     async def handed_in() -> bool:
         return bool(await deployment.fetch("SELECT FROM batches WHERE state = 'submitted'"))
@@ -125,7 +126,7 @@ async def test_a_batch_is_collected_by_another_worker_when_the_one_that_handed_i
     sender.kill()
     (batch,) = server.batches.made.values()
     server.batches.end(batch.id)
-    await deployment.worker("third")
+    await deployment.worker("third", paces=LOOKS)
     await deployment.settled()
     assert await live_memories(deployment) == markers(TALKS)
     assert (server.seen, len(server.batches.made)) == ([], 1)

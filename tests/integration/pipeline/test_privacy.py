@@ -56,7 +56,7 @@ async def test_what_a_policy_keeps_back_reaches_no_model_no_table_of_memories_an
     deploy: Any, tmp_path: Path, model: MessagesServer, embedding: EmbeddingServer
 ) -> None:
     policies = tmp_path / "policies.json"
-    private = Policy(name="private", privacy=Privacy(scrub=("email",), before_sending=True))
+    private = Policy(name="private", share_wait_s=0.0, privacy=Privacy(scrub=("email",), before_sending=True))
     policies.write_bytes(codec.encode((private,)))
     deployment = await deploy(
         "privacy",

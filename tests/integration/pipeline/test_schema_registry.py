@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from schemas import codec
 from schemas.kafka import topics
 from tests.command_line import lines, run
@@ -70,7 +70,7 @@ async def test_a_worker_remembers_what_a_registry_describes(deployment: Deployme
         return await deployment.records(topics.DEAD_LETTERS)
 
     (letter,) = await eventually(put_aside, "what nobody can read is a dead letter")
-    headers = letter_headers(letter.headers)
+    headers = dead_letter_headers(letter.headers)
     assert (headers["reason"], headers["stage"]) == ("unknown_schema", "windows")
     assert "does not know schema 999" in headers["detail"]
     assert letter.value == written(999, AT | SAID)

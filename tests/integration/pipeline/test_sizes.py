@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.structs import RecordMetadata
 
-from agents.dead_letters.writer import LARGEST_KEPT, letter_headers
+from agents.dead_letters.writer import MAX_COPIED_BYTES, dead_letter_headers
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.kafka import topics
@@ -113,7 +113,7 @@ async def test_messages_above_the_limit_that_got_in_are_dead_lettered_and_the_pa
     deployment = await deploy("above", conversation_partitions=1)
     limit, topic = deployment.settings.max_message_bytes, deployment.topic(topics.MESSAGES)
     await raise_limit(deployment, 8 * limit)
-    above = [message("above", size) for size in (limit + 1, LARGEST_KEPT + 1, 5 * limit)]
+    above = [message("above", size) for size in (limit + 1, MAX_COPIED_BYTES + 1, 5 * limit)]
     good = {f"good-{number}": message(f"good-{number}", size) for number, size in enumerate([limit, 1_000, 1_000, 999])}
     worker = await deployment.worker()
     at: list[RecordMetadata] = []
@@ -125,7 +125,7 @@ async def test_messages_above_the_limit_that_got_in_are_dead_lettered_and_the_pa
     await deployment.settled(300.0)
     assert worker.running
     letters = await deployment.records(topics.DEAD_LETTERS)
-    said = [letter_headers(letter.headers) for letter in letters]
+    said = [dead_letter_headers(letter.headers) for letter in letters]
     assert [(each["reason"], each["stage"]) for each in said] == [("too_large", "windows")] * len(above)
     assert [(each["topic"], each["partition"], each["offset"]) for each in said] == [
         (topic, str(meta.partition), str(meta.offset)) for meta in at

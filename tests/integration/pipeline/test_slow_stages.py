@@ -1,6 +1,7 @@
 """A stage that waits for somebody else holds up nobody: each has its own group, its own consumer and its own batches."""
 
 import random
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from deploy.wiring import connections
 from schemas.kafka import topics
 from tests.chaos.conversations import APP, Conversation, conversations, interleaved
 from tests.chaos.ledger import balance
-from tests.deployment import Deployment, Event, eventually
+from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
 
 
@@ -41,7 +42,7 @@ async def everything_but_extraction_is_done(deployment: Deployment, said: list[C
 
 
 @pytest.mark.heavy
-async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(deploy: Any):
+async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(deploy: Any, tmp_path: Path):
     """More requests wait than a worker takes on at a time, so that the extraction stage's own queue is full."""
     said = conversations(100, (2, 4), random.Random(80))
     asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_api_key": SecretStr(KEY), "model_rest_s": 3.0}
@@ -51,7 +52,10 @@ async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(d
             return len(hanging.seen) >= 4
 
         hanging.script(*["slow"] * 10_000)
-        deployment = await deploy("slow", anthropic_base_url=hanging.url, extraction_concurrency=4, **asking)
+        alone = each_alone(tmp_path)
+        deployment = await deploy(
+            "slow", anthropic_base_url=hanging.url, extraction_concurrency=4, policies_file=alone, **asking
+        )
         worker = await deployment.worker()
         await deployment.publish(*mixed(said[:80]))
         await everything_but_extraction_is_done(deployment, said[:80])

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,18 +13,20 @@ from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
 from tests.chat_events import talk
-from tests.deployment import eventually
+from tests.deployment import each_alone, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
 
-SLOWLY_S = 2.0
-SESSION_S = 60.0  # who waits for that to end has not been told that anybody left
+SESSION_S = 120.0  # who waits for that to end has not been told that anybody left
 
 
-async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partitions_at_once(deploy: Any):
+async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partitions_at_once(
+    deploy: Any, tmp_path: Path
+):
     async with MessagesServer() as server:
-        server.script(f"late:{SLOWLY_S}")
+        server.script("held")
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
-        secret = {"anthropic_api_key": SecretStr(KEY)}
+        secret: dict[str, Any] = {"anthropic_api_key": SecretStr(KEY)}
+        secret["policies_file"] = each_alone(tmp_path)
         deployment = await deploy("stopping", session_timeout_s=SESSION_S, stop_s=20.0, **asking, **secret)
         first = await deployment.worker("first", metrics_port=(port := free_port()))
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
@@ -39,6 +42,7 @@ async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partit
                 return (await client.get(f"http://127.0.0.1:{port}/health/ready")).status_code == 503
 
             await eventually(not_ready, "it says that it stops, while it finishes")
+        server.let_go()
         await eventually(lambda: _ended(first), "the first worker has ended", 30.0)
         assert first.exit_code == 0
         assert len(await deployment.records(topics.CANDIDATES)) == 1  # published by it: nobody else was there
@@ -54,11 +58,12 @@ async def _ended(worker: Any) -> bool:
     return not worker.running
 
 
-async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: Any):
+async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: Any, tmp_path: Path):
     async with MessagesServer() as server:
         server.script("slow", "slow")
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
-        deployment = await deploy("unfinished", stop_s=1.0, anthropic_api_key=SecretStr(KEY), **asking)
+        alone, secret = each_alone(tmp_path), SecretStr(KEY)
+        deployment = await deploy("unfinished", stop_s=1.0, policies_file=alone, anthropic_api_key=secret, **asking)
         worker = await deployment.worker(stages=STAGES)
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
 
@@ -67,7 +72,7 @@ async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: A
 
         await eventually(asked, "the model is asked")
         assert await worker.stop() == 0
-        assert "1 are not finished within 1 s" in deployment.logs()
+        assert "1 records are unfinished after 1 s" in deployment.logs()
         assert await deployment.records(topics.CANDIDATES) == []
         assert (await deployment.lags())["extraction"] > 0
 

@@ -51,7 +51,7 @@ async def test_what_comes_in_over_http_goes_out_whole_and_in_again_unchanged(dep
                 told = (await client.get("/v1/settings", params={"namespace": "app"})).json()
                 return bool(told["name"] == "notes")
 
-            await eventually(governed, "the policy applies without a restart", 5)
+            await eventually(governed, "the policy applies without a restart")
             assert (await client.get("/v1/usage")).json()["tokens"] == 0
     finally:
         await api.stop()

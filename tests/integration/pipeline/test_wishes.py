@@ -4,6 +4,7 @@ undo. What somebody else said stays."""
 import json
 from datetime import UTC, datetime, timedelta
 
+import aiohttp
 import pytest
 
 from schemas.kafka import topics
@@ -71,3 +72,38 @@ async def test_one_person_of_two_has_something_forgotten_and_it_comes_back(deplo
     await eventually(lambda: known(everything), "it came back")
     await deployment.settled()
     assert {row["memory_id"] for row in gone} <= await indexed(deployment)
+
+
+async def test_what_was_said_again_without_becoming_a_memory_leaves_search_until_the_undo(deploy, tmp_path) -> None:
+    silent = {"name": "silent", "match": {"mode": "silent"}, "namespaces": ["{app_id}/{user_id}"], "extract": False}
+    policies = tmp_path / "policies.json"
+    policies.write_text(json.dumps([silent, POLICY]))
+    deployment = await deploy("again", policies_file=policies)
+    await deployment.worker()
+    api = await deployment.api()
+    repeat = "As I said, I live in Berlin."
+    for number, user_id in enumerate(("ada", "bob")):
+        said = message(f"chat-{user_id}", number, repeat, user_id=user_id, app_id="kitchen", mode="silent", at=BEGAN)
+        await deployment.publish(said)
+    await deployment.publish(says(0, "ada", "I live in Berlin."), end("dinner", at=BEGAN, message_count=1))
+    await deployment.settled()
+
+    async def found(user_id: str) -> bool:
+        asked = {"namespace": f"kitchen/{user_id}", "q": "Who lives in Berlin?", "in": "said"}
+        async with aiohttp.ClientSession() as client, client.get(f"{api}/v1/search", params=asked) as answer:
+            assert answer.status == 200, await answer.text()
+            return repeat in await answer.text()
+
+    async def all_found() -> bool:
+        return await found("ada") and await found("bob")
+
+    await eventually(all_found, "what was said is found")
+    await deployment.publish(says(3, "ada", "Forget that I live in Berlin."), end("dinner"))
+
+    async def hidden() -> bool:
+        return not await found("ada") and await found("bob")
+
+    await eventually(hidden, "what ada said is hidden, and nothing of bob's")
+    gone = await deployment.fetch("SELECT memory_id, namespace FROM memories WHERE status = 'deleted'")
+    await deployment.publish(*(command("undo", row["namespace"], memory_id=row["memory_id"]) for row in gone))
+    await eventually(all_found, "it is found again")

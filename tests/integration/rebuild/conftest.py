@@ -1,4 +1,4 @@
-"""A second database to rebuild into."""
+"""A second database, for a rebuild."""
 
 from collections.abc import AsyncIterator
 from uuid import uuid4
@@ -12,7 +12,7 @@ from tests.preparation import drop_database, make_database
 
 @pytest.fixture
 async def other(embedded_stack: EmbeddedStack) -> AsyncIterator[Pool]:
-    """Another migrated database, empty."""
+    """A further migrated database, empty."""
     name = f"other_{uuid4().hex[:12]}"
     pool = await connect(await make_database(embedded_stack.dsn, name), max_size=4)
     yield pool

@@ -56,6 +56,6 @@ async def sequences(pool: Pool) -> dict[str, int]:
 
 
 async def rebuilt(pool: Pool, published: Sequence[Outgoing], **options: Any) -> ReadCounts:
-    read = await Rebuild(pool, FakeLog(published), Policies(), alone=alone).run(**options)
+    read = await Rebuild(pool, FakeLog(published), Policies(), require_no_workers=alone).run(**options)
     await Rebuilds(pool).end()
     return read

@@ -19,6 +19,7 @@ from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds, unfinished
 from sinks.vectors.reindex import reindex
 from tests.fakes.log import FakeLog, compacted, without_events
+from tests.fakes.repeated_messages import FakeRepeatedMessages
 from tests.integration.curation_bench import Bench
 from tests.integration.rebuild.rebuilding import (
     COMPARED,
@@ -69,14 +70,14 @@ async def test_a_rebuild_that_was_interrupted_goes_on_where_it_was(bench: Bench,
     await lived(bench)
     log = FakeLog(bench.publisher.records, breaks_after=4)
     with pytest.raises(ConnectionError):
-        await Rebuild(other, log, Policies(), alone=alone).run()
+        await Rebuild(other, log, Policies(), require_no_workers=alone).run()
     before = log.read
     assert before
     assert await Rebuilds(other).positions(), "no worker starts on half a database"
-    await Rebuild(other, log, Policies(), alone=alone).run()
+    await Rebuild(other, log, Policies(), require_no_workers=alone).run()
     assert log.read == sum(record.topic in (topics.STATE, topics.EVENTS) for record in bench.publisher.records)
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
-    await Rebuild(other, log, Policies(), alone=alone).run()
+    await Rebuild(other, log, Policies(), require_no_workers=alone).run()
     await Rebuilds(other).end()
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     assert await Rebuilds(other).positions() == {}
@@ -92,12 +93,12 @@ async def test_workers_are_looked_for_once_none_can_start_any_more(bench: Bench,
         raise Misconfigured("workers are running")
 
     with pytest.raises(Misconfigured, match="workers are running"):
-        await Rebuild(other, published, Policies(), alone=working).run()
+        await Rebuild(other, published, Policies(), require_no_workers=working).run()
     assert marked == [True]
     assert not await unfinished(other), "nothing was changed, and workers may start"
     await Rebuilds(other).begin({(topics.STATE, 0): 0})
     with pytest.raises(Misconfigured, match="workers are running"):
-        await Rebuild(other, published, Policies(), alone=working).run()
+        await Rebuild(other, published, Policies(), require_no_workers=working).run()
     assert await unfinished(other), "one that was interrupted stays so"
 
 
@@ -157,9 +158,12 @@ async def test_what_a_wish_took_stays_hidden_and_comes_back_with_an_undo(bench: 
     berlin = await bench.remember("User lives in Berlin")
     asked = Source(conversation_id="c", message_id="asked")
     wish = Wish(wish_id="w", message=asked, statement="User lives in Berlin")
-    await bench.curator.curate(bench.batch(wishes=(wish,)))
+    curator = bench.curator_under(
+        Policies(), said_again=FakeRepeatedMessages({"User lives in Berlin": [("d", "again")]})
+    )
+    await curator.curate(bench.batch(wishes=(wish,)))
     hidden = await rows(bench.pool, HIDDEN)
-    assert len(hidden) == 2
+    assert len(hidden) == 3
 
     await rebuilt(other, bench.publisher.records)
     assert await rows(other, HIDDEN) == hidden

@@ -1,4 +1,4 @@
-"""A town whose memories are replayed."""
+"""Conversations whose memories are replayed."""
 
 from collections.abc import AsyncIterator
 from uuid import uuid4

@@ -130,7 +130,7 @@ async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves
         await town.cutover.cut_over(GENERATION)
 
     after_each_page(few, cut_over_again)
-    with pytest.raises(Misconfigured, match="is cutover, and would have to be undone"):
+    with pytest.raises(Misconfigured, match="is cutover, and must be undone"):
         await few.undo(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
     await town.cutover.undo(GENERATION)
@@ -173,7 +173,7 @@ async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(
     assert await town.live("kitchen/bob") == {"User prefers short recipes."}
     assert (await town.cutover.undo(GENERATION)).namespaces == 1
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
-    with pytest.raises(Misconfigured, match="is undone, and would have to be cutover"):
+    with pytest.raises(Misconfigured, match="is undone, and must be cutover"):
         await town.cutover.undo(GENERATION)
 
 
@@ -234,7 +234,7 @@ async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_beca
     await town.say("breakfast", PEANUTS, SHORT)
     await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
-    with pytest.raises(Misconfigured, match="not being built"):
+    with pytest.raises(Misconfigured, match="no longer being built"):
         await town.generations.ready(GENERATION, town.now())
     await town.cutover.undo(GENERATION)
     assert await town.live() == {"User is allergic to peanuts."}

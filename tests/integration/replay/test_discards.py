@@ -47,8 +47,8 @@ async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with
     for switch in (town.cutover.cut_over, town.cutover.undo):
         with pytest.raises(Misconfigured, match=f"is being discarded.* `memstream generations discard {GENERATION}`"):
             await switch(GENERATION)
-    with pytest.raises(Misconfigured, match="is discarding: nothing of it is left to replay"):
-        await replay.interrupted(town.generations, GENERATION)
+    with pytest.raises(Misconfigured, match="is discarding: it can no longer be replayed"):
+        await replay.resumable_generation(town.generations, GENERATION)
     assert await town.cutover.discard(GENERATION) == 2
     assert await town.live(shadow_of(GENERATION, "kitchen/bob")) == set()
     assert await town.generations.get(GENERATION) is None

@@ -12,7 +12,7 @@ from agents.replay.conversations import plan_conversations
 from agents.replay.namespace_comparison import differences
 from deploy.settings import Settings
 from deploy.wiring import replay
-from deploy.wiring.replay import Parts
+from deploy.wiring.replay import ReplayParts
 from schemas.errors import Misconfigured
 from schemas.extraction.requests import ExtractionRequest
 from schemas.replay.shadows import shadow_of
@@ -175,7 +175,7 @@ async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.replay(GENERATION, BOTH)
     async with town.generations.held(GENERATION):
-        with pytest.raises(Misconfigured, match="by somebody else"):
+        with pytest.raises(Misconfigured, match="by another process"):
             await town.cutover.discard(GENERATION)
     assert await town.cutover.discard(GENERATION) == 1
 
@@ -186,8 +186,8 @@ async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has
     await town.cutover.cut_over(GENERATION)
     asked = Asked()
     fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
-    with pytest.raises(Misconfigured, match="is cutover: nothing of it is left"):
-        await replay.replay(Parts(*fields), generation, town.replayer(generation, asked), lambda: None)
+    with pytest.raises(Misconfigured, match="is cutover: it can no longer be replayed"):
+        await replay.replay(ReplayParts(*fields), generation, town.replayer(generation, asked), lambda: None)
     assert asked.requests == []
 
 

@@ -20,7 +20,7 @@ from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.memories import a_memory
 from tests.storing import remember, store
 
@@ -62,13 +62,13 @@ async def index(
 
 @pytest.fixture
 def embedder() -> Iterator[OnnxEmbedder]:
-    with closing(shipped(MEMORY_DEFAULT.name)) as made:
+    with closing(packaged_embedder(MEMORY_DEFAULT.name)) as made:
         yield made
 
 
 @pytest.fixture
 def passage_embedder() -> Iterator[OnnxEmbedder]:
-    with closing(shipped(PASSAGE_DEFAULT.name)) as made:
+    with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as made:
         yield made
 
 

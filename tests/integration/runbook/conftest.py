@@ -1,4 +1,4 @@
-"""A stack of the runbook's own, with the names that a real one has, and the tools that its pages call."""
+"""A stack for the runbook, with the names of a real installation, and the tools of its pages."""
 
 import asyncio
 import os
@@ -49,18 +49,18 @@ def said(conversation: str, text: str, user: str = "mara") -> list[Event]:
 
 
 class Tried:
-    """A page, and what it is tried on."""
+    """A page and the deployment that it is tested on."""
 
     def __init__(self, page: Page, deployment: Deployment) -> None:
         self.deployment = deployment
         self._page = page
 
     async def run(self) -> str:
-        """The next block of the page; what it printed."""
+        """Runs the next block of the page and returns its output."""
         return await asyncio.to_thread(self._page.run)
 
     def knows(self, **variables: str) -> None:
-        """Further variables of the page's commands."""
+        """Sets further variables of the page's commands."""
         self._page.environment.update(variables)
 
     def done(self) -> None:
@@ -69,7 +69,7 @@ class Tried:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
-    """Not the session's: pages stop parts of it, and name topics without a prefix."""
+    """A separate stack: pages stop its parts, and use topic names without a prefix."""
     stack = EmbeddedStack(tmp_path_factory.mktemp("runbook"), cache_dir)
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, stack.start()).result()
@@ -88,7 +88,7 @@ def settings(stack: EmbeddedStack) -> Settings:
 
 @pytest.fixture(scope="module")
 def tools(stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory of commands: memstream, Kafka's own, PostgreSQL's."""
+    """A directory of commands: memstream, Kafka's tools, PostgreSQL's tools."""
     directory = tmp_path_factory.mktemp("tools")
     found = {"memstream": [sys.executable, "-m", "deploy.cli.main"]}
     found |= {name: stack.broker.tool_command(main) for name, main in KAFKA_TOOLS.items()}
@@ -101,7 +101,7 @@ def tools(stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture
 async def page(stack: EmbeddedStack, settings: Settings, tools: Path, tmp_path: Path) -> AsyncIterator[Open]:
-    """`page(name)`: a page of the runbook with a deployment that has no worker yet."""
+    """`page(name)`: a page of the runbook with a deployment without workers."""
     deployment = Deployment(settings, tmp_path)
     environment = {name: value for name, value in {**os.environ, **module_environment()}.items() if PREFIX not in name}
     environment |= settings_as_variables(settings)

@@ -131,7 +131,7 @@ async def test_the_page_about_another_embedding_model(page: Open, tmp_path: Path
         }
         await tried.run()
         refused = await asyncio.to_thread(partial(run_here, deployment.settings, tmp_path, "reindex", **chosen))
-        assert "stop them first" in refused.stderr
+        assert "stop them, then run `memstream reindex` again" in refused.stderr
         assert await worker.stop() == 0
         assert "FAIL" not in await tried.run()
         meanwhile = await asyncio.to_thread(search)

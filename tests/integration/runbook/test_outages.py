@@ -3,6 +3,7 @@
 import asyncio
 import re
 import signal
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port, free_ports
 from schemas.kafka import topics
-from tests.deployment import Deployment, Event, eventually
+from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.proposals import command, curated
@@ -20,6 +21,7 @@ from tests.scripted_server import in_a_thread
 
 pytestmark = pytest.mark.heavy
 
+LOOKS = {"deploy.wiring.model_stages.ASK_S": 0.5}  # whether providers answer
 CONSUMED = re.compile(r'^{"conversation_id": "([^"]*)"', re.MULTILINE)  # a record, as Kafka's consumer prints it
 
 
@@ -54,7 +56,7 @@ async def test_the_page_about_a_poison_event(page: Open) -> None:
     tried.done()
 
 
-async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
+async def test_the_page_about_models_that_do_not_answer(page: Open, tmp_path: Path) -> None:
     tried, (models_port, metrics_port) = page("llm-down.md"), free_ports(2)
     deployment, url = tried.deployment, f"http://127.0.0.1:{models_port}"
     asks: dict[str, Any] = {
@@ -63,9 +65,10 @@ async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
         "anthropic_base_url": url,
         "anthropic_api_key": SecretStr(KEY),
     }
+    alone = each_alone(tmp_path)  # a short slice would wait parked, out of the lag that the page shows
     as_variables = {f"MEMSTREAM_{name.upper()}": str(value) for name, value in asks.items()}
     tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}", **as_variables | {"MEMSTREAM_ANTHROPIC_API_KEY": KEY})
-    waiting = await deployment.worker(metrics_port=metrics_port, **asks)
+    waiting = await deployment.worker(metrics_port=metrics_port, policies_file=alone, paces=LOOKS, **asks)
     await deployment.publish(*said("llm-1", "I live in Lisbon."), *said("llm-2", "I am allergic to peanuts."))
 
     async def unavailable() -> bool:
@@ -75,12 +78,14 @@ async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
     assert 'memstream_provider_available{provider="claude"} 0.0' in await tried.run()
     assert "ok   provider" in await tried.run()
     assert await waiting.stop() == 0
-    rules = await deployment.worker("rules", **asks | {"provider": "auto", "provider_order": "claude,offline"})
+    rules = await deployment.worker(
+        "rules", policies_file=alone, **asks | {"provider": "auto", "provider_order": "claude,offline"}
+    )
     await deployment.settled()
     assert lags_told(await tried.run()) == {"0"}
     assert await deployment.count("memories WHERE namespace = 'notes/mara'") == 2
     assert await rules.stop() == 0
-    await deployment.worker("patient", metrics_port=metrics_port, **asks)
+    await deployment.worker("patient", metrics_port=metrics_port, policies_file=alone, paces=LOOKS, **asks)
     await deployment.publish(*said("llm-3", "I own 3 boats."))
     await eventually(unavailable, "it waits again")
     with in_a_thread(MessagesServer(models_port)):

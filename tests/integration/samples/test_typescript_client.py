@@ -12,13 +12,18 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from schemas.codec import decode
+from schemas.conversations.user_settings import User
+from schemas.conversations.window_choices import WindowChoice
+from schemas.conversations.window_controls import WindowControl
+from schemas.conversations.windows import Restorable
 from schemas.documents.generate import TARGET
 from schemas.kafka import topics
 from tests.api import Api, a_memory
 from tests.deployment import eventually
 from tests.fakes.windows import a_state
 from tests.scripted_server import ScriptedServer
-from tests.served import served
+from tests.served import serve_app
 
 pytestmark = [
     pytest.mark.heavy,
@@ -80,7 +85,7 @@ def api() -> Api:
 
 @pytest.fixture
 async def url(api: Api) -> AsyncIterator[str]:
-    async with served(api.app, api.ports.change_notifier.close) as url:
+    async with serve_app(api.app, api.ports.change_notifier.close) as url:
         yield url
 
 
@@ -126,7 +131,20 @@ async def test_a_message_that_was_sent_is_marked(client: Path, api: Api, url: st
     assert b'"importance":"pinned"' in record.value
 
 
-async def test_what_is_refused_is_a_problem_with_its_word(client: Path, api: Api, url: str):
+async def test_a_context_is_changed_by_hand(client: Path, api: Api, url: str):
+    api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1", restorable=Restorable(api.now.timestamp() + 60, "manual", 3))])
+    assert await seen(client, url, api.keys.add(write="app/*"), "controls") == [[404, "not-found", False]]
+    sent = [decode(each.value, WindowControl).kind for each in api.published.on(topics.WINDOW_CONTROL)]
+    assert sent == ["flush", "prune", "clear", "restore"]
+
+
+async def test_settings_are_chosen_for_a_user(client: Path, api: Api, url: str):
+    assert await seen(client, url, api.keys.add(write="app/*"), "choices") == [[403, "forbidden", False]]
+    assert await api.user_settings.chosen_for(User(user_id="ada", app_id="app")) == WindowChoice(max_messages=30)
+
+
+async def test_what_is_refused_is_a_problem_with_its_code(client: Path, api: Api, url: str):
     assert await seen(client, url, api.keys.add(write="app/*"), "refused") == [
         [404, "not-found", False],
         [403, "forbidden", False],
@@ -146,18 +164,18 @@ async def test_events_are_followed_as_they_happen(client: Path, api: Api, url: s
 
 
 class Restless(ScriptedServer):
-    """Tells one event a connection, in pieces, and keeps the places from which it was asked to go on."""
+    """Tells one event a connection, in pieces, and keeps the positions from which clients resume."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.places: list[str | None] = []
+        self.positions: list[str | None] = []
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [web.get("/v1/events", self._tell)]
 
     async def _tell(self, request: web.Request) -> web.StreamResponse:
-        self.places.append(request.headers.get("Last-Event-ID"))
-        number = len(self.places)
+        self.positions.append(request.headers.get("Last-Event-ID"))
+        number = len(self.positions)
         if number == 2:
             return web.Response(status=503)
         stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -172,7 +190,7 @@ async def test_a_lost_connection_is_taken_up_again_behind_the_last_event(client:
     async with Restless() as server:
         told = await seen(client, server.url, "", "events")
         assert [sequence for *_, sequence in told] == [1, 3, 4, 5]
-        assert server.places == [None, "1", "1", "3", "4"]
+        assert server.positions == [None, "1", "1", "3", "4"]
 
 
 class Busy(ScriptedServer):

@@ -12,7 +12,7 @@ async function problemOf(promise) {
     return "none";
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return [error.status, error.word, error.passing];
+    return [error.status, error.code, error.retryable];
   }
 }
 
@@ -28,7 +28,7 @@ const scenes = {
   async late() {
     const pending = await memstream.create({ namespace: ADA, text: "User keeps bees." });
     say(pending.status);
-    say((await memstream.settled(pending, 20_000)).change);
+    say((await memstream.waitFor(pending, 20_000)).change);
   },
   async found() {
     const found = await memstream.search({ namespaces: [ADA], text: "bees", in: "memories" });
@@ -42,6 +42,14 @@ const scenes = {
     await memstream.mark("c1", "c1-1", "pinned");
     say(await problemOf(memstream.mark("c1", "c1-9", "pinned")));
   },
+  async controls() {
+    for (const action of ["flush", "prune", "clear", "restore"]) await memstream.control("c1", action);
+    say(await problemOf(memstream.control("c2", "prune")));
+  },
+  async choices() {
+    await memstream.setUserSettings("ada", { max_messages: 30 }, { app_id: "app" });
+    say(await problemOf(memstream.setUserSettings("bob", {}, { app_id: "other" })));
+  },
   async refused() {
     say(await problemOf(memstream.get("11111111-1111-4111-8111-111111111111")));
     say(await problemOf(memstream.create({ namespace: "other/ada", text: "User keeps bees." })));
@@ -53,7 +61,7 @@ const scenes = {
   async events() {
     let seen = 0;
     for await (const event of memstream.events([ADA], { since: "beginning" })) {
-      say([event.place !== "", event.type, event.data.namespace, event.data.sequence]);
+      say([event.position !== "", event.type, event.data.namespace, event.data.sequence]);
       if ((seen += 1) === 4) break;
     }
   },

@@ -1,4 +1,4 @@
-"""One broker for all, with encrypted listeners: one asks for names and passwords, one for certificates, one for tokens."""
+"""A shared broker with encrypted listeners for passwords, certificates and tokens."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.preparation import PASSWORD
 from tests.scripted_server import in_a_thread
 
 USER = "memstream"
-TOKEN_LIVES_S = 20
+TOKEN_LIVES_S = 10
 REAUTHENTICATE_MS = 60_000
 MODULES = {
     "plain": f"org.apache.kafka.common.security.plain.PlainLoginModule required user_{USER}='{PASSWORD}';",
@@ -26,7 +26,7 @@ MODULES = {
 
 
 class Secured:
-    """Where the listeners are, and settings that get in."""
+    """The listeners, and settings that connect to them."""
 
     def __init__(self, directory: Path, provider: OpenIdServer) -> None:
         self.authority = Authority(directory)
@@ -78,7 +78,7 @@ class Secured:
 
 
 def tokens_of(provider: OpenIdServer) -> dict[str, str]:
-    """As a cluster trusts a provider: by its keys. A connection is over when its token is, as on managed clusters."""
+    """Trusts a provider by its keys. A connection ends with its token, as on managed clusters."""
     package = "org.apache.kafka.common.security.oauthbearer"
     return {
         "sasl.enabled.mechanisms": "OAUTHBEARER",
@@ -97,7 +97,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterat
         in_a_thread(OpenIdServer({USER: PASSWORD}, TOKEN_LIVES_S)) as provider,
         pytest.MonkeyPatch.context() as patched,
     ):
-        # Kafka's brokers ask no address for keys that this does not name.
+        # Kafka's brokers fetch keys only from addresses in this list.
         patched.setenv("JAVA_TOOL_OPTIONS", f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.keys_url}")
         secured = Secured(directory, provider)
         broker = EmbeddedBroker(directory / "kafka", cache_dir / "jars", None, secured.listeners, {USER: PASSWORD})

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from deploy.embedded.stack import EmbeddedStack
@@ -129,7 +130,8 @@ async def over_its_token(deployment: Deployment) -> None:
 
 
 async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_line_tells_of_it(deployment: Deployment):
-    """All stages: consumers on Faust's threads, transactions of checkpoints, the changelog after a restart, the outbox."""
+    """All stages: consumers on Faust's threads, transactions of checkpoints, the changelog after a restart, the outbox.
+    And the API, which publishes commands."""
     worker = await deployment.worker()
     await deployment.publish(message("c", 1, SAID, app_id="a", user_id="u"))
 
@@ -154,6 +156,10 @@ async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_l
     assert [line["data"] for line in lines(await command("events", "--json"))] == [event["data"]]
     findings = {line["name"]: line for line in lines(await command("doctor", "--json"))}
     assert [name for name, line in findings.items() if not line["ok"]] == []
+
+    async with httpx.AsyncClient(base_url=await deployment.api(), timeout=60) as api:
+        made = await api.post("/v1/memories", json={"namespace": "a/u", "text": "User plays chess."})
+        assert made.status_code == 201, made.text  # the API publishes the command, the worker carries it out
 
 
 async def test_the_command_line_says_why_it_is_not_let_in_and_what_to_look_at(

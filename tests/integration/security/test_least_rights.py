@@ -223,6 +223,8 @@ async def remember(parts: Parts) -> None:
     await parts.publish(message("e", 1, "How are you?", **WHO), end("e", message_count=1))  # nothing is kept of it
     await parts.publish(message("d", 1, "I live in Lyon.", **WHO))
     await parts.read()
+    window = "SELECT 1 FROM windows WHERE conversation_id = 'd'"
+    await eventually(lambda: parts.deployment.fetch(window), "the window of d is known")
     await parts.command("window", "flush", "d")
     await parts.read()
 

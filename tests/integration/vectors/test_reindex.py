@@ -98,8 +98,8 @@ async def test_nothing_is_decided_by_an_index_that_is_being_filled(
     again = bench.batch("the user has b dog 5", namespace="b")
     with pytest.raises(Retryable):
         await curator.curate(again)
-    await vectors.begin_anew()
-    with pytest.raises(Retryable, match="is not whole yet"):
+    await vectors.recreate()
+    with pytest.raises(Retryable, match="is incomplete"):
         await curator.curate(again)
     await reindex(bench.pool, vectors)
     assert (await curator.curate(again)).rulings[0].result != "dropped"
@@ -175,7 +175,7 @@ async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
 ) -> None:
     points = await fill(bench, curator)
     async with EmbeddingServer(dimension) as server, aclosing(Endpoint(server.openai_url)) as endpoint:
-        other = await RemoteEmbedder.reached(endpoint, OpenAiDialect(), MODEL)
+        other = await RemoteEmbedder.connect(endpoint, OpenAiDialect(), MODEL)
         switched = Vectors(
             client, dimension=other.dimension, embedding_model=other.model, collection=vectors._collection
         )

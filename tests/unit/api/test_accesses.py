@@ -39,13 +39,13 @@ async def test_counts_of_other_processes_are_heard_of_after_a_while():
     await bench.counter.of(["m1"])
     bench.kept.rows["m1"] = Access(5, NOON)
     assert await bench.counter.of(["m1"]) == {}
-    bench.now += timedelta(seconds=access_counter.KNOWN_S)
+    bench.now += timedelta(seconds=access_counter.CACHE_S)
     assert await bench.counter.of(["m1"]) == {"m1": Access(5, NOON)}
     assert bench.kept.asked == 2
 
 
 async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(access_counter, "MOST", 2)
+    monkeypatch.setattr(access_counter, "MAX_MEMORIES", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
     await bench.counter.of(["m1", "m2"])
@@ -53,7 +53,7 @@ async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypa
 
 
 async def test_what_was_known_is_told_although_another_request_clears_it_meanwhile(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(access_counter, "MOST", 2)
+    monkeypatch.setattr(access_counter, "MAX_MEMORIES", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
     await bench.counter.of(["m1"])
@@ -81,8 +81,8 @@ async def test_what_could_not_be_written_is_written_later():
 
 
 async def test_what_is_noted_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(access_counter, "MOST", 3)
-    monkeypatch.setattr(access_counter, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(access_counter, "MAX_MEMORIES", 3)
+    monkeypatch.setattr(access_counter, "BATCH_SIZE", 2)
     bench = Bench()
     bench.counter.note([a_memory(f"m{number}") for number in range(5)])
     bench.counter.note([a_memory("m0")])

@@ -101,7 +101,7 @@ async def test_a_clock_that_is_set_back_has_nothing_remembered_for_longer(api: A
 @pytest.mark.parametrize("known", [True, False])
 async def test_no_more_tokens_are_remembered_than_may_be(known):
     keys = FakeKeys()
-    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, most_known=2)
+    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, max_entries=2)
     tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
     for token in (*tokens[:2], *tokens[:2]):
         assert (await door.authenticate(token) is not None) == known
@@ -113,7 +113,7 @@ async def test_no_more_tokens_are_remembered_than_may_be(known):
 
 async def test_made_up_tokens_drive_no_key_out():
     keys = FakeKeys()
-    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, most_known=2)
+    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, max_entries=2)
     token = keys.add(read="*")
     for each in (token, "made-up-1", "made-up-2", "made-up-3", token):
         await door.authenticate(each)
@@ -155,7 +155,7 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
     rates = RateLimiter(1.0, 2, lambda: seconds[0])
     assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
     seconds[0] = 60
-    monkeypatch.setattr("agents.api.access.rate_limits.MOST_BUCKETS", 1)
+    monkeypatch.setattr("agents.api.access.rate_limits.MAX_BUCKETS", 1)
     assert rates.wait_s("b") == rates.wait_s("a") == rates.wait_s("a") == 0
     assert rates.wait_s("a") == 1
 

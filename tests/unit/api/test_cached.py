@@ -47,9 +47,9 @@ class Bench:
 
     def __init__(self, **options: float) -> None:
         self.now = 100.0
-        self.heard_to = 100.0
+        self.caught_up_to = 100.0
         self.source = Slow(a_memory("m1"), a_memory("m2"), a_memory("b1", namespace="app/bob"))
-        self.cached = CachedMemories(self.source, lambda: self.now, lambda: self.heard_to, **options)  # type: ignore[arg-type]
+        self.cached = CachedMemories(self.source, lambda: self.now, lambda: self.caught_up_to, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def test_a_cache_that_has_not_heard_lately_is_passed_by(bench: Bench):
 
 async def test_a_cache_that_has_never_heard_is_passed_by():
     bench = Bench()
-    bench.heard_to = 0.0
+    bench.caught_up_to = 0.0
     await bench.cached.get("m1")
     await bench.cached.get("m1")
     assert len(bench.source.asked) == 2
@@ -103,7 +103,7 @@ async def test_a_cache_that_has_never_heard_is_passed_by():
 async def test_an_entry_has_an_end_whatever_is_heard(bench: Bench):
     await bench.cached.get("m1")
     bench.source.rows.clear()
-    bench.now = bench.heard_to = 110.0
+    bench.now = bench.caught_up_to = 110.0
     assert await bench.cached.get("m1") is None
 
 
@@ -134,7 +134,7 @@ async def test_an_event_elsewhere_does_not_keep_a_read_from_being_kept(bench: Be
 
 
 async def test_what_was_not_used_for_longest_makes_room():
-    bench = Bench(most_bytes=3_600)
+    bench = Bench(max_bytes=3_600)
     for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,500 bytes each
         await bench.cached.get(memory_id)
     asked = len(bench.source.asked)
@@ -161,7 +161,7 @@ async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
     ],
 )
 async def test_long_questions_that_find_nothing_take_room_too(asked: dict[str, Any]):
-    bench = Bench(most_bytes=45_000)
+    bench = Bench(max_bytes=45_000)
     for limit in range(1, 10):  # each of 16 KB and more
         await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
     for limit in range(9, 0, -1):
@@ -187,19 +187,21 @@ def test_whatever_may_be_long_of_a_memory_is_counted(parts: dict[str, Any]):
 
 
 async def test_replaced_entries_do_not_add_up():
-    bench = Bench(most_bytes=2_600)
+    bench = Bench(max_bytes=2_600)
     for version in range(2, 20):
-        bench.heard_to = 0.0  # passed by, and kept anew
+        bench.caught_up_to = 0.0  # passed by, and kept anew
         bench.source.put(replace(a_memory("m1"), version=version))
         await bench.cached.get("m1")
-    bench.heard_to = bench.now
+    bench.caught_up_to = bench.now
     assert (await bench.cached.get("m1") or a_memory()).version == 19
     assert bench.cached.hits == 1
 
 
 async def test_it_is_told_of_each_read_whether_it_was_at_hand():
     meters, bench = ApiMeters(), Bench()
-    bench.cached = CachedMemories(bench.source, lambda: bench.now, lambda: bench.heard_to, told=meters.read)
+    bench.cached = CachedMemories(
+        bench.source, lambda: bench.now, lambda: bench.caught_up_to, on_read=lambda kept, _: meters.read(kept)
+    )
     await bench.cached.by_ids(["m1", "m2"])
     await bench.cached.by_ids(["m1", "gone"])
     await bench.cached.list_page(LISTED)

@@ -1,11 +1,14 @@
 """Changing memories over HTTP: what becomes of a command is the answer."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
-from tests.api import Api, a_memory
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.memories.commands import Command
+from tests.api import NOON, Api, a_memory
 
 NEW = {"namespace": "app/ada", "text": "User plays chess."}
 
@@ -47,8 +50,8 @@ async def test_what_is_known_word_for_word_is_reinforced(api: Api):
     ("body", "said"),
     [
         ({"text": " "}, "$.text"),
-        ({"text": None}, "give a `text`, or a `full_text`"),
-        ({"text": None, "full_text": " "}, "give a `text`, or a `full_text`"),
+        ({"text": None}, "give `text` or `full_text`"),
+        ({"text": None, "full_text": " "}, "give `text` or `full_text`"),
         ({"importance": 7}, "at most 1"),
         ({"importance": 11, "scale": "tenths"}, "at most 10"),
         ({"importance": -1}, "$.importance"),
@@ -135,7 +138,38 @@ async def test_a_memory_is_updated_in_what_is_given(api: Api):
     assert api.memories.version_rows[-1].cause.reason == "moved"
 
 
-@pytest.mark.parametrize("body", [{}, {"reason": "why"}, {"scale": "tenths"}, {"text": None}, {"namespace": "other"}])
+async def test_null_clears_a_bound_of_the_validity_and_an_undo_sets_it_again(api: Api):
+    until = NOON + timedelta(days=9)
+    api.memories.put(a_memory(valid_from=NOON, valid_until=until, superseded_by="m2"))
+    client = api.client(write="*")
+    told = (await client.patch("/v1/memories/m1", json={"valid_until": None})).json()["memory"]
+    assert told.keys().isdisjoint({"valid_until", "superseded_by"})
+    assert told["valid_from"]
+    await client.patch("/v1/memories/m1", json={"valid_from": None, "text": "User lives in Lille."})
+    assert api.memories.rows["m1"].valid_from is None
+    versions = (await client.get("/v1/memories/m1/versions")).json()["versions"]
+    assert ["valid_from" in each["after"] for each in versions] == [True, False]
+    for version in (3, 2):
+        await client.post("/v1/memories/m1/undo", json={"version": version})
+    assert (api.memories.rows["m1"].valid_from, api.memories.rows["m1"].valid_until) == (NOON, until)
+
+
+async def test_clearing_a_bound_that_there_is_not_makes_no_version(api: Api):
+    api.memories.put(a_memory())
+    assert (await api.client(write="*").patch("/v1/memories/m1", json={"valid_from": None})).status_code == 200
+    assert api.memories.version_rows == []
+
+
+def test_a_command_that_gives_what_it_clears_is_invalid():
+    said = {"command_id": "c", "kind": "update", "namespace": "n", "at": NOON, "memory_id": "m1", "valid_until": NOON}
+    with pytest.raises(Rejected, match="`valid_until` has a value and is in `cleared`"):
+        codec.convert(said | {"cleared": ["valid_until"]}, Command)
+
+
+NULLS = [{"text": None}, {"expires_at": None}]
+
+
+@pytest.mark.parametrize("body", [{}, {"reason": "why"}, {"scale": "tenths"}, *NULLS, {"namespace": "other"}])
 async def test_an_update_that_changes_nothing_or_takes_away_is_refused(api: Api, body):
     api.memories.put(a_memory())
     assert (await api.client(write="*").patch("/v1/memories/m1", json=body)).status_code == 422
@@ -213,51 +247,3 @@ async def test_a_change_to_what_is_so_already_makes_no_version(api: Api):
     answers = [await client.put("/v1/memories/m1/pin"), await client.patch("/v1/memories/m1", json={"tags": ["home"]})]
     assert [(each.status_code, each.json()["memory"]["version"]) for each in answers] == [(200, 1)] * 2
     assert api.memories.version_rows == []
-
-
-async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
-    api.curation.late = True
-    client = api.client(write="*")
-    answer = await client.post("/v1/memories", json=NEW | {"namespace": "app/ada & bob"})
-    assert (answer.status_code, answer.json()["status"]) == (202, "pending")
-    address = answer.headers["location"]
-    waiting = await client.get(address)
-    assert (waiting.status_code, waiting.json(), waiting.headers["retry-after"]) == (200, answer.json(), "1")
-    api.curation.late = False
-    await api.curation.send_and_wait(api.curation.seen[0])
-    settled = (await client.get(address)).json()
-    assert (settled["status"], settled["memory"]["text"]) == ("accepted", "User plays chess.")
-
-
-async def test_a_rejected_command_tells_its_reason_later_too(api: Api):
-    api.memories.put(a_memory())
-    client = api.client(write="*")
-    api.curation.before = lambda: api.memories.rows.clear()
-    answer = await client.delete("/v1/memories/m1")
-    assert (answer.status_code, answer.json()["type"]) == (409, "urn:memstream:problem:conflict")
-    command = api.curation.seen[0]
-    later = await client.get(f"/v1/commands/{command.command_id}", params={"namespace": "app/ada"})
-    assert (later.json()["status"], later.json()["reason"]) == ("rejected", answer.json()["detail"])
-
-
-async def test_a_commands_outcome_tells_no_memory_that_is_another_namespaces_by_now(api: Api):
-    client = api.client(write="app/ada")
-    keyed = {"Idempotency-Key": "k"}
-    made = (await client.post("/v1/memories", json=NEW, headers=keyed)).json()
-    there = api.memories.rows[made["memory_id"]]
-    api.memories.put(replace(there, namespace="app/bob", text="Bob's."))  # as after an erasure and an import
-    later = await client.get(f"/v1/commands/{made['command_id']}", params={"namespace": "app/ada"})
-    again = await client.post("/v1/memories", json=NEW, headers=keyed)
-    assert [told.json()["status"] for told in (later, again)] == ["accepted"] * 2
-    assert "Bob" not in later.text + again.text + str(again.headers)
-
-
-async def test_an_outage_of_kafka_asks_to_come_again(api: Api):
-    api.curation.down = True
-    assert (await api.client(write="*").post("/v1/memories", json=NEW)).status_code == 503
-
-
-async def test_a_reason_of_a_deletion_is_kept(api: Api):
-    api.memories.put(replace(a_memory(), version=1))
-    await api.client(write="*").delete("/v1/memories/m1", params={"reason": "wrong"})
-    assert api.memories.version_rows[-1].cause.reason == "wrong"

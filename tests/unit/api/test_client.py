@@ -7,11 +7,14 @@ import pytest
 
 from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstream, NotFound, Unauthorized
 from schemas.codec import decode
+from schemas.conversations.messages import Scope
+from schemas.conversations.user_settings import User
 from schemas.conversations.window_controls import WindowControl
+from schemas.conversations.windows import Restorable
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
 from tests.api import NOON, Api, a_memory
-from tests.fakes.windows import a_state
+from tests.fakes.windows import AT_S, a_state
 
 ADA, TOM = "app/ada", "app/tom"
 
@@ -65,7 +68,7 @@ async def test_a_change_that_takes_long_is_waited_for(api: Api, client: Memstrea
     assert pending.status == "pending"
     api.curation.late = False
     await api.curation.send_and_wait(api.curation.seen[0])
-    assert (await client.settled(pending)).change == "created"
+    assert (await client.wait_for(pending)).change == "created"
 
 
 async def test_searches_contexts_and_tools_are_understood(api: Api, client: Memstream) -> None:
@@ -86,8 +89,11 @@ async def test_a_profile_is_read_and_a_context_beside_it_does_not_repeat_it(api:
     await client.create(ADA, "User is allergic to peanuts.")
     profile = await client.profile(ADA)
     assert "- User is allergic to peanuts." in profile.text and profile.lines[0]["part"] == "constraint"
+    api.searched.memories = list(api.memories.rows.values())
     block = await client.context("peanuts", ADA, profile=True)
     assert "allergic" not in block.text and block.more["profile"]["version"] == profile.version
+    (left,) = (await client.context("peanuts", ADA, profile=True, explain=True)).more["left_out"]
+    assert (left["tier"], left["text"], left["reason"]) == ("memories", "User is allergic to peanuts.", "in_profile")
 
 
 async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream) -> None:
@@ -98,12 +104,18 @@ async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream)
     api.memories.put(known)
     api.said.say("The bees swarm in May.", at=NOON, speaker="ada")
     both = await client.search("bees", ADA, related=True)
-    assert [(each.speaker, each.text) for each in both.said] == [("ada", "The bees swarm in May.")]
+    assert [(each.speaker, each.text) for each in both.passages] == [("ada", "The bees swarm in May.")]
     assert [hit.more.get("sources", [{}])[0].get("message_id") for hit in both.hits if hit.memory] == ["talk-1"]
     passages = await client.search("bees barn", ADA, tier="said", related=True, limit=1)
     assert [hit.more.get("memory_ids") for hit in passages.hits] == [["m1"]]
     only = await client.search("bees", ADA, tier="said", passages={"speakers": ["tom"]})
     assert only.hits == ()
+    api.said.neighbours[said.passage_id] = (
+        asked := api.said.say("Where are they?", at=NOON, speaker="tom", ordinal=0),
+    )
+    (hit,) = (await client.search("bees barn", ADA, tier="said", limit=1)).hits
+    assert [each.text for each in hit.neighbours] == ["Where are they?"]
+    assert hit.message_ids == (asked.message_id, said.message_id)
     passage = await client.passage(said.passage_id)
     assert (passage.text, passage.more["memories"][0].memory_id) == ("We keep bees behind the barn.", "m1")
 
@@ -124,6 +136,22 @@ async def test_problems_come_as_what_they_are(api: Api, client: Memstream) -> No
             await stranger.search("x", ADA)
 
 
+async def test_conversations_are_listed_page_after_page(api: Api, client: Memstream) -> None:
+    for number, user_id in enumerate(("ada", "ada", "tom")):
+        scope = Scope(conversation_id=f"c{number}", app_id="app", user_id=user_id)
+        await api.windows.project([a_state(f"c{number}", scope=scope, last_message_at=AT_S + number)])
+    assert [each["conversation_id"] async for each in client.conversations(limit=1)] == ["c2", "c1", "c0"]
+    assert [each["total_messages"] async for each in client.conversations(ADA, phase="open")] == [20, 20]
+
+
+async def test_messages_are_read_around_one(api: Api, client: Memstream) -> None:
+    api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 10)], app_id="app", user_id="ada")
+    page = await client.messages("talk", around="talk-5", limit=3)
+    assert [each["message_id"] for each in page["messages"]] == ["talk-4", "talk-5", "talk-6"]
+    behind = await client.messages("talk", cursor=page["next"], limit=1)
+    assert [each["message_id"] for each in behind["messages"]] == ["talk-7"]
+
+
 async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])
@@ -134,11 +162,28 @@ async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
         await client.mark("c1", "c1-9", "pinned")
 
 
+@pytest.mark.parametrize("kind", ["flush", "prune", "clear", "restore"])
+async def test_a_context_is_changed_by_hand(api: Api, client: Memstream, kind: str) -> None:
+    api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
+    left = Restorable(api.now.timestamp() + 60, "manual", 3)
+    await api.windows.project([a_state("c1", restorable=left)])
+    await client.control("c1", kind)
+    (record,) = api.published.on(topics.WINDOW_CONTROL)
+    assert decode(record.value, WindowControl).kind == kind
+
+
 async def test_settings_of_a_conversation_are_chosen(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])
-    await client.choose("c1")
+    await client.set_conversation_settings("c1")
     (record,) = api.published.on(topics.WINDOW_CONTROL)
     assert decode(record.value, WindowControl).kind == "settings"
-    with pytest.raises(Invalid, match="lets no max_messages be chosen"):
-        await client.choose("c1", max_messages=30)
+    with pytest.raises(Invalid, match="allows no max_messages"):
+        await client.set_conversation_settings("c1", max_messages=30)
+
+
+async def test_settings_of_a_user_are_chosen_for_an_app(api: Api, client: Memstream) -> None:
+    await client.set_user_settings("ada", app_id="app", max_messages=30)
+    user = User(user_id="ada", app_id="app")
+    assert (await api.user_settings.chosen_for(user)).max_messages == 30
+    assert (await api.user_settings.chosen_for(User(user_id="ada"))).max_messages is None

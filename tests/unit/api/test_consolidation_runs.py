@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.consolidation.requests import manual_run
 from schemas.consolidation.runs import ConsolidationRun, Finding, RunRequest, Scheduled
 from schemas.conversations.messages import Scope
-from schemas.policies.policies import Schedule
+from schemas.policies.triggers import Schedule
 from tests.api import NOON, Api
 from tests.fakes.windows import a_state
 
@@ -61,9 +61,9 @@ async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(a
 @pytest.mark.parametrize(
     ("asked", "status", "says"),
     [
-        ({"policy": "nobody's"}, 404, "no policy is called"),
+        ({"policy": "nobody's"}, 404, "there is no policy"),
         ({"policy": "app", "namespace": "app/ada"}, 422, "not several"),
-        ({"most": 5}, 422, "for a dry_run alone"),
+        ({"most": 5}, 422, "for a dry_run only"),
         ({"dry_run": True, "most": 0}, 422, "most"),
         ({"everything": True}, 422, "everything"),
     ],
@@ -153,3 +153,14 @@ async def test_the_next_moments_of_schedules_are_told_the_soonest_first_to_who_m
     assert [each["policy"] for each in told] == ["sooner", "later"]
     assert (told[0]["schedule"], told[0]["next_due"]) == ({"at": "02:00", "weekdays": ["mon"]}, "2026-03-02T13:00:00Z")
     assert (await api.client(read="app/*").get("/v1/consolidation-schedules")).status_code == 403
+
+
+async def test_a_schedule_tells_the_last_run_that_it_began_and_no_run_by_hand(api: Api):
+    api.runs.scheduled.append(Scheduled(policy="app", schedule=Schedule(at="02:00"), next_due=NOON))
+    for day in (3, 1, 2):
+        begun = manual_run(RunRequest(policy="app"), (), "the schedule", NOON - timedelta(days=day))
+        api.runs.put(replace(begun, run_id=f"r{day}", trigger="schedule", status="failed", cost_micros=500_000))
+    api.runs.put(manual_run(RunRequest(policy="app"), (), "ada", NOON))
+    (told,) = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
+    last = told["last_run"]
+    assert (last["run_id"], last["status"], last["cost_usd"]) == ("r1", "failed", 0.5)

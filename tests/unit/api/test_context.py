@@ -70,4 +70,4 @@ async def test_a_scope_says_the_namespaces_which_take_the_right_to_read_them(api
 
 async def test_neither_namespaces_nor_a_conversation_is_refused(api: Api):
     refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
-    assert (refused.status_code, "a conversation_id or a scope" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "a `conversation_id` or a `scope`" in refused.json()["detail"]) == (422, True)

@@ -6,9 +6,17 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.http import cursors
+from agents.conversations.lookup import Conversations
+from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_choices import WindowChoice
+from schemas.conversations.window_settings import Adjustable, WindowSettings
+from schemas.conversations.windows import Run
+from schemas.policies.policies import Policies, Policy
+from streams.windows.pruning.reasons import SENTENCES
 from tests.api import Api
-from tests.fakes.windows import a_pruning
+from tests.fakes.archive import FakeArchive
+from tests.fakes.windows import FakeWindows, a_pruning
 from tests.unit.api.talks import ADA, OURS, known
 
 READS = ("", "/messages", "/context", "/prunings")
@@ -43,7 +51,25 @@ async def test_a_conversation_is_told_of_as_new_until_its_window_is_known(api: A
     assert [each["content"] for each in (await client.get(f"{OURS}/context")).json()["messages"]] == ["Hi."]
     assert (await client.get(f"{OURS}/prunings")).json() == {"prunings": []}
     refused = await client.post(f"{OURS}/flush")
-    assert (refused.status_code, "ask again in a second" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "retry in a second" in refused.json()["detail"]) == (409, True)
+
+
+async def test_statistics_tell_from_which_tokens_on_messages_leave_under_the_settings_in_force():
+    adjustable = Adjustable(warning_at=(0.1, 0.8))
+    policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=WindowSettings(adjustable=adjustable))
+    windows = FakeWindows()
+    api = Api(conversations=Conversations(windows, FakeArchive(), Policies((policy,))))
+
+    async def levels(revision: int, choice: WindowChoice, **figures: int) -> tuple[int, int]:
+        state = known(adjustments=Adjustments(settings=choice))
+        await windows.project([replace(state, revision=revision, statistics=replace(state.statistics, **figures))])
+        told = (await api.client(read="app/*").get(OURS)).json()["statistics"]
+        return told["warning_at_tokens"], told["aggressive_at_tokens"]
+
+    whole, low = {"context_tokens": 10_000, "token_limit": 8_000}, {"context_tokens": 10_000, "token_limit": 4_000}
+    assert await levels(2, WindowChoice(), **whole) == (8_000, 9_000)
+    assert await levels(3, WindowChoice(warning_at=0.5), **whole) == (5_000, 9_000)
+    assert await levels(4, WindowChoice(), **low) == (4_000, 4_500)
 
 
 async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extracted(talk: Api):
@@ -61,6 +87,50 @@ async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extra
     assert [each.get("extracted") for each in found] == [True, True, True, False, False, False, None]
     assert (found[0]["message_id"], found[0]["role"], found[0]["content"]) == ("talk-1", "user", "Message of user.")
     assert (await client.get(f"{OURS}/messages", params={"cursor": "none-of-ours"})).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("order", "limit", "middle", "positions"),
+    [
+        ("oldest", 3, 20, [19, 20, 21]),
+        ("oldest", 4, 20, [19, 20, 21, 22]),
+        ("oldest", 1, 20, [20]),
+        ("newest", 3, 20, [21, 20, 19]),
+        ("oldest", 5, 2, [1, 2, 3, 4, 5]),
+        ("oldest", 5, 40, [38, 39, 40]),
+        ("newest", 5, 39, [40, 39, 38, 37, 36]),
+    ],
+)
+async def test_a_page_is_read_around_a_message(api: Api, order: str, limit: int, middle: int, positions: list[int]):
+    api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 41)], **ADA)
+    asked = {"around": f"talk-{middle}", "limit": limit, "order": order}
+    page = (await api.client(read="app/*").get(f"{OURS}/messages", params=asked)).json()
+    assert [each["position"] for each in page["messages"]] == positions
+
+
+async def test_the_page_behind_one_around_a_message_goes_on_from_it(api: Api):
+    api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 41)], **ADA)
+    client = api.client(read="app/*")
+    page = (await client.get(f"{OURS}/messages", params={"around": "talk-20", "limit": 3})).json()
+    behind = (await client.get(f"{OURS}/messages", params={"cursor": page["next"], "limit": 3})).json()
+    assert [each["position"] for each in behind["messages"]] == [22, 23, 24]
+
+
+async def test_a_page_around_a_message_that_is_not_in_the_archive_is_not_found(talk: Api):
+    client = talk.client(read="app/*")
+    missing = await client.get(f"{OURS}/messages", params={"around": "talk-99"})
+    assert (missing.status_code, "talk-99" in missing.json()["detail"]) == (404, True)
+    both = await client.get(f"{OURS}/messages", params={"around": "talk-1", "cursor": "any"})
+    assert (both.status_code, "give one of them" in both.json()["detail"]) == (422, True)
+
+
+async def test_a_message_that_left_the_context_tells_why_and_when(talk: Api):
+    removed = (Run("completed_task", 2, 2, 1), Run("oldest", 3, 3, 1))
+    await talk.windows.project([replace(known(revision=2), prunings=(replace(a_pruning(3), removed=removed),))])
+    page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
+    assert [each.get("pruned_for") for each in page[:4]] == [None, "completed_task", "oldest", None]
+    assert page[1]["pruned_why"] == SENTENCES["completed_task"]
+    assert page[2]["pruned_at"] == "2026-03-01T12:03:00.250000Z"
 
 
 async def test_each_message_tells_its_tokens_and_its_importance(talk: Api):

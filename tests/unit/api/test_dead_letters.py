@@ -1,6 +1,6 @@
 """Dead letters over HTTP."""
 
-from agents.dead_letters.writer import LARGEST_KEPT
+from agents.dead_letters.writer import MAX_COPIED_BYTES
 from schemas.kafka import topics
 from tests.api import Api
 
@@ -9,7 +9,7 @@ SECRET = b'{"content": "my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456
 
 
 async def test_letters_are_listed_newest_first_with_counts_of_those_that_wait(api: Api):
-    places = [api.letter_topic.put_aside(reason=reason) for reason in ("invalid", "undecodable", "invalid")]
+    places = [api.letter_topic.add_letter(reason=reason) for reason in ("invalid", "undecodable", "invalid")]
     client = api.client(read="*")
     first = (await client.get(LETTERS, params={"limit": 2})).json()
     assert [each["letter"] for each in first["letters"]] == places[:0:-1]
@@ -24,7 +24,7 @@ async def test_letters_are_listed_newest_first_with_counts_of_those_that_wait(ap
 
 
 async def test_a_record_is_shown_without_what_looks_like_a_credential(api: Api):
-    place = api.letter_topic.put_aside(SECRET)
+    place = api.letter_topic.add_letter(SECRET)
     shown = (await api.client(read="*").get(f"{LETTERS}/{place}")).json()
     assert "sk-ant" not in shown["value"]
     assert (shown["scrubbed"], shown["source"]["topic"], shown["key"]) == (1, topics.MESSAGES, "c")
@@ -33,7 +33,7 @@ async def test_a_record_is_shown_without_what_looks_like_a_credential(api: Api):
 
 
 async def test_what_is_replayed_goes_back_as_it_was_and_is_audited(api: Api):
-    place = api.letter_topic.put_aside(SECRET)
+    place = api.letter_topic.add_letter(SECRET)
     for rights in ({"read": "*"}, {"write": "*"}, {"admin": "app/*"}):
         assert (await api.client(**rights).post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 403
     assert api.letter_topic.published == []
@@ -52,16 +52,16 @@ async def test_what_is_replayed_goes_back_as_it_was_and_is_audited(api: Api):
 
 
 async def test_one_that_has_no_way_back_is_told_and_the_others_are_done(api: Api):
-    gone = api.letter_topic.put_aside(b"x" * (LARGEST_KEPT + 1))
-    odd = api.letter_topic.put_aside(topic="somebody.elses")
-    good = api.letter_topic.put_aside()
+    gone = api.letter_topic.add_letter(b"x" * (MAX_COPIED_BYTES + 1))
+    odd = api.letter_topic.add_letter(topic="somebody.elses")
+    good = api.letter_topic.add_letter()
     done = await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": [gone, odd, good]})
     assert [each["status"] for each in done.json()["outcomes"]] == ["failed", "failed", "replayed"]
     assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": ["0:77"]})).status_code == 404
 
 
 async def test_what_is_discarded_stays_in_the_topic_and_waits_no_more(api: Api):
-    place = api.letter_topic.put_aside()
+    place = api.letter_topic.add_letter()
     client = api.client(admin="*")
     assert (await client.post(f"{LETTERS}/discard", json={"letters": [place]})).json()["outcomes"][0][
         "status"
@@ -71,15 +71,15 @@ async def test_what_is_discarded_stays_in_the_topic_and_waits_no_more(api: Api):
 
 
 async def test_nothing_is_done_that_cannot_be_audited(api: Api):
-    place = api.letter_topic.put_aside()
+    place = api.letter_topic.add_letter()
     api.audit.down = True
     assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 503
     assert api.letter_topic.published == []
 
 
 async def test_letters_are_read_once_and_forgotten_with_their_topic(api: Api):
-    api.letter_topic.put_aside()
-    api.letter_topic.put_aside()
+    api.letter_topic.add_letter()
+    api.letter_topic.add_letter()
     client = api.client(read="*")
     for _ in range(3):
         await client.get(LETTERS)

@@ -12,7 +12,7 @@ from agents.api.http.deadline import DeadlineMiddleware
 from tests.fakes.clock import VirtualLoop
 
 app = FastAPI()
-app.add_middleware(DeadlineMiddleware, within_s=20)
+app.add_middleware(DeadlineMiddleware, timeout_s=20)
 
 
 @app.get("/after/{seconds}")

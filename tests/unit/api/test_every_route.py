@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agents.api.app import document
 from agents.consolidation.requests import manual_run
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcomes import Outcome
 from agents.replay.comparison import Difference
 from agents.retention.sweeper import manual_sweep
 from schemas import ids
@@ -31,11 +31,13 @@ BODIES: dict[str, Any] = {
     "create_memory": QUERY | {"text": "User has a dog"},
     "update_memory": {"text": "User has a dog"},
     "undo_change": {},
+    "undo_wish": QUERY,
     "uninstall_app": QUERY,
     "search": {"namespaces": [THEIRS], "text": "dog"},
     "make_context_block": {"namespaces": [THEIRS], "text": "dog"},
     "make_context": {},
     "put_window_settings": {},
+    "put_user_settings": {},
     "mark_message": {"message_id": "conversation-1", "importance": "pinned"},
     "use_tool": {"input": {"query": "dog"}},
     "speak_mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
@@ -50,6 +52,8 @@ BODIES: dict[str, Any] = {
 }
 PATHS = {
     "memory_id": "theirs",
+    "user_id": "bob",
+    "wish_id": "theirs",
     "command_id": "c1",
     "conversation_id": "conversation",
     "name": "search_memories",
@@ -107,11 +111,11 @@ async def put_everybodys(api: Api) -> None:
         manual_sweep(True, "bob", NOON), sweep_id="s1", policies=(RetentionStatistics(policy="secret", days=1),)
     )
     api.trails.known["conversation", "conversation-1"] = a_trail(changes=(a_change(THEIRS, text="secret"),))
-    api.letter_topic.put_aside(b"secret", detail="secret")
+    api.letter_topic.add_letter(b"secret", detail="secret")
     api.erasures.begun["theirs"] = AN_ERASURE
     api.erasures.erased["theirs"] = (PURGED,)
-    await api.policy_book.put(A_POLICY, None)
-    api.policy_book.presets = {A_POLICY.name: Policy(name=A_POLICY.name)}
+    await api.policy_service.put(A_POLICY, None)
+    api.policy_service.presets = {A_POLICY.name: Policy(name=A_POLICY.name)}
 
 
 def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:

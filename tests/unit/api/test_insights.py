@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from agents.api.memories.memory_map import projected
+from agents.api.memories.memory_map import project
 from sinks.memories.insights import NamespaceDay
 from tests.api import NOON, Api, a_memory
 
@@ -64,7 +64,7 @@ async def test_a_map_has_the_most_important_memories_and_none_of_fewer_than_thre
 
 
 def test_equal_vectors_are_projected_to_one_place():
-    places, explained = projected(np.ones((4, 3)))
+    places, explained = project(np.ones((4, 3)))
     assert (places.tolist(), explained) == ([[0.0, 0.0]] * 4, 0.0)
 
 

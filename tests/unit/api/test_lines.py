@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.api.http.lines import Line, lines
+from agents.api.http.line_splitter import Line, split_lines
 
 
 async def chunked(data: bytes, size: int) -> AsyncIterator[bytes]:
@@ -14,7 +14,7 @@ async def chunked(data: bytes, size: int) -> AsyncIterator[bytes]:
 
 
 async def taken(data: bytes, size: int, longest: int = 20) -> list[Line]:
-    return [line async for line in lines(chunked(data, size), longest)]
+    return [line async for line in split_lines(chunked(data, size), longest)]
 
 
 @given(st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=8), st.integers(1, 40))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.api.live import positions
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.event_stream import PAGE, stream_events
+from agents.api.live.event_stream import PAGE_SIZE, stream_events
 from schemas.errors import Rejected
 from sinks.memories.event_history import RecordedEvent
 from tests.fakes.event_history import FakeEventHistory
@@ -27,7 +27,9 @@ async def following(frames: AsyncIterator[bytes], count: int) -> list[dict[str, 
 
 @settings(deadline=None)
 @given(
-    st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, positions.LARGEST))
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, positions.MAX_SEQUENCE)
+    )
 )
 def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: dict[str, int]) -> None:
     text = positions.format_positions(given_places)
@@ -40,7 +42,7 @@ def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: d
     ["12", "n=", "n=-1", "n=1.5", "n=1_0", f"n={2**63}", "n=1&n=2", "=", "&", "n=\u0661", "n=%ff%fe=1", "n=1" * 9_000],
 )
 def test_what_is_no_place_is_rejected(text: str) -> None:
-    with pytest.raises(Rejected, match="no id of an event"):
+    with pytest.raises(Rejected, match="not the id of an event"):
         positions.parse_positions(text)
 
 
@@ -68,10 +70,10 @@ async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
 
 
 async def test_a_long_history_comes_whole_and_no_namespace_waits_for_the_end_of_another() -> None:
-    frames = stream_events(FakeEventHistory(n=PAGE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
-    told = await following(frames, PAGE * 3 + 2)
-    assert told[-1]["id"] == f"n={PAGE * 3}&m=1"
-    assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE + 1
+    frames = stream_events(FakeEventHistory(n=PAGE_SIZE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
+    told = await following(frames, PAGE_SIZE * 3 + 2)
+    assert told[-1]["id"] == f"n={PAGE_SIZE * 3}&m=1"
+    assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE_SIZE + 1
 
 
 async def test_a_ring_brings_what_is_new_and_one_elsewhere_does_not_even_ask() -> None:
@@ -126,13 +128,13 @@ async def test_a_stream_outlives_a_store_that_goes_away() -> None:
 async def test_closing_the_bell_ends_every_stream_and_forgets_it() -> None:
     notifier = ChangeNotifier()
     streams = [stream_events(FakeEventHistory(), notifier, {"n": 0, "m": 0}) for _ in range(3)]
-    assert len([await anext(stream) for stream in streams]) == notifier.listeners == 3
+    assert len([await anext(stream) for stream in streams]) == notifier.subscribers == 3
     ends = [asyncio.ensure_future(rest(stream)) for stream in streams]
     await asyncio.sleep(0)
     notifier.close()
     async with asyncio.timeout(5):
         assert await asyncio.gather(*ends) == [[], [], []]
-    assert (notifier.listeners, notifier._listening) == (0, {})
+    assert (notifier.subscribers, notifier._events_by_namespace) == (0, {})
 
 
 async def rest(frames: AsyncIterator[bytes]) -> list[bytes]:

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from agents.api import generate
-from agents.api.app import KEYED, OPEN, document
+from agents.api.app import AUTHENTICATED_ROUTERS, PUBLIC_ROUTERS, document
 from tests.api import Api
 
 DOCUMENT = document()
@@ -62,7 +62,7 @@ def test_every_operation_says_what_it_is_what_it_answers_and_who_may_ask(path, m
 
 
 def test_every_route_of_every_router_is_told():
-    routes = [route for router in (*OPEN, *KEYED) for route in router.routes]
+    routes = [route for router in (*PUBLIC_ROUTERS, *AUTHENTICATED_ROUTERS) for route in router.routes]
     assert len(OPERATIONS) == sum(len(route.methods) for route in routes)
 
 

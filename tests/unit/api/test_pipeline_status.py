@@ -20,7 +20,7 @@ def a_pipeline(api: Api) -> None:
 
 async def test_who_may_read_everything_sees_how_each_part_stands(api: Api):
     a_pipeline(api)
-    api.letter_topic.put_aside()
+    api.letter_topic.add_letter()
     assert (await api.client(read="app/*").get(PIPELINE)).status_code == 403
     told = (await api.client(read="*").get(PIPELINE)).json()
     assert told["stages"] == [

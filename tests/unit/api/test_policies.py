@@ -40,7 +40,7 @@ async def test_a_policy_made_from_another_version_is_refused(api: Api):
     await put(api, max_memories=5)
     answer = await put(api, max_memories=6, version=1)
     assert answer.status_code == 409
-    assert "the policy 'kitchen' is at 2 by now" in answer.json()["detail"]
+    assert "the policy 'kitchen' is at 2 now" in answer.json()["detail"]
     assert (await put(api, max_memories=6, version=2)).json()["policy"]["version"] == 3
 
 
@@ -70,7 +70,7 @@ async def test_what_is_no_policy_is_refused_with_its_place(api: Api, fields, sai
 async def test_a_policy_of_another_name_than_the_address_says_is_refused(api: Api):
     answer = await api.client(admin="*").put("/v1/policies/kitchen", json={"name": "other"})
     assert answer.status_code == 422
-    assert "they should be the same" in answer.json()["detail"]
+    assert "use the same name" in answer.json()["detail"]
 
 
 async def test_writing_needs_every_right_in_all_namespaces_and_is_audited(api: Api):

@@ -10,7 +10,7 @@ from agents.retrieval.recall import Recall
 from schemas.errors import Overloaded
 from tests.api import NOON, POLICIES, Api, words
 from tests.fakes.archive import FakeArchive
-from tests.fakes.searched import Searched
+from tests.fakes.search import FakeSearch
 
 
 class Full(Admission):
@@ -48,7 +48,7 @@ async def test_a_method_that_a_path_has_not_is_a_problem_that_names_those_it_has
     assert answer.headers["allow"] == "GET"
     of_several_routes = await api.client(read="*").put("/v1/memories/m1")
     assert of_several_routes.headers["allow"] == "DELETE, GET, PATCH"
-    assert of_several_routes.json()["detail"] == "this path takes DELETE, GET, PATCH"
+    assert of_several_routes.json()["detail"] == "this path allows DELETE, GET, PATCH"
 
 
 async def test_a_path_that_ends_in_a_slash_is_not_taken_for_another(api: Api):
@@ -91,7 +91,7 @@ async def test_a_path_cannot_write_a_line_of_the_log(api: Api, caplog: pytest.Lo
 
 @pytest.mark.parametrize("path", ["/v1/search", "/v1/context"])
 async def test_a_process_with_as_many_questions_as_it_takes_on_asks_to_come_again(path: str):
-    searched, full = Searched(), Full()
+    searched, full = FakeSearch(), Full()
     api = Api(
         retrieval=AdmittedSearch(searched, full),
         recall=Recall(searched, FakeArchive(), POLICIES, words, lambda: NOON, admission=full),

@@ -90,6 +90,7 @@ async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_on
         ({"tag": ["home"]}, {"plan", "both"}),
         ({"tag": ["work", "none"]}, {"both"}),
         ({"status": ["superseded"]}, {"old"}),
+        ({"status": ["deleted"]}, {"gone"}),
         ({"min_importance": "5", "scale": "tenths"}, {"plan", "fact"}),
         ({"min_importance": "501", "scale": "points"}, {"plan"}),
         ({"max_importance": "0.3"}, {"both"}),
@@ -103,6 +104,7 @@ async def test_a_list_is_filtered(api: Api, asked, found):
         a_memory("plan", kind="plan", tags=("home",), importance=0.8, created_at=NOON - timedelta(hours=1)),
         a_memory("both", kind="plan", kinds=("fact",), tags=("work", "home"), importance=0.2),
         a_memory("old", status="superseded"),
+        a_memory("gone", status="deleted", text=""),
         a_memory("other", namespace="app/bob"),
     )
     answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
@@ -116,8 +118,8 @@ async def test_a_list_is_filtered(api: Api, asked, found):
         ({"max_importance": "11", "scale": "tenths"}, "at most 10"),
         ({"kinds": "fact"}, "query.kinds"),
         ({"limit": "0"}, "query.limit"),
-        ({"cursor": "e30"}, "the cursor is none of this list"),
-        ({"cursor": "ünlesbar"}, "the cursor is none of this list"),
+        ({"cursor": "e30"}, "the cursor belongs to another list"),
+        ({"cursor": "ünlesbar"}, "the cursor belongs to another list"),
         ({"created_from": "2026-03-02T13:00:00"}, "query.created_from"),
     ],
 )
@@ -136,7 +138,7 @@ async def test_a_cursor_of_another_list_is_refused(api: Api, other: dict[str, st
     page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
     answer = await client.get("/v1/memories", params=LISTED | other | {"cursor": page["next"]})
     assert answer.status_code == 422
-    assert "none of this list" in answer.json()["detail"]
+    assert "belongs to another list" in answer.json()["detail"]
 
 
 async def test_the_next_page_may_be_longer_and_tell_more(api: Api):

@@ -17,10 +17,11 @@ async def test_who_may_only_read_changes_nothing(api: Api, rights):
         await client.patch("/v1/memories/m1", json={"text": "New."}),
         await client.delete("/v1/memories/m1"),
         await client.post("/v1/memories/m1/undo", json={}),
+        await client.post("/v1/wishes/w1/undo", json={"namespace": "app/ada"}),
         await client.put("/v1/memories/m1/pin"),
         await client.delete("/v1/memories/m1/pin"),
     ]
-    assert [answer.status_code for answer in answers] == [403] * 6
+    assert [answer.status_code for answer in answers] == [403] * 7
     assert api.curation.seen == []
 
 

@@ -118,6 +118,17 @@ async def test_a_question_finds_memories_and_what_was_said(api: Api):
     assert "memory" not in said and "parts" not in said
 
 
+async def test_a_hit_names_the_messages_that_make_it_understood(api: Api):
+    asked = api.said.say("And to drink?", at=NOON, speaker="bob")
+    reply = api.said.say("Green tea.", at=NOON)
+    api.said.neighbours[reply.passage_id] = (asked,)
+    asking = {"namespaces": ["app/ada"], "text": "green tea", "in": "said"}
+    answer = await api.client(read="app/*").post(SEARCH, json=asking)
+    (hit,) = answer.json()["hits"]
+    assert (hit["passage"]["text"], [each["text"] for each in hit["neighbours"]]) == ("Green tea.", ["And to drink?"])
+    assert hit["message_ids"] == ["talk-1", "talk-2"]
+
+
 @pytest.mark.parametrize(("tier", "found"), [("memories", ["memory"]), ("said", ["said"])])
 async def test_one_tier_can_be_asked_alone(api: Api, tier: str, found: list[str]):
     api.said.say("Green tea, as always.", at=NOON)

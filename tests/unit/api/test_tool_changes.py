@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agents.api.tools.tools import access
+from agents.api.tools.access import tool_access
 from schemas.memories.kinds import Kind
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
@@ -53,7 +53,7 @@ async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and
 
 async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(workshop: Workshop) -> None:
     policies = Policies((Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}")),))
-    reach = access(policies, (MINE, SHARED), (MINE, SHARED), "agent")
+    reach = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent")
     tools = workshop.tools(MINE, SHARED, users=reach.users)
     await said(tools, "create_memory", content="User keeps bees.", kinds=["fact"])
     await said(tools, "create_memory", content="The oven is broken.", kinds=["fact"], namespace=SHARED)
@@ -104,7 +104,7 @@ def offered(tools: Any) -> set[str]:
 async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop) -> None:
     known = keeps(workshop, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",)),))
-    tools = workshop.tools(deletable=access(policies, (MINE,), (MINE,), "mara").deletable)
+    tools = workshop.tools(deletable=tool_access(policies, (MINE,), (MINE,), "mara").deletable)
 
     assert "delete_memory" not in offered(tools)
     assert "There is no tool" in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
@@ -113,7 +113,7 @@ async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop)
 async def test_what_a_model_deletes_is_told_as_a_tools_doing(workshop: Workshop) -> None:
     known = keeps(workshop, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
-    allowed = access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
+    allowed = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
     tools = workshop.tools(actor="agent:chef", deletable=allowed.deletable)
 
     assert allowed.deletable == (MINE,)
@@ -136,4 +136,4 @@ async def test_what_lies_elsewhere_is_not_deleted(workshop: Workshop, namespace:
 async def test_who_may_only_read_has_no_tool_to_delete() -> None:
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
 
-    assert access(policies, (MINE,), (), "mara").deletable == ()
+    assert tool_access(policies, (MINE,), (), "mara").deletable == ()

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from agents.api.tools.tools import AWAY
-from agents.curation.rules.outcome import Outcome
+from agents.api.tools.tools import UNAVAILABLE
+from agents.curation.rules.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
 from tests.api import Api
@@ -131,6 +131,15 @@ async def test_a_search_tells_what_was_said_with_who_said_it_and_when(workshop: 
     assert "said" not in await said(workshop.tools(), "search_memories", query="night train", where="memories")
 
 
+async def test_a_reply_that_is_found_comes_with_its_question(workshop: Workshop) -> None:
+    asked = workshop.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
+    reply = workshop.said.say("By night train.", at=NOON, namespace=MINE)
+    workshop.said.neighbours[reply.passage_id] = (asked,)
+    (found,) = (await said(workshop.tools(), "search_memories", query="night train"))["said"]
+    assert found["before"] == [{"speaker": "tom", "text": "How did you travel?", "message_id": asked.message_id}]
+    assert "after" not in found
+
+
 async def test_words_of_others_are_out_of_reach_in_a_shared_namespace_too(workshop: Workshop) -> None:
     spoken(workshop)
     alone = await said(workshop.tools(MINE, SHARED), "search_memories", query="night train", where="said")
@@ -199,8 +208,8 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
         ("search_memories", {"limit": 51}, "<= 50"),
         ("search_memories", {"query": 7}, "query"),
         ("search_memories", {"query": "x", "where": "everywhere"}, "where"),
-        ("search_memories", {"where": "said"}, "found by a text"),
-        ("search_memories", {"query": "x", "where": "said", "kinds": ["fact"]}, "ask in memories or both"),
+        ("search_memories", {"where": "said"}, "needs a text"),
+        ("search_memories", {"query": "x", "where": "said", "kinds": ["fact"]}, "search in memories or both"),
         ("search_memories", {"query": "x", "since": "yesterday"}, "a day such as 2026-03-02"),
         ("get_memory", "id", "got `str`"),
         ("get_memory", None, "got `null`"),
@@ -242,4 +251,4 @@ async def test_what_came_of_it_is_told_where_the_answer_says() -> None:
 async def test_an_outage_tells_a_model_to_go_on_and_nothing_of_the_servers(workshop: Workshop) -> None:
     workshop.remembered.failure = workshop.commands.failure = Retryable("cannot reach 10.0.0.7:5432")
     for name, given in (("create_memory", {"text": "x"}), ("search_memories", {}), ("get_memory", {"memory_id": "i"})):
-        assert await refused(workshop.tools(), name, given) == AWAY
+        assert await refused(workshop.tools(), name, given) == UNAVAILABLE

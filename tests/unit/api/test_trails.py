@@ -82,7 +82,7 @@ async def test_without_the_brokers_the_rest_is_told(api: Api):
 async def test_a_letter_of_the_message_is_a_step(api: Api):
     said(api)
     for _ in range(4):
-        place = api.letter_topic.put_aside(reason="unforeseen")
+        place = api.letter_topic.add_letter(reason="unforeseen")
     api.trails.known["talk", "talk-3"] = a_trail(changes=())
     steps = (await followed(api)).json()["steps"]
     assert [(step["letter"], step["reason"]) for step in steps if step["kind"] == "put_aside"] == [

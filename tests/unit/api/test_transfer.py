@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents.api.http.lines import LONGEST
+from agents.api.http.line_splitter import MAX_LINE_BYTES
 from agents.api.memories import imports
-from agents.api.memories.exports import exported
+from agents.api.memories.exports import export_pages
 from schemas import ids
 from schemas.extraction.candidates import Source
 from tests.api import NOON, Api, a_memory
@@ -53,7 +53,7 @@ async def test_versions_of_few_memories_are_held_at_a_time():
     memories = FakeMemories(*(a_memory(f"m{number:03}") for number in range(205)))
     exports = FakeExports(memories, size=1_000)
     for with_versions, pages in ((False, 2), (True, 21)):
-        told = [page async for page in exported(exports, "app/ada", ["active"], with_versions=with_versions)]
+        told = [page async for page in export_pages(exports, "app/ada", ["active"], with_versions=with_versions)]
         assert (len(told), b"".join(told).count(b"\n")) == (pages, 205)
     assert exports.most_at_once == 10
 
@@ -167,7 +167,13 @@ async def test_a_memory_that_was_deleted_comes_back(api: Api):
 
 
 async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come_in(api: Api):
-    wrong = ["{", '{"text": " "}', '{"text": "x", "importance": 2}', '"text"', '{"text": "' + "y" * LONGEST + '"}']
+    wrong = [
+        "{",
+        '{"text": " "}',
+        '{"text": "x", "importance": 2}',
+        '"text"',
+        '{"text": "' + "y" * MAX_LINE_BYTES + '"}',
+    ]
     superseded = json.dumps({"text": "User had a cat", "status": "superseded"})
     content = "\n".join([*wrong, superseded, "", '{"text": "User has a dog", "importance": 0.4}'])
     answer = await api.client(write="app/ada").post("/v1/import", params=ADA, content=content, headers=NDJSON)
@@ -180,8 +186,8 @@ async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come
 
 
 async def test_lines_are_sent_in_batches_while_others_still_come_in(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(imports, "AT_ONCE", 10)
-    monkeypatch.setattr(imports, "MOST_TOLD", 3)
+    monkeypatch.setattr(imports, "BATCH_LINES", 10)
+    monkeypatch.setattr(imports, "MAX_REPORTED_PROBLEMS", 3)
     most_ahead = 0
 
     async def content() -> AsyncIterator[bytes]:

@@ -103,7 +103,7 @@ async def test_rights_are_needed_for_what_others_said_in_the_users_conversations
 async def test_who_has_more_than_was_looked_at_is_erased_by_one_who_may_erase_everybody(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(erasing, "MOST", 1)
+    monkeypatch.setattr(erasing, "MAX_FOUND", 1)
     assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
 

@@ -8,16 +8,18 @@ from msgspec.structs import replace
 from agents.conversations.lookup import Conversations
 from schemas.codec import decode
 from schemas.conversations.adjustments import Adjustments
+from schemas.conversations.messages import Scope
 from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable, WindowSettings
+from schemas.conversations.windows import Cause, Restorable, WindowState
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
-from tests.api import Api
+from tests.api import POLICIES, Api
 from tests.fakes.archive import FakeArchive
-from tests.fakes.windows import FakeWindows, a_pruning
-from tests.unit.api.talks import OURS, known
+from tests.fakes.windows import FakeWindows, a_pruning, a_state
+from tests.unit.api.talks import ADA, OURS, known
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
@@ -44,19 +46,47 @@ async def test_a_clear_is_asked_about_first_where_the_policy_has_it_so():
     assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
 
 
-async def test_the_last_clear_is_undone_while_nothing_else_has_left(talk: Api):
+async def test_a_prune_is_asked_about_with_what_would_leave(talk: Api):
+    nothing = (await talk.client(read="app/*").get(f"{OURS}/prune")).json()
+    assert (nothing["messages"], nothing["tokens"], "remove nothing" in nothing["question"]) == (0, 0, True)
+    talk.archive.say("long", *[("user", f"Word {n} " * 40) for n in range(60)], app_id="app", user_id="ada")
+    scope = Scope(conversation_id="long", **ADA)
+    figures = replace(known().statistics, messages_in_context=60)
+    await talk.windows.project([a_state("long", scope=scope, statistics=figures, model="gpt-4")])
+    asked = (await talk.client(read="app/*").get("/v1/conversations/long/prune")).json()
+    assert 0 < asked["messages"] < 60 and asked["tokens"] > 50 * asked["messages"]
+    assert asked["question"] == f"Prune the context? {asked['messages']} of 60 messages leave."
+    assert talk.published.records == []
+    refused = await talk.client(read="other/*").get("/v1/conversations/long/prune")
+    assert refused.status_code == 404
+
+
+@pytest.mark.parametrize("cause", ["manual", "cleared"])
+async def test_what_left_by_hand_is_restored_while_nothing_else_has_left(talk: Api, cause: Cause):
     client = talk.client(write="app/*")
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "there was none"
     at = talk.now.timestamp()
-    clear = replace(a_pruning(3), cause="cleared")
-    await talk.windows.project([replace(known(cleared_at=at - 1), revision=2, prunings=(clear,))])
+    left = Restorable(at + 60, cause, 12)
+    await talk.windows.project([replace(known(cleared_at=at), revision=2, restorable=left)])
     told = (await client.get(OURS)).json()
     assert told["restorable_until"] > told["cleared_at"]
+    assert (told["restorable_cause"], told["restorable_messages"]) == (cause, 12)
     assert (await client.post(f"{OURS}/restore")).json() == {"conversation_id": "talk", "kind": "restore"}
-    await talk.windows.project([replace(known(cleared_at=at - 1), revision=3, prunings=(clear, a_pruning(4)))])
+    await talk.windows.project([replace(known(cleared_at=at), revision=3)])
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "others left since"
-    await talk.windows.project([replace(known(cleared_at=at - 601), revision=4, prunings=(clear,))])
+    await talk.windows.project([replace(known(cleared_at=at), revision=4, restorable=replace(left, until=at - 1))])
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "its time is over"
+
+
+async def test_prunings_tell_that_they_were_undone_and_give_no_reason_any_more(talk: Api):
+    client = talk.client(read="app/*")
+    undone = replace(a_pruning(3), undone_at=a_pruning(3).at + 30)
+    await talk.windows.project([replace(known(), revision=2, prunings=(undone,))])
+    first, second, *_ = (await client.get(f"{OURS}/prunings")).json()["prunings"]
+    assert first["undone_at"] > first["at"]
+    assert "undone_at" not in second
+    (gone,) = [each for each in (await client.get(f"{OURS}/messages")).json()["messages"] if each["position"] == 2]
+    assert gone["pruned_at"] == second["at"], "by an earlier one, though the undone one tells of the same position"
 
 
 async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: Api):
@@ -66,6 +96,24 @@ async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: 
     refused = await talk.client(write="app/*").post(f"{OURS}/clear")
     assert (refused.status_code, "nothing left to clear" in refused.json()["detail"]) == (409, True)
     assert talk.published.records == []
+
+
+class LateWindows(FakeWindows):
+    """The window is projected after the first look."""
+
+    async def of(self, conversation_id: str) -> WindowState | None:
+        found = await super().of(conversation_id)
+        await self.project([known()])
+        return found
+
+
+@pytest.mark.parametrize(("wait_s", "status"), [(0.0, 409), (5.0, 202)])
+async def test_acting_on_a_new_conversation_waits_for_its_window(wait_s: float, status: int):
+    archive = FakeArchive()
+    archive.say("talk", ("user", "Hi."), **ADA)
+    api = Api(conversations=Conversations(LateWindows(), archive, POLICIES), window_wait_s=wait_s)
+    answer = await api.client(write="app/*").post(f"{OURS}/flush")
+    assert (answer.status_code, len(api.published.on(topics.WINDOW_CONTROL))) == (status, int(status == 202))
 
 
 async def test_what_kafka_does_not_confirm_is_to_be_tried_again(talk: Api):
@@ -100,16 +148,16 @@ async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
         answer = await client.post(f"{OURS}/mark", json={"message_id": message_id, "importance": importance})
         return answer.status_code, answer.json()["detail"]
 
-    assert await refused("pinned", "nobody") == (404, "no message 'nobody' is known of this conversation")
+    assert await refused("pinned", "nobody") == (404, "this conversation has no message 'nobody'")
     assert await refused("pinned", "talk-2") == (
         409,
-        "message 'talk-2' has left the context: a mark brings nothing back",
+        "message 'talk-2' has left the context: a mark cannot restore it",
     )
     assert (await refused("holy", "talk-5"))[0] == 422
     marks = {f"other-{number}": "important" for number in range(64)}
     await talk.windows.project([replace(known(adjustments=Adjustments(marks=marks)), revision=2)])
     status, detail = await refused("pinned", "talk-5")
-    assert (status, "64 messages are marked" in detail) == (409, True)
+    assert (status, "64 messages of this conversation are marked" in detail) == (409, True)
     forbidden = await talk.client(read="app/*").post(
         f"{OURS}/mark", json={"message_id": "talk-5", "importance": "normal"}
     )
@@ -152,9 +200,9 @@ async def test_settings_are_chosen_for_a_conversation_within_what_its_policy_all
     event = decode(record.value, WindowControl)
     assert (event.kind, event.settings) == ("settings", WindowChoice(max_messages=30))
     for wrong, why in (
-        ({"max_messages": 61}, "max_messages is 61, and the policy lets 20 to 60 be chosen"),
-        ({"strategy": "hybrid"}, "strategy is hybrid, and the policy lets rolling_window be chosen"),
-        ({"max_tokens": 900}, "max_tokens is 900, and the policy lets no max_tokens be chosen"),
+        ({"max_messages": 61}, "max_messages is 61, and the policy allows 20 to 60"),
+        ({"strategy": "hybrid"}, "strategy is hybrid, and the policy allows rolling_window"),
+        ({"max_tokens": 900}, "max_tokens is 900, and the policy allows no max_tokens"),
     ):
         refused = await client.put(f"{OURS}/settings", json=wrong)
         assert (refused.status_code, refused.json()["detail"]) == (422, why)

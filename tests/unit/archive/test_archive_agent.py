@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.archive.agent import ArchiveAgent
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.policies.audience import Audience
 from schemas import codec
 from schemas.errors import Rejected, Retryable
@@ -88,5 +88,5 @@ async def test_a_message_that_no_column_takes_is_dead_lettered_and_the_others_ar
     await archiving(archive, publisher).handle(batch)
     assert [stored.message.message_id for stored in archive.stored] == ["m0", "m2"]
     (letter,) = publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["offset"] == "1"
+    assert dead_letter_headers(letter.headers)["offset"] == "1"
     assert batch.acked

@@ -4,7 +4,7 @@ import pytest
 
 from streams.windows.tokens.accounting import used_tokens
 from tests.benchmarks.coherence import WAYS
-from tests.fakes.turns import exchanges
+from tests.fakes.message_traits import exchanges
 
 TURNS = exchanges(40, tokens=50)
 

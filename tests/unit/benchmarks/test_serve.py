@@ -6,11 +6,13 @@ import aiohttp
 import pytest
 
 from agents.passages.indexer import Recalled, build
+from agents.passages.terms import question_words
+from agents.retrieval import question_speakers
 from schemas.policies.policies import Privacy
 from schemas.retrieval.searches import Found
-from tests.benchmarks.serve import GROWING, extrapolated
+from tests.benchmarks.serve import GROWING, extrapolated, named, slowest
 from tests.benchmarks.serve_load import Answered, in_turn
-from tests.benchmarks.serve_passages import passages
+from tests.benchmarks.serve_passages import ASSISTANT, passages
 from tests.benchmarks.serve_table import extrapolated as rows
 
 WHOLE, PARTLY = b'{"hits": [], "degraded": []}', b'{"degraded": ["vectors_slow"]}'
@@ -83,3 +85,16 @@ def test_passages_that_are_seeded_are_those_that_the_stage_would_make_of_the_sam
     assert max(len(pieces) for _, pieces in seeded) > 1
     for archived, pieces in seeded:
         assert [piece for _, piece in build(Recalled(archived, Privacy(), ("bench/1",)))] == pieces
+
+
+def test_a_question_that_names_a_speaker_of_what_is_seeded_is_looked_for_twice():
+    speakers = {piece.speaker for _, pieces in passages("bench/1", 20, 1) for piece in pieces}
+    question = named("User's boss sells maps in Leuven?")
+    assert question_speakers.named_speakers(speakers, question_words(question)) == (ASSISTANT,)
+    assert "Leuven" in question_speakers.without_names(question, (ASSISTANT,))
+
+
+def test_the_slowest_store_counts_and_memories_that_are_made_as_well():
+    fast = {"memories": 1, "search": {"p95_ms": 5.0}, "streams": {"create": {"p95_ms": 60.0}, "events": 3}}
+    slow = {"memories": 2, "search": {"p95_ms": 7.0}, "streams": {"create": {"p95_ms": 50.0}, "events": 3}}
+    assert slowest([fast, slow]) == {"search": 7.0, "create": 60.0}

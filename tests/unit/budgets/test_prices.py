@@ -139,5 +139,5 @@ def test_the_models_that_memstream_takes_by_default_have_prices():
     ],
 )
 def test_a_file_that_is_no_table_of_prices_stops_the_start(table):
-    with pytest.raises(Misconfigured, match=r"prices\.json is no table of prices"):
+    with pytest.raises(Misconfigured, match=r"prices\.json is not a table of prices"):
         decoded(table)

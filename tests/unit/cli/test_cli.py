@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from deploy.cli.main import COMMANDS, loaded
+from deploy.cli.main import COMMANDS, load_command
 from deploy.embedded.process import module_environment
 
 # Each takes from a third of a second to two.
@@ -34,7 +34,15 @@ print(*loaded, sep="\\n")
 
 @pytest.mark.parametrize(("name", "said"), COMMANDS.items())
 def test_the_list_says_of_a_command_what_the_command_says_of_itself(name: str, said: str):
-    assert loaded(name).help.splitlines()[0] == said
+    assert load_command(name).help.splitlines()[0] == said
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_every_option_has_a_help_text(name: str):
+    command = load_command(name)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        assert each.help
+        assert not [parameter.opts for parameter in each.params if not getattr(parameter, "help", None)]
 
 
 def test_a_command_loads_only_what_it_needs():

@@ -15,18 +15,18 @@ async def forbidden() -> None:
 
 
 async def left() -> None:
-    await asyncio.sleep(3 * mcp.WATCH_S)
+    await asyncio.sleep(3 * mcp.CHECK_INTERVAL_S)
 
 
 def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monkeypatch: pytest.MonkeyPatch):
     ending: list[float] = []
-    monkeypatch.setattr(mcp, "end_soon", ending.append)
+    monkeypatch.setattr(mcp, "exit_after", ending.append)
 
     async def served() -> None:
         chores, staying = PeriodicTasks(), asyncio.Event()
         chores.add("policies", 0.2, forbidden)
         with pytest.raises(Misconfigured, match="local_only"):
-            await mcp.watched(staying.wait(), chores)  # type: ignore[arg-type]
+            await mcp.serve_until_disconnect(staying.wait(), chores)  # type: ignore[arg-type]
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(served())
@@ -35,4 +35,4 @@ def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monk
 
 def test_it_ends_with_its_client():
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        runner.run(mcp.watched(left(), PeriodicTasks()))
+        runner.run(mcp.serve_until_disconnect(left(), PeriodicTasks()))

@@ -4,16 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from deploy.cli.moments import moment
+from deploy.cli.time_options import parse_time
 
 
 def test_so_long_ago_and_dates_are_moments_of_utc():
-    assert abs(datetime.now(UTC) - timedelta(hours=24) - moment("24h")) < timedelta(minutes=1)
-    assert moment("2026-11-22T14:00") == datetime(2026, 11, 22, 14, tzinfo=UTC)
-    assert moment("2026-11-22T14:00+02:00") == datetime(2026, 11, 22, 12, tzinfo=UTC)
+    assert abs(datetime.now(UTC) - timedelta(hours=24) - parse_time("24h")) < timedelta(minutes=1)
+    assert parse_time("2026-11-22T14:00") == datetime(2026, 11, 22, 14, tzinfo=UTC)
+    assert parse_time("2026-11-22T14:00+02:00") == datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("text", "told"), [("999999d", "before the year 1"), ("yesterday", "neither like")])
+@pytest.mark.parametrize(("text", "told"), [("999999d", "before the year 1"), ("yesterday", "not a time")])
 def test_what_is_no_moment_is_a_value_error(text: str, told: str):
     with pytest.raises(ValueError, match=told):
-        moment(text)
+        parse_time(text)

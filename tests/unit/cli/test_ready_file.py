@@ -12,10 +12,10 @@ def test_the_ready_file_of_an_earlier_life_is_removed_and_that_of_this_one_ends_
 ):
     """A container that is started again finds the files of the one before it."""
     ended: list[str] = []
-    monkeypatch.setattr(worker, "end_soon", lambda within_s: ended.append(f"within {within_s:g} s"))
+    monkeypatch.setattr(worker, "exit_after", lambda within_s: ended.append(f"within {within_s:g} s"))
     file = tmp_path / "ready"
     file.write_text("ready\n")
-    ready, stopping = worker.told_by(file, 1.0)
+    ready, stopping = worker.notifier(file, 1.0)
     assert not file.exists()
     ready()
     assert file.exists()

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.retention.sweeper import manual_sweep
-from deploy.cli.retention import LOOK_S, over, show
+from deploy.cli.retention import POLL_S, show, wait_for_sweep
 from schemas.errors import Misconfigured
 from tests.fakes.runs import FakeSweeps
 
@@ -24,30 +24,30 @@ class Waiting:
         self.waited_s = 0.0
 
     async def sleep(self, pause_s: float) -> None:
-        at = min(round(self.waited_s / LOOK_S), len(self.statuses) - 1)
+        at = min(round(self.waited_s / POLL_S), len(self.statuses) - 1)
         self.waited_s += pause_s
         self.sweeps.by_id[SWEEP.sweep_id] = replace(SWEEP, status=self.statuses[at])
 
 
 async def test_a_sweep_is_waited_for_until_it_is_over():
     waiting = Waiting("pending", "running", "running", "completed")
-    done = await over(waiting.sweeps, SWEEP, 60, waiting.sleep)
-    assert (done.status, waiting.waited_s) == ("completed", 4 * LOOK_S)
+    done = await wait_for_sweep(waiting.sweeps, SWEEP, 60, waiting.sleep)
+    assert (done.status, waiting.waited_s) == ("completed", 4 * POLL_S)
 
 
 async def test_one_that_ends_with_the_last_look_is_over():
     waiting = Waiting("running", "completed")
-    assert (await over(waiting.sweeps, SWEEP, 2 * LOOK_S, waiting.sleep)).status == "completed"
+    assert (await wait_for_sweep(waiting.sweeps, SWEEP, 2 * POLL_S, waiting.sleep)).status == "completed"
 
 
 @pytest.mark.parametrize(
     ("status", "waited_s", "told"),
-    [("pending", 30, "waits for a worker with the stage archive"), ("running", 60, "not over after 60 s.* --wait")],
+    [("pending", 30, "start a worker with the stage archive"), ("running", 60, "not ended within 60 s.* --wait")],
 )
 async def test_one_that_does_not_end_is_left_to_the_workers_with_a_word(status: str, waited_s: float, told: str):
     waiting = Waiting(status)
     with pytest.raises(Misconfigured, match=told):
-        await over(waiting.sweeps, SWEEP, 60, waiting.sleep)
+        await wait_for_sweep(waiting.sweeps, SWEEP, 60, waiting.sleep)
     assert waiting.waited_s == waited_s
 
 

@@ -64,14 +64,14 @@ def test_tokens_are_told_by_role_with_what_markers_take():
 
 def test_what_never_happened_is_said_in_words():
     shown = rows(state())
-    assert shown["last pruned"] == shown["cleared by hand"] == "never"
-    assert shown["oldest in context"] == "nothing was said"
+    assert shown["last pruned"] == shown["cleared manually"] == "never"
+    assert shown["oldest in context"] == "no messages"
     assert shown["conversation"] == "open, model not named, policy default"
 
 
 def test_the_last_pruning_is_told_with_its_cause():
     shown = rows(state(LastPrune(1_700_000_000.0, "manual", 1)))
-    assert shown["last pruned"] == "2023-11-14 22:13:20: 1 message, asked for by hand"
+    assert shown["last pruned"] == "2023-11-14 22:13:20: 1 message, pruned manually"
 
 
 def test_a_script_reads_names_and_no_places():

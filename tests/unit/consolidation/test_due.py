@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.consolidation.schedule import DueRun, due, next_moment, run_of
-from schemas.policies.policies import Schedule
+from agents.consolidation.schedule import DueRun, due, next_time, scheduled_run
+from schemas.policies.triggers import Schedule
 
 NIGHTLY = Schedule(at="02:00")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -15,7 +15,7 @@ DAY = timedelta(days=1)
 
 
 def test_nothing_is_due_before_its_moment_and_the_next_one_is_noted_with_it():
-    assert next_moment(NIGHTLY, NOON) == NIGHT
+    assert next_time(NIGHTLY, NOON) == NIGHT
     assert due(NIGHTLY, NIGHT, NIGHT - timedelta(microseconds=1)) is None
     assert due(NIGHTLY, NIGHT, NIGHT) == DueRun(NIGHT, 0, NIGHT + DAY)
 
@@ -26,15 +26,15 @@ def test_moments_that_passed_while_nobody_looked_are_made_good_by_one_run_which_
 
 def test_a_weekly_schedule_in_a_time_zone_keeps_its_hour_when_clocks_change():
     weekly = Schedule(at="03:00", weekdays=("sun",), time_zone="Europe/Lisbon")
-    assert next_moment(weekly, datetime(2026, 3, 20, tzinfo=UTC)) == datetime(2026, 3, 22, 3, tzinfo=UTC)
-    assert next_moment(weekly, datetime(2026, 3, 22, 3, tzinfo=UTC)) == datetime(2026, 3, 29, 2, tzinfo=UTC)
+    assert next_time(weekly, datetime(2026, 3, 20, tzinfo=UTC)) == datetime(2026, 3, 22, 3, tzinfo=UTC)
+    assert next_time(weekly, datetime(2026, 3, 22, 3, tzinfo=UTC)) == datetime(2026, 3, 29, 2, tzinfo=UTC)
 
 
 def test_whoever_finds_that_a_moment_is_due_makes_the_same_run():
     came = DueRun(NIGHT, 0, NIGHT + DAY)
-    assert run_of("p", came, NIGHT).run_id == run_of("p", came, NIGHT + DAY).run_id
-    others = {run_of("q", came, NIGHT).run_id, run_of("p", came._replace(at=NIGHT + DAY), NIGHT).run_id}
-    assert run_of("p", came, NIGHT).run_id not in others
+    assert scheduled_run("p", came, NIGHT).run_id == scheduled_run("p", came, NIGHT + DAY).run_id
+    others = {scheduled_run("q", came, NIGHT).run_id, scheduled_run("p", came._replace(at=NIGHT + DAY), NIGHT).run_id}
+    assert scheduled_run("p", came, NIGHT).run_id not in others
 
 
 @given(
@@ -44,7 +44,7 @@ def test_whoever_finds_that_a_moment_is_due_makes_the_same_run():
 )
 def test_however_seldom_it_is_looked_every_moment_is_in_one_run_and_no_moment_in_two(looks, at, zone):
     schedule, now = Schedule(at=at, time_zone=zone), NOON
-    next_due, covered, runs = next_moment(schedule, now), 0, []
+    next_due, covered, runs = next_time(schedule, now), 0, []
     for seconds in looks:
         now += timedelta(seconds=seconds)
         if (came := due(schedule, next_due, now)) is not None:
@@ -52,8 +52,8 @@ def test_however_seldom_it_is_looked_every_moment_is_in_one_run_and_no_moment_in
             covered += 1 + came.missed
             next_due = came.next_due
         assert next_due > now
-    moments, moment = 0, next_moment(schedule, NOON)
+    moments, moment = 0, next_time(schedule, NOON)
     while moment <= now:
-        moments, moment = moments + 1, next_moment(schedule, moment)
+        moments, moment = moments + 1, next_time(schedule, moment)
     assert covered == moments
     assert runs == sorted(set(runs))

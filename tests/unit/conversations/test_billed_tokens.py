@@ -11,7 +11,7 @@ import tiktoken
 from msgspec import Struct
 
 from agents.conversations.context import KnownWindow, build_context
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas.conversations.contexts import ContextQuery, ConversationContext
 from schemas.conversations.messages import Message, ToolCall
 from schemas.conversations.window_settings import WindowSettings

@@ -1,10 +1,17 @@
-"""Tokens of a text are counted once, and long texts beside the event loop."""
+"""Tokens of a text are counted once, and it is looked through once."""
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from agents.conversations.kept_counts import AT_ONCE, KeptCounts
+from agents.conversations.token_count_cache import TokenCountCache
+from schemas.conversations.messages import Message, ToolCall
+from streams.windows.detectors.detect import Detected, detect_in
+from tests.fakes.talk import NOW
 
 
 class Counting:
@@ -18,24 +25,25 @@ class Counting:
         return len(text)
 
 
-class Beside:
-    """Runs at once what is to run beside the event loop, and counts how often."""
+class Detecting:
+    """Notes which texts the detectors looked through."""
 
-    runs = 0
+    def __init__(self) -> None:
+        self.read: list[str] = []
 
-    async def __call__(self, work: Any) -> Any:
-        self.runs += 1
-        return work()
+    def __call__(self, message: Message) -> Detected:
+        self.read.append(message.content)
+        return detect_in(message)
 
 
-@pytest.fixture
-def beside() -> Beside:
-    return Beside()
+def message(content: str, role: str = "user", **fields: Any) -> Message:
+    at = datetime.fromtimestamp(NOW, UTC)
+    return Message(conversation_id="c", message_id="m", role=role, timestamp=at, content=content, **fields)  # type: ignore[arg-type]
 
 
 def test_a_text_is_counted_once_and_the_hit_rate_is_told():
     count, told = Counting(), list[bool]()
-    kept = KeptCounts(count, told.append)
+    kept = TokenCountCache(count, told.append)
     assert [kept("hello"), kept("hello"), kept("you"), kept("\ud800")] == [5, 5, 3, 1]
     assert count.counted == ["hello", "you", "\ud800"]
     assert told == [False, True, False, False]
@@ -43,32 +51,48 @@ def test_a_text_is_counted_once_and_the_hit_rate_is_told():
 
 def test_the_least_recently_used_leaves_first():
     count = Counting()
-    kept = KeptCounts(count, most=2)
+    kept = TokenCountCache(count, most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         kept(text)
     assert count.counted == ["a", "b", "c", "b"]
 
 
-async def test_long_texts_are_counted_beside_the_event_loop_and_once(beside):
-    count = Counting()
-    kept = KeptCounts(count, apart=beside)
-    texts = [str(number) * AT_ONCE for number in range(1, 4)]
-    await kept.prepare(texts)
-    assert [kept(text) for text in texts] == [AT_ONCE] * 3
-    await kept.prepare(texts)
-    assert (beside.runs, len(count.counted)) == (1, 3)
-
-
-async def test_short_texts_are_not_worth_a_thread(beside):
-    kept = KeptCounts(Counting(), apart=beside)
-    await kept.prepare(["hello"] * 10)
-    assert beside.runs == 0
-
-
-async def test_a_context_that_is_asked_for_twice_is_counted_once(beside):
-    count = Counting()
-    kept = KeptCounts(count, apart=beside)
+def test_a_text_is_looked_through_once_for_each_way_in_which_it_is_said():
+    detecting = Detecting()
+    kept = TokenCountCache(Counting(), detect=detecting)
+    call = ToolCall(id="t", name="clock")
+    ways = [
+        message("Error: it failed"),
+        message("Error: it failed", "tool"),
+        message("Error: it failed", "assistant"),
+        message("Error: it failed", "assistant", tool_calls=(call,)),
+        message("Thanks!"),
+        message(""),
+    ]
     for _ in range(2):
-        await kept.prepare(["x" * AT_ONCE, "y" * AT_ONCE])
-        kept("x" * AT_ONCE)
-    assert len(count.counted) == 2
+        assert [kept.detect(each) for each in ways] == [detect_in(each) for each in ways]
+    assert detecting.read == [each.content for each in ways]
+
+
+def test_as_many_traits_are_kept_as_counts():
+    detecting = Detecting()
+    kept = TokenCountCache(Counting(), most=2, detect=detecting)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        kept.detect(message(text))
+    assert detecting.read == ["a", "b", "c", "b"]
+
+
+def test_threads_share_what_is_kept(few_instructions_between_threads: None):
+    kept = TokenCountCache(len, most=2)
+    texts = [str(number % 7) for number in range(5_000)]
+    with ThreadPoolExecutor(4) as threads:
+        counts = list(threads.map(lambda _: [kept(text) for text in texts], range(4)))
+    assert counts == [[1] * len(texts)] * 4
+
+
+@pytest.fixture
+def few_instructions_between_threads() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)

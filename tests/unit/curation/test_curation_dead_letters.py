@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence, Fence
 from schemas.errors import Rejected, Retryable
@@ -24,7 +24,7 @@ async def test_a_record_that_fails_for_an_unforeseen_reason_is_dead_lettered_and
     await stage.agent.handle(given)
     await stage.settled()
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "unforeseen"
+    assert dead_letter_headers(letter.headers)["reason"] == "unforeseen"
     assert [dropped.request_id for dropped, _ in stage.curator.dropped] == ["1"]
     assert stage.curator.done == [("a", "2")]
     assert given.acked
@@ -38,7 +38,7 @@ async def test_a_part_that_is_rejected_is_dead_lettered_counts_as_answered_and_t
     ((dropped, reason),) = stage.curator.dropped
     assert (dropped.request_id, dropped.part, dropped.parts, dropped.namespace, reason) == ("1", 2, 2, "a", "invalid")
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "invalid"
+    assert dead_letter_headers(letter.headers)["reason"] == "invalid"
     assert stage.curator.done == [("a", "2")]
     assert given.acked
 
@@ -80,7 +80,7 @@ async def test_candidates_for_a_reserved_namespace_go_to_the_dead_letters(stage)
     await stage.agent.handle(given)
     await stage.settled()
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "invalid"
+    assert dead_letter_headers(letter.headers)["reason"] == "invalid"
     assert stage.curator.done == []
 
 
@@ -90,7 +90,7 @@ def by_reference(stage: Stage) -> list[str | None]:
     assert not any(
         b"tea" in (letter.value or b"") or b"tea" in dict(letter.headers)["memstream-detail"] for letter in letters
     )
-    return [letter_headers(letter.headers).get("by-reference") for letter in letters]
+    return [dead_letter_headers(letter.headers).get("by-reference") for letter in letters]
 
 
 async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_letter_and_count_as_answered(stage):

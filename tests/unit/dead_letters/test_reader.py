@@ -8,15 +8,15 @@ import pytest
 from msgspec import structs
 
 from agents.dead_letters.reader import (
-    Letter,
-    LetterFilter,
-    letter_of,
+    DeadLetter,
+    DeadLetterFilter,
     original_record,
-    places,
+    parse_dead_letter,
+    parse_places,
+    parse_settlement,
     settlement,
-    settlement_of,
 )
-from agents.dead_letters.writer import LARGEST_KEPT, REPLAYED, dead_letter
+from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -49,20 +49,20 @@ def put_aside(record: Any, reason: str = "invalid", stage: str = "windows") -> A
 
 def test_a_letter_goes_back_as_it_was_to_the_partition_that_it_came_from():
     letter = put_aside(source())
-    back = original_record(letter_of(letter), letter, "a.")
+    back = original_record(parse_dead_letter(letter), letter, "a.")
     assert back == Outgoing(topic=topics.MESSAGES, key=b"c", value=b"{}", headers=(TRACE,), partition=5)
 
 
 @pytest.mark.parametrize("record", [{"value": None}, {"value": b""}, {"key": None}])
 def test_a_tombstone_stays_one_and_what_is_empty_stays_empty(record: dict[str, Any]):
     letter = put_aside(came := source(**record))
-    back = original_record(letter_of(letter), letter, "a.")
+    back = original_record(parse_dead_letter(letter), letter, "a.")
     assert (back.key, back.value) == (came.key, came.value)
 
 
 def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
-    letter = put_aside(came := source(value=b"x" * LARGEST_KEPT))
-    read = letter_of(letter)
+    letter = put_aside(came := source(value=b"x" * MAX_COPIED_BYTES))
+    read = parse_dead_letter(letter)
     assert (read.by_reference, read.bytes) == (True, 0)
     assert original_record(read, came, "a.").value == came.value
 
@@ -71,58 +71,60 @@ def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
 def test_what_came_from_elsewhere_has_no_way_back(topic: str):
     """A policy that was put since would be put back by an older one."""
     letter = put_aside(source(topic=topic))
-    with pytest.raises(Rejected, match="no topic to replay to"):
-        original_record(letter_of(letter), letter, "a.")
+    with pytest.raises(Rejected, match="cannot be replayed to"):
+        original_record(parse_dead_letter(letter), letter, "a.")
 
 
 def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source():
     strange = SimpleNamespace(partition=0, offset=0, timestamp=1_000, key=None, value=None, headers=())
-    letter = letter_of(strange)
+    letter = parse_dead_letter(strange)
     assert (letter.place, letter.reason, letter.source, letter.at.timestamp()) == ("0:0", "", None, 1.0)
-    with pytest.raises(Rejected, match="does not say where"):
+    with pytest.raises(Rejected, match="does not name its source topic"):
         original_record(letter, strange, "")
 
 
 def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_contents():
     record = put_aside(source())
-    letter = letter_of(record)
+    letter = parse_dead_letter(record)
     told = settlement(record, letter, "discarded", MONDAY)
     assert (told.topic, told.partition, told.value) == (topics.DEAD_LETTERS, 3, b"")
     assert TRACE not in told.headers
-    assert settlement_of(record_of(told, offset=18)) == ("3:17", "discarded")
-    assert settlement_of(record) is None
-    assert letter_of(record_of(told)).source == letter.source, "a reader who knows nothing of it sees the same source"
+    assert parse_settlement(record_of(told, offset=18)) == ("3:17", "discarded")
+    assert parse_settlement(record) is None
+    assert parse_dead_letter(record_of(told)).source == letter.source, (
+        "a reader who knows nothing of it sees the same source"
+    )
 
 
-def at(place: str, **changed: Any) -> Letter:
-    ((partition, offset, _),) = places([place])
-    letter = letter_of(put_aside(source(), **changed))
+def at(place: str, **changed: Any) -> DeadLetter:
+    ((partition, offset, _),) = parse_places([place])
+    letter = parse_dead_letter(put_aside(source(), **changed))
     return structs.replace(letter, partition=partition, offset=offset)
 
 
 def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
-    some = LetterFilter(places=places(["3:10-12", "4:1"]))
+    some = DeadLetterFilter(places=parse_places(["3:10-12", "4:1"]))
     assert [place for place in ("3:9", "3:10", "3:12", "3:13", "4:1", "4:2") if at(place) in some] == [
         "3:10",
         "3:12",
         "4:1",
     ]
-    assert at("1:1", reason="refused") in LetterFilter(reason="refused", stage="windows")
-    assert at("1:1", reason="refused") not in LetterFilter(reason="refused", stage="archive")
-    assert at("1:1") in LetterFilter(since=MONDAY, until=MONDAY + timedelta(seconds=1))
-    assert at("1:1") not in LetterFilter(until=MONDAY)
-    assert at("1:1") not in LetterFilter(since=MONDAY + timedelta(seconds=1))
+    assert at("1:1", reason="refused") in DeadLetterFilter(reason="refused", stage="windows")
+    assert at("1:1", reason="refused") not in DeadLetterFilter(reason="refused", stage="archive")
+    assert at("1:1") in DeadLetterFilter(since=MONDAY, until=MONDAY + timedelta(seconds=1))
+    assert at("1:1") not in DeadLetterFilter(until=MONDAY)
+    assert at("1:1") not in DeadLetterFilter(since=MONDAY + timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("text", ["3", "3:", "a:1", "3:1-", "-1:2", "3:1 "])
 def test_what_is_no_place_is_named(text: str):
-    with pytest.raises(ValueError, match="no place of a dead letter"):
-        places([text])
+    with pytest.raises(ValueError, match="not the place of a dead letter"):
+        parse_places([text])
 
 
 def test_a_record_that_its_window_failed_at_says_so_when_it_goes_back():
     """It is in the archive, and would be taken for one that was extracted."""
     for reason, said in (("unforeseen", True), ("invalid", False)):
         letter = put_aside(source(), reason=reason)
-        back = original_record(letter_of(letter), letter, "a.")
+        back = original_record(parse_dead_letter(letter), letter, "a.")
         assert ((REPLAYED, b"true") in back.headers) is said

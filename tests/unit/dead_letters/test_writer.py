@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from agents.dead_letters.writer import dead_letter, letter_headers
+from agents.dead_letters.writer import dead_letter, dead_letter_headers
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from tests.fakes.batches import record
@@ -23,7 +23,7 @@ def test_a_dead_letter_carries_key_value_and_headers_as_they_were():
 
 def test_a_dead_letter_says_why_and_where_it_came_from():
     letter = dead_letter(record("chat.messages", 7, b"x", partition=3), "windows", REJECTED, AT)
-    assert letter_headers(letter.headers) == {
+    assert dead_letter_headers(letter.headers) == {
         "reason": "invalid",
         "detail": "not a Message: field `role`",
         "stage": "windows",
@@ -49,8 +49,8 @@ def test_a_dead_letter_that_was_sent_back_and_rejected_again_says_only_the_lates
     first = dead_letter(record("chat.messages", 7, b"x", headers=[("trace", b"1")]), "windows", REJECTED, AT)
     back = record("chat.messages", 90, first.value, headers=first.headers)
     again = dead_letter(back, "windows", Rejected("undecodable", "not JSON"), AT)
-    assert letter_headers(again.headers)["offset"] == "90"
-    assert letter_headers(again.headers)["reason"] == "undecodable"
+    assert dead_letter_headers(again.headers)["offset"] == "90"
+    assert dead_letter_headers(again.headers)["reason"] == "undecodable"
     names = [name for name, _ in again.headers]
     assert len(names) == len(set(names))
     assert ("trace", b"1") in again.headers
@@ -58,4 +58,4 @@ def test_a_dead_letter_that_was_sent_back_and_rejected_again_says_only_the_lates
 
 def test_a_detail_that_cannot_be_encoded_is_told_as_far_as_it_can():
     letter = dead_letter(record("t", 1, b"x"), "windows", Rejected("invalid", "lone \ud83d surrogate"), AT)
-    assert letter_headers(letter.headers)["detail"] == "lone ? surrogate"
+    assert dead_letter_headers(letter.headers)["detail"] == "lone ? surrogate"

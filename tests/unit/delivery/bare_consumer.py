@@ -64,7 +64,7 @@ class BareConsumer(FencedConsumer):
         self.fence, self.positions, self.counters = self.app.fence, Positions(), self.app.counters
         self._thread = StubThread()
         self._committed_offset: dict[TP, int | None] = {}
-        self._asked_ends: dict[TP, int] = {}
+        self._fetched_ends: dict[TP, int] = {}
         self._buffered_partitions = set()
         self.flow_active = True
         self.suspend_flow = asyncio.Event()

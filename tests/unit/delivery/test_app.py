@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streams.apps import stage_app
-from streams.delivery.app import FIRST_EPOCH_WITHIN_S, LEAST_IDLE_S, StageApp
+from streams.delivery.app import FIRST_EPOCH_WITHIN_S, MIN_IDLE_S, StageApp
 from streams.delivery.recovery import GIVE_UP_AFTER_S
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.topics import TopicSettings
@@ -27,9 +27,9 @@ def test_a_fence_that_stays_shut_without_a_rebalance_is_told(app: StageApp):
     app.fence.open()
     app.fence.shut()
     app.check_fence(0.0)
-    app.check_fence(LEAST_IDLE_S)
+    app.check_fence(MIN_IDLE_S)
     with pytest.raises(RuntimeError, match="was not given new ones"):
-        app.check_fence(LEAST_IDLE_S + 1.0)
+        app.check_fence(MIN_IDLE_S + 1.0)
 
 
 def test_an_open_fence_is_never_told(app: StageApp):
@@ -44,12 +44,12 @@ def test_the_time_counts_anew_after_each_epoch(app: StageApp):
     app.check_fence(50.0)
     app.fence.shut()
     app.check_fence(100.0)
-    app.check_fence(100.0 + LEAST_IDLE_S)
+    app.check_fence(100.0 + MIN_IDLE_S)
 
 
 def test_a_rebalance_may_take_longer_but_not_for_ever(app: StageApp):
     app.rebalancing = True
     app.check_fence(0.0)
     app.check_fence(2 * GIVE_UP_AFTER_S)
-    with pytest.raises(RuntimeError, match="has not begun an epoch"):
+    with pytest.raises(RuntimeError, match="has started no epoch"):
         app.check_fence(2 * GIVE_UP_AFTER_S + 1.0)

@@ -16,7 +16,7 @@ async def test_a_checkpoint_carries_rows_effects_and_offsets_and_then_acks():
         assert stage.broker.effects == [effect("one")]
         assert stage.broker.committed == {(TOPIC, 0): 5}
         assert dict(stage.checkpointer[0].scan()) == {b"a": b"1"}
-        assert stage.checkpointer[0].safe_to == 1
+        assert stage.checkpointer[0].complete_to == 1
         counters = stage.checkpointer.counters
         assert (counters.checkpoints, counters.checkpoint_rows, counters.checkpoint_bytes) == (1, 1, 2 + len(b"one"))
         assert counters.checkpoint_s == counters.longest_checkpoint_s
@@ -30,7 +30,7 @@ async def test_nothing_is_acked_before_the_broker_has_it():
         await asyncio.sleep(60)
         assert stage.broker.rows(0) == {b"a": b"1"}
         assert not given.acked
-        assert stage.checkpointer[0].safe_to == 0
+        assert stage.checkpointer[0].complete_to == 0
         answered.set()
         await settled()
         assert given.acked
@@ -77,7 +77,7 @@ async def test_a_slow_partition_does_not_hold_up_another():
 async def test_asking_brings_the_next_checkpoint_forward():
     async with running(0, interval_s=100.0) as stage:
         given = stage.apply(0, 0, {b"a": b"1"})
-        stage.checkpointer.ask()
+        stage.checkpointer.request()
         await asyncio.sleep(0.1)
         assert given.acked
 

@@ -26,7 +26,7 @@ async def test_an_answer_that_comes_after_the_epoch_acks_nothing_and_claims_noth
         answered.set()
         await settled()
         assert not given.acked
-        assert stage.checkpointer[0].safe_to == 0
+        assert stage.checkpointer[0].complete_to == 0
 
 
 async def test_settling_finishes_what_was_applied_and_returns():
@@ -96,7 +96,7 @@ async def test_a_partition_goes_on_in_the_next_epoch_even_if_a_checkpoint_was_du
         async with running(0, 1, interval_s=1_000.0) as stage:
             stage.changelog.on("commit", asyncio.Event(), partition=0)
             stage.apply(0, 0, {b"a": b"1"})
-            stage.checkpointer.ask()
+            stage.checkpointer.request()
             await asyncio.sleep(0.1)
             stage.apply(1, 0, {b"b": b"1"})  # dirty, and not on its way yet
             stage.fence.shut()
@@ -108,6 +108,6 @@ async def test_a_partition_goes_on_in_the_next_epoch_even_if_a_checkpoint_was_du
             await settled()
             await stage.begin(0, 1)
             again = [stage.apply(0, 0, {b"a": b"1"}), stage.apply(1, 0, {b"b": b"1"})]
-            stage.checkpointer.ask()
+            stage.checkpointer.request()
             await asyncio.sleep(1)
             assert [batch.acked for batch in again] == [True, True], f"after {turns} turns of the loop"

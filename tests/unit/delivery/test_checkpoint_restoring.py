@@ -20,7 +20,7 @@ async def test_restoring_brings_rows_up_to_date_and_reads_only_what_is_new():
         await stage.begin(0)
         assert stage.changelog.read_from == [(0, 0), (0, 2)]
         assert dict(stage.checkpointer[0].scan()) == {b"a": b"2"}
-        assert stage.checkpointer[0].safe_to == 4
+        assert stage.checkpointer[0].complete_to == 4
 
 
 async def test_a_partition_that_was_away_is_read_from_its_beginning():

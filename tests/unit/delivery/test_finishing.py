@@ -19,10 +19,10 @@ class Consumer:
 
 class Checkpointer:
     def __init__(self) -> None:
-        self.asked = 0
+        self.requested = 0
 
-    def ask(self) -> None:
-        self.asked += 1
+    def request(self) -> None:
+        self.requested += 1
 
 
 def stage(in_flight: int) -> Any:
@@ -58,7 +58,7 @@ async def test_checkpoints_are_asked_for_as_they_end_the_batches_of_a_table():
     app = stage(1)
     app.checkpointer = Checkpointer()
     await app.finish(1.0)
-    assert app.checkpointer.asked > 1
+    assert app.checkpointer.requested > 1
 
 
 async def test_what_takes_too_long_is_left_to_whoever_comes_next_and_told(caplog: pytest.LogCaptureFixture):
@@ -66,7 +66,7 @@ async def test_what_takes_too_long_is_left_to_whoever_comes_next_and_told(caplog
     with caplog.at_level(logging.WARNING):
         await stage(2).finish(10.0)
     assert asyncio.get_running_loop().time() - began == pytest.approx(10.0)
-    assert "stub: 2 are not finished within 10 s" in caplog.text
+    assert "stub: 2 records are unfinished after 10 s" in caplog.text
 
 
 async def test_a_stage_that_never_started_has_nothing_to_finish():

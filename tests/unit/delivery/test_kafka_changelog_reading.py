@@ -150,7 +150,7 @@ async def test_the_source_is_the_cluster_and_the_topic(coordinator):
 @pytest.mark.parametrize("happening", [KafkaConnectionError(), OSError("reset"), HANG], ids=["Kafka", "OS", "hangs"])
 async def test_a_source_that_cannot_be_named_is_worth_another_try(coordinator, call, happening):
     coordinator.on(call, happening)
-    with pytest.raises(Retryable, match="cluster's id"):
+    with pytest.raises(Retryable, match="id of the Kafka cluster"):
         await changelog(timeout_s=30.0).source()
     assert asyncio.get_running_loop().time() <= 30.0
     assert coordinator.open_clients == []

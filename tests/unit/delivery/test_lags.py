@@ -44,7 +44,7 @@ async def test_while_no_broker_answers_what_was_known_last_stays(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
     await consumer.fetch_log_ends()
     consumer._thread.broker_ends = None
-    with pytest.raises(Retryable, match="cannot ask for the ends of 2 partitions"):
+    with pytest.raises(Retryable, match="cannot read the end offsets of 2 partitions"):
         await consumer.fetch_log_ends()
     assert consumer.lags() == {MESSAGES: 10, OTHER: 7}
 

@@ -35,7 +35,7 @@ def test_reads_see_the_latest_of_three_layers():
     ledger = Ledger()
     ledger.restore({b"a": b"safe", b"b": b"safe", b"c": b"safe"}, 1)
     ledger.record(a_batch(), {b"b": b"leaving", b"c": b"leaving"}, [])
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"c": b"changed"}, [])
     assert [ledger.read(key) for key in (b"a", b"b", b"c", b"d")] == [b"safe", b"leaving", b"changed", None]
 
@@ -46,7 +46,7 @@ def test_a_row_deleted_in_an_upper_layer_is_not_there(layer):
     ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": None}, [])
     if layer == "leaving":
-        ledger.leave()
+        ledger.begin_checkpoint()
     assert ledger.read(b"a") is None
     assert list(ledger.scan()) == []
 
@@ -55,7 +55,7 @@ def test_a_scan_yields_each_row_once_as_reads_see_it():
     ledger = Ledger()
     ledger.restore({b"a": b"1", b"b": b"1", b"gone": b"1"}, 1)
     ledger.record(a_batch(), {b"b": b"2", b"c": b"2", b"gone": None}, [])
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"c": b"3", b"d": b"3"}, [])
     assert sorted(ledger.scan()) == [(b"a", b"1"), (b"b", b"2"), (b"c", b"3"), (b"d", b"3")]
 
@@ -64,22 +64,22 @@ def test_one_checkpoint_is_on_its_way_at_a_time():
     ledger = Ledger()
     ledger.record(a_batch(), {b"a": b"1"}, [])
     assert ledger.dirty
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"a": b"2"}, [])
     assert ledger.busy
     assert not ledger.dirty
-    with pytest.raises(RuntimeError, match="already on its way"):
-        ledger.leave()
+    with pytest.raises(RuntimeError, match="already running"):
+        ledger.begin_checkpoint()
 
 
 def test_what_arrived_is_safe_and_what_came_later_waits():
     ledger = Ledger()
     ledger.restore({b"deleted": b"1"}, 1)
     ledger.record(a_batch(), {b"a": b"1", b"deleted": None}, [])
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"a": b"2"}, [])
-    ledger.arrived(7, NOW)
-    assert ledger.safe_to == 7
+    ledger.mark_committed(7, NOW)
+    assert ledger.complete_to == 7
     assert ledger.read(b"a") == b"2"
     assert ledger.dirty
 
@@ -88,23 +88,23 @@ def test_a_checkpoint_without_rows_does_not_move_what_is_safe_backwards():
     ledger = Ledger()
     ledger.restore({}, 9)
     ledger.record(a_batch(), {}, [])
-    ledger.leave()
-    ledger.arrived(0, NOW)
-    assert ledger.safe_to == 9
+    ledger.begin_checkpoint()
+    ledger.mark_committed(0, NOW)
+    assert ledger.complete_to == 9
 
 
 def test_a_chunk_goes_before_its_head_even_if_the_head_was_there_first():
     ledger = Ledger()
     ledger.record(a_batch(), {b"chunk-1": b"1", b"head": b"1"}, [])
     ledger.record(a_batch(), {b"chunk-2": b"1", b"head": b"2"}, [])
-    assert list(ledger.leave().rows.items()) == [(b"chunk-1", b"1"), (b"chunk-2", b"1"), (b"head", b"2")]
+    assert list(ledger.begin_checkpoint().rows.items()) == [(b"chunk-1", b"1"), (b"chunk-2", b"1"), (b"head", b"2")]
 
 
 def test_the_last_batch_of_each_topic_says_what_to_commit():
     ledger = Ledger()
     for batch in (a_batch(3, "messages"), a_batch(9, "ended"), a_batch(4, "messages")):
         ledger.record(batch, {}, [])
-    assert ledger.leave().offsets() == {"messages": 5, "ended": 10}
+    assert ledger.begin_checkpoint().offsets() == {"messages": 5, "ended": 10}
 
 
 def test_a_batch_that_leaves_a_hole_behind_is_refused():
@@ -116,8 +116,8 @@ def test_a_batch_that_leaves_a_hole_behind_is_refused():
         with pytest.raises(RuntimeError, match="does not follow offset 4"):
             ledger.record(a_batch(first, "messages"), {}, [])
     ledger.record(a_batch(4, "messages"), {}, [])
-    assert ledger.leave().offsets() == {"messages": 5, "ended": 8}
-    ledger.forget()
+    assert ledger.begin_checkpoint().offsets() == {"messages": 5, "ended": 8}
+    ledger.drop_uncommitted()
     ledger.record(a_batch(3, "messages"), {}, [])
 
 
@@ -125,10 +125,10 @@ def test_bytes_are_counted_until_they_arrive():
     ledger = Ledger()
     ledger.record(a_batch(), {b"key": b"value", b"gone": None}, [effect("four")])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"key": b"x"}, [])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4 + 4
-    ledger.arrived(2, NOW)
+    ledger.mark_committed(2, NOW)
     assert ledger.pending_bytes == 4
 
 
@@ -136,9 +136,9 @@ def test_forgetting_keeps_what_is_safe_and_nothing_else():
     ledger = Ledger()
     ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": b"leaving"}, [effect("one")])
-    ledger.leave()
+    ledger.begin_checkpoint()
     ledger.record(a_batch(), {b"a": b"changed", b"b": b"changed"}, [])
-    ledger.forget()
+    ledger.drop_uncommitted()
     assert list(ledger.scan()) == [(b"a", b"safe")]
     assert not ledger.dirty
     assert not ledger.busy
@@ -154,7 +154,7 @@ def followed(**mark) -> tuple[Ledger, MemoryStore]:
 
 def test_a_store_is_brought_up_to_date_from_where_it_stands():
     ledger, _ = followed()
-    assert ledger.follow(SOURCE, 0, 9, NOW + TRUSTED_S) == 5
+    assert ledger.read_from(SOURCE, 0, 9, NOW + TRUSTED_S) == 5
     assert ledger.read(b"a") == b"1"
 
 
@@ -170,7 +170,7 @@ def test_a_store_is_brought_up_to_date_from_where_it_stands():
 )
 def test_a_store_that_cannot_be_brought_up_to_date_is_emptied_and_read_anew(mark, now):
     ledger, store = followed(**mark)
-    assert ledger.follow(SOURCE, 2, 9, now) == 2
+    assert ledger.read_from(SOURCE, 2, 9, now) == 2
     assert list(ledger.scan()) == []
     assert store.mark == Mark(SOURCE, 2, now)
 
@@ -180,11 +180,11 @@ def test_a_store_counts_as_current_only_when_it_has_reached_the_end():
     ledger, store = followed()
     ledger.restore({b"b": b"1"}, 7)
     assert store.mark == Mark(SOURCE, 7, NOW)
-    ledger.followed(NOW + 60)
+    ledger.mark_current(NOW + 60)
     assert store.mark == Mark(SOURCE, 7, NOW + 60)
     ledger.record(a_batch(), {b"b": b"2"}, [])
-    ledger.leave()
-    ledger.arrived(8, NOW + 120)
+    ledger.begin_checkpoint()
+    ledger.mark_committed(8, NOW + 120)
     assert store.mark == Mark(SOURCE, 8, NOW + 120)
 
 
@@ -203,12 +203,12 @@ def test_a_ledger_reads_like_one_dictionary_whatever_happens_on_the_way(steps):
             ledger.record(a_batch(), dict(step), [])
             seen |= step
         elif step == "leave" and ledger.dirty:
-            left = dict(ledger.leave().rows)
+            left = dict(ledger.begin_checkpoint().rows)
         elif step == "arrived" and ledger.busy:
-            ledger.arrived(1, NOW)
+            ledger.mark_committed(1, NOW)
             safe |= left
         elif step == "forget":
-            ledger.forget()
+            ledger.drop_uncommitted()
             seen = dict(safe)
         assert dict(ledger.scan()) == {key: value for key, value in seen.items() if value is not None}
         assert dict(store.scan()) == {key: value for key, value in safe.items() if value is not None}

@@ -47,7 +47,7 @@ async def test_abandoning_releases_who_waits_for_room():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event())
         stage.apply(0, 0, {b"a": b"x" * 99})
-        stage.checkpointer.ask()
+        stage.checkpointer.request()
         await asyncio.sleep(1)
         stage.apply(0, 1, {b"a": b"x" * 99})
         waiting = asyncio.create_task(stage.checkpointer.wait_for_room(0))
@@ -75,7 +75,7 @@ async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
                 stage.apply(0, offset, {b"%d" % offset: b"x" * MEGABYTE}, effect("x" * MEGABYTE))
                 assert ledger.pending_bytes <= bound + 2 * MEGABYTE + 2
                 if offset == 3:
-                    stage.checkpointer.ask()
+                    stage.checkpointer.request()
                 await asyncio.sleep(0.1)
 
         reading = asyncio.create_task(read_on())

@@ -207,7 +207,7 @@ def test_what_is_forgotten_is_on_the_disk_no_more_and_its_neighbours_are(tmp_pat
         store._database.flush()
     store.write({b"chunk\x00%d" % n: None for n in range(50)}, MARK)
     assert files_that_say(directory, b"Zanzibar") != []
-    store.forget(b"chunk\x00", b"chunk\x01")
+    store.purge(b"chunk\x00", b"chunk\x01")
     assert files_that_say(directory, b"Zanzibar") == []
     assert len([*store.scan(b"chunk")]) == 50
     store.close()
@@ -218,7 +218,7 @@ def test_a_store_that_was_closed_meanwhile_has_nothing_to_forget_and_is_not_take
     store = RocksStore(tmp_path / "0")
     store.write({b"a": b"1"}, MARK)
     store.close()
-    store.forget(b"", b"\xff")
+    store.purge(b"", b"\xff")
     assert not (tmp_path / "0" / BROKEN).exists()
     again = RocksStore(tmp_path / "0")
     assert again.get(b"a") == b"1"
@@ -233,7 +233,7 @@ def test_what_was_erased_elsewhere_while_a_store_rested_is_on_the_disk_no_more_o
     store = RocksStore(directory)
     store.write({b"chunk\x00": None}, MARK)
     assert files_that_say(directory, b"Zanzibar") != []
-    store.forget(b"", b"\xff")
+    store.purge(b"", b"\xff")
     assert files_that_say(directory, b"Zanzibar") == []
     assert store.get(b"chunk\x01") == b"Porto"
     store.close()

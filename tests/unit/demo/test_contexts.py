@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, around, in_context
+from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, context_entries, entries_around_marker
 from schemas.conversations.messages import Message, ToolCall
 from schemas.conversations.windows import Gap, WindowState
 from sinks.archive.messages import ArchivedMessage
@@ -39,7 +39,7 @@ def texts(entries: list[Entry]) -> list[str]:
 
 
 def test_markers_stand_where_messages_were():
-    shown = texts(list(in_context(TALK[:6], left(Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)))))
+    shown = texts(list(context_entries(TALK[:6], left(Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)))))
     assert shown == [
         "said at 0",
         "... [1 message removed] ...",
@@ -50,24 +50,26 @@ def test_markers_stand_where_messages_were():
 
 
 def test_what_was_said_in_another_partition_is_not_in_this_context():
-    shown = texts(list(in_context([archived(3, partition=PARTITION + 1), archived(4)], left())))
+    shown = texts(list(context_entries([archived(3, partition=PARTITION + 1), archived(4)], left())))
     assert shown == ["said at 4"]
 
 
 def test_the_largest_marker_is_shown_with_its_neighbours():
-    shown = around(TALK, left(Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)))
+    shown = entries_around_marker(TALK, left(Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)))
     assert shown[REACH] == Entry(MARKER, "... [5 messages removed] ...")
     assert (shown[REACH - 1].text, shown[REACH + 1].text) == ("said at 11", "said at 17")
     assert len(shown) == 2 * REACH + 1
 
 
 def test_a_marker_at_the_beginning_is_shown_first():
-    assert around(TALK, left(Gap(0, 20, 21, 100)))[0].role == MARKER
+    assert entries_around_marker(TALK, left(Gap(0, 20, 21, 100)))[0].role == MARKER
 
 
 def test_a_long_message_is_shown_by_its_beginning_and_a_call_by_its_name():
     entries = list(
-        in_context([archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], left())
+        context_entries(
+            [archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], left()
+        )
     )
     assert len(entries[0].text) == SHOWN_CHARS
     assert entries[0].text.startswith("word word") and entries[0].text.endswith("...")

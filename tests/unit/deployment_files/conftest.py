@@ -1,4 +1,4 @@
-"""Helm's own engine with the chart in it, wherever there is a wheel of it."""
+"""Helm's engine with the chart, if there is a wheel for this platform."""
 
 import importlib
 import platform
@@ -12,7 +12,7 @@ from tests.unit.deployment_files.manifests import CHART
 
 @pytest.fixture(scope="session")
 def helm() -> Any:
-    """Required of the environment where pyproject.toml does: without it on x86-64, tests fail."""
+    """Required where pyproject.toml requires it: without it on x86-64, tests fail."""
     if platform.machine() != "x86_64":
         pytest.skip("Helm's engine has wheels for x86-64 alone: elsewhere the chart is linted by whoever has Helm")
     return importlib.import_module("helm_python")

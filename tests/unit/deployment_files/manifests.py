@@ -34,7 +34,7 @@ Manifest = dict[str, Any]
 
 def rendered(chart: Any, values: dict[str, Any]) -> list[Manifest]:
     files = chart.render(values, name="demo", namespace="prod").values()
-    return [document for text in files for document in yaml.safe_load_all(text) if document]
+    return [document for text in files for document in yaml.load_all(text, yaml.CSafeLoader) if document]
 
 
 def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:

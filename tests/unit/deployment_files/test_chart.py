@@ -2,13 +2,15 @@
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
 from jsonschema import Draft7Validator
+from kubernetes_validate import utils
 
 from deploy.runtime.process import STOP_WITHIN_S
 from deploy.settings import Settings
@@ -45,6 +47,14 @@ CHOSEN: dict[str, dict[str, Any]] = {
 
 # KEDA's definitions come in no Python package. Kubernetes drops fields that they do not know: here those are mistakes.
 KEDA: dict[str, Any] = json.loads((Path(__file__).parent / "keda.json").read_text())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def schemas_read_once() -> Iterator[None]:
+    """Kubernetes' definitions are megabytes, which the package reads anew for each object."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(utils, "schema_contents", cache(utils.schema_contents))
+        yield
 
 
 def exact(schema: Any) -> Any:

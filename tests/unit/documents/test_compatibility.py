@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.documents import generate
-from schemas.documents.compatibility import Comparison, breaks, sides
+from schemas.documents.compatibility import Comparison, breaking_changes, sides
 
 PUBLISHED = generate.TARGET.with_name("published")
 MAJOR = generate.VERSION.split(".")[0]
@@ -38,7 +38,7 @@ def memory_of_event(event: Any) -> Any:
 
 @pytest.mark.parametrize("frozen", FROZEN, ids=lambda folder: folder.name)
 def test_whoever_wrote_against_the_published_schemas_is_still_understood_and_understands(frozen: Path) -> None:
-    assert breaks(frozen, generate.TARGET) == []
+    assert breaking_changes(frozen, generate.TARGET) == []
 
 
 def test_the_published_schemas_of_this_major_version_are_frozen() -> None:
@@ -221,7 +221,7 @@ def with_changed(directory: Path, name: str, change: Change) -> Path:
 
 def test_a_break_says_what_to_do(tmp_path: Path) -> None:
     now = with_changed(tmp_path, "memory.schema.json", lambda memory: memory["properties"].pop("tags"))
-    (said,) = breaks(FIRST, now)
+    (said,) = breaking_changes(FIRST, now)
     assert said.startswith("Memory.tags is gone: keep it as it was and add an optional field beside it")
     assert "another topic" in said
 
@@ -229,18 +229,18 @@ def test_a_break_says_what_to_do(tmp_path: Path) -> None:
 def test_a_schema_that_vanishes_is_a_break(tmp_path: Path) -> None:
     folder = shutil.copytree(FIRST, tmp_path / "now")
     (folder / "memory.schema.json").unlink()
-    (said,) = breaks(FIRST, folder)
+    (said,) = breaking_changes(FIRST, folder)
     assert said.startswith("memory.schema.json is gone")
 
 
 TOPICS: dict[str, tuple[Change, str]] = {
     "a topic vanishes": (
         lambda document: document["components"]["messages"].pop("memory.state"),
-        "the topic memory.state is no longer there",
+        "the topic memory.state is no longer public",
     ),
     "a topic becomes memstream's own": (
         lambda document: document["operations"].update({"receive-memory.state": {}}),
-        "the topic memory.state is no longer there",
+        "the topic memory.state is no longer public",
     ),
     "another key": (
         lambda document: document["components"]["messages"]["memory.state"]["bindings"]["kafka"]["key"].update(
@@ -260,7 +260,7 @@ TOPICS: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize("case", TOPICS)
 def test_what_breaks_whoever_reads_or_writes_a_topic_is_found(tmp_path: Path, case: str) -> None:
     change, said = TOPICS[case]
-    found = breaks(FIRST, with_changed(tmp_path, "asyncapi.json", change))
+    found = breaking_changes(FIRST, with_changed(tmp_path, "asyncapi.json", change))
     assert found
     assert all(each.startswith(said) for each in found)
 
@@ -269,4 +269,4 @@ def test_topics_that_memstream_writes_to_itself_are_its_own_affair(tmp_path: Pat
     now = with_changed(
         tmp_path, "asyncapi.json", lambda document: document["components"]["messages"].pop("memory.candidates")
     )
-    assert breaks(FIRST, now) == []
+    assert breaking_changes(FIRST, now) == []

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from deploy.cli.main import COMMANDS, loaded
-from deploy.settings import Row, tables
+from deploy.cli.main import COMMANDS, load_command
+from deploy.settings import SettingRow, tables
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.retrieval.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
@@ -28,7 +28,7 @@ def settings_tables() -> str:
     return "\n".join(f"### {title}\n\n{settings_table(rows)}" for title, rows in tables().items())
 
 
-def settings_table(listed: list[Row]) -> str:
+def settings_table(listed: list[SettingRow]) -> str:
     rows = [(f"`{row.variable}`", f"`{row.default}`" if row.default else "", row.meaning) for row in listed]
     lines = ["| Variable | Default | Meaning |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(line.replace("|  |", "| |") for line in lines) + "\n"
@@ -47,7 +47,7 @@ def test_the_readme_shows_the_shortest_sample_as_it_is():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented(name: str):
     readme = (ROOT / "deploy" / "README.md").read_text()
-    for words in [name, *(f"{name} {part}" for part in getattr(loaded(name), "commands", {}))]:
+    for words in [name, *(f"{name} {part}" for part in getattr(load_command(name), "commands", {}))]:
         assert words in readme
 
 
@@ -119,3 +119,19 @@ def test_links_lead_somewhere(name: str):
         assert page.exists(), f"{name} links to {target}"
         if anchor:
             assert anchor in anchors(page.read_text()), f"{name} links to #{anchor} of {target or name}"
+
+
+@pytest.mark.parametrize("layer", ["schemas", "streams", "sinks", "agents", "deploy"])
+def test_every_room_of_a_layer_is_in_its_readme_and_in_the_architecture(layer: str):
+    listed = subprocess.run(["git", "ls-files", layer], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rooms = {Path(name).parts[1] for name in listed.splitlines() if len(Path(name).parts) > 2} - {
+        "generated",
+        "published",
+    }
+    readme, architecture = (
+        (ROOT / layer / "README.md").read_text(),
+        (ROOT / "deploy" / "docs" / "ARCHITECTURE.md").read_text(),
+    )
+    assert rooms
+    assert not [room for room in rooms if f"`{room}/" not in readme]
+    assert not [room for room in rooms if f"`{room}`" not in architecture]

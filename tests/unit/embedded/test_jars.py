@@ -9,7 +9,7 @@ import pytest
 
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.jars import Jar, ensure
-from deploy.embedded.kafka.jars import locked
+from deploy.embedded.kafka.jars import locked_jars
 
 
 class Repository:
@@ -42,11 +42,11 @@ def test_a_lock_line_is_read_with_and_without_a_classifier():
 
 
 def test_the_shipped_lock_names_kafka_and_its_tools_once_each():
-    names = [f"{each.group}:{each.artifact}" for each in locked()]
+    names = [f"{each.group}:{each.artifact}" for each in locked_jars()]
     assert len(names) == len(set(names))
     assert {"org.apache.kafka:kafka_2.13", "org.apache.kafka:kafka-tools"} <= set(names)
-    assert {each.version for each in locked() if each.group == "org.apache.kafka"} == {"4.1.1"}
-    assert len({each.file_name for each in locked()}) == len(names)
+    assert {each.version for each in locked_jars() if each.group == "org.apache.kafka"} == {"4.1.1"}
+    assert len({each.file_name for each in locked_jars()}) == len(names)
 
 
 def test_missing_jars_are_fetched_and_their_files_keep_the_order_of_the_list(tmp_path: Path):

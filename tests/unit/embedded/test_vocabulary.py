@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded import vocabulary
+from deploy.embedded import tiktoken_vocabulary
 from deploy.embedded.errors import EmbeddedPartFailed
 
 COUNT_OFFLINE = """
@@ -19,20 +19,20 @@ print([len(tiktoken.get_encoding(name).encode("hello world")) for name in ("cl10
 
 
 def test_tiktoken_loads_both_encodings_without_a_network(tmp_path: Path):
-    directory = vocabulary.ensure_vocabulary(tmp_path)
+    directory = tiktoken_vocabulary.ensure_vocabulary(tmp_path)
     environment = {**os.environ, "TIKTOKEN_CACHE_DIR": str(directory)}
     done = subprocess.run([sys.executable, "-c", COUNT_OFFLINE], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == "[2, 2]", done.stderr
 
 
 def test_files_that_are_there_are_left_alone(tmp_path: Path):
-    before = {path: path.stat().st_mtime_ns for path in vocabulary.ensure_vocabulary(tmp_path).iterdir()}
-    after = {path: path.stat().st_mtime_ns for path in vocabulary.ensure_vocabulary(tmp_path).iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in tiktoken_vocabulary.ensure_vocabulary(tmp_path).iterdir()}
+    after = {path: path.stat().st_mtime_ns for path in tiktoken_vocabulary.ensure_vocabulary(tmp_path).iterdir()}
     assert len(before) == 2
     assert after == before
 
 
 def test_a_vocabulary_tiktoken_would_refuse_is_refused_first(tmp_path: Path):
     with pytest.raises(EmbeddedPartFailed, match="o200k_base has another checksum: expected sha256 00"):
-        vocabulary.place("o200k_base", "0" * 64, tmp_path / "target")
+        tiktoken_vocabulary.place("o200k_base", "0" * 64, tmp_path / "target")
     assert not (tmp_path / "target").exists()

@@ -5,60 +5,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import Retryable
-from sinks.embeddings.cache import Remembering
+from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.fake import FakeEmbedder
-from tests.fakes.embedder import ApartEmbedder
+from tests.fakes.embedder import SeparatingEmbedder
 
 
 class CountingEmbedder(FakeEmbedder):
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.request_body: list[str] = []
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += texts
+        self.request_body += texts
         return await super().embed(texts)
 
 
 async def test_a_text_that_is_asked_for_again_is_not_embedded_again():
     model = CountingEmbedder()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     once, again = await remembering.embed(["green tea"]), await remembering.embed(["green tea"])
-    assert model.asked == ["green tea"]
+    assert model.request_body == ["green tea"]
     np.testing.assert_array_equal(once, again)
 
 
 async def test_only_what_is_not_known_is_embedded_and_rows_keep_the_order_of_the_texts():
     model = CountingEmbedder()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     await remembering.embed(["tea"])
     rows = await remembering.embed(["milk", "tea", "milk"])
-    assert model.asked == ["tea", "milk"]
+    assert model.request_body == ["tea", "milk"]
     np.testing.assert_array_equal(rows, await model.embed(["milk", "tea", "milk"]))
 
 
 async def test_what_was_asked_for_longest_ago_is_forgotten_first():
     model = CountingEmbedder()
-    remembering = Remembering(model, most=2)
+    remembering = CachedEmbedder(model, most=2)
     for text in ("tea", "milk", "tea", "bread", "tea", "milk"):
         await remembering.embed([text])
-    assert model.asked == ["tea", "milk", "bread", "milk"]
+    assert model.request_body == ["tea", "milk", "bread", "milk"]
 
 
 async def test_more_texts_at_once_than_are_kept_are_all_embedded():
-    rows = await Remembering(FakeEmbedder(), most=1).embed(["tea", "milk", "bread"])
+    rows = await CachedEmbedder(FakeEmbedder(), most=1).embed(["tea", "milk", "bread"])
     np.testing.assert_array_equal(rows, await FakeEmbedder().embed(["tea", "milk", "bread"]))
 
 
 async def test_what_a_caller_does_to_its_vector_changes_no_later_answer():
-    remembering = Remembering(FakeEmbedder())
+    remembering = CachedEmbedder(FakeEmbedder())
     (await remembering.embed(["tea"]))[:] = 0
     np.testing.assert_array_equal(await remembering.embed(["tea"]), await FakeEmbedder().embed(["tea"]))
 
 
 async def test_a_question_and_a_text_of_the_same_words_are_kept_apart():
-    model = ApartEmbedder()
-    remembering = Remembering(model)
+    model = SeparatingEmbedder()
+    remembering = CachedEmbedder(model)
     for _ in range(2):
         await remembering.embed(["green tea"])
         await remembering.embed_questions(["green tea"])
@@ -74,7 +74,7 @@ class SlowEmbedder(CountingEmbedder):
         self.cancelled = False
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += texts
+        self.request_body += texts
         try:
             await self.may.wait()
         except asyncio.CancelledError:
@@ -85,17 +85,17 @@ class SlowEmbedder(CountingEmbedder):
 
 async def test_what_two_ask_for_at_once_is_embedded_once():
     model = SlowEmbedder()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
     await asyncio.sleep(0)
     model.may.set()
     np.testing.assert_array_equal(await one, await other)
-    assert model.asked == ["tea"]
+    assert model.request_body == ["tea"]
 
 
 async def test_who_gives_up_takes_nothing_from_who_waits_for_the_same():
     model = SlowEmbedder()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
     await asyncio.sleep(0)
     one.cancel()
@@ -106,7 +106,7 @@ async def test_who_gives_up_takes_nothing_from_who_waits_for_the_same():
 
 async def test_what_nobody_waits_for_any_more_is_not_embedded_and_may_be_asked_for_again():
     model = SlowEmbedder()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     waiting = [asyncio.create_task(remembering.embed(["tea"])) for _ in range(2)]
     await asyncio.sleep(0)
     for each in waiting:
@@ -120,7 +120,7 @@ async def test_what_nobody_waits_for_any_more_is_not_embedded_and_may_be_asked_f
 
 async def test_what_could_not_be_embedded_is_asked_for_again():
     model = FailingOnce()
-    remembering = Remembering(model)
+    remembering = CachedEmbedder(model)
     first = await asyncio.gather(remembering.embed(["tea"]), remembering.embed(["tea"]), return_exceptions=True)
     assert [type(each) for each in first] == [Retryable, Retryable]
     assert (await remembering.embed(["tea"])).shape == (1, 384)

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from deploy.embedded.embedding_models import JARS, files_in
 from sinks.embeddings.models import BGE_SMALL, E5_SMALL, MINILM, MODELS, Model, minilm_files
 from sinks.embeddings.onnx import OnnxEmbedder
-from tests.embedders import CACHE_DIR, shipped
+from tests.embedders import CACHE_DIR, packaged_embedder
 
 TEXTS = ["The cat sleeps on the sofa.", "Berlin is the capital of Germany.", "Alice adopted a kitten last May."]
 QUESTIONS = ["When did Alice get a cat?", "What is Germany's capital?"]
@@ -30,7 +30,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 
 @pytest.fixture(scope="module")
 def embedder(model: Model) -> Iterator[OnnxEmbedder]:
-    with closing(shipped(model.name)) as opened:
+    with closing(packaged_embedder(model.name)) as opened:
         yield opened
 
 

@@ -112,3 +112,11 @@ async def test_a_text_that_cannot_be_embedded_fails_nobody_elses(embedder: Noted
     assert (len(await first), len(await last)) == (1, 1)
     with pytest.raises(TypeError):
         await bad
+
+
+async def test_long_texts_are_computed_in_small_batches(embedder: Noted) -> None:
+    texts = ("tea " * 500, "sofa " * 500, "tea", "sofa")
+    with embedder.busy():
+        (task,) = await asked(embedder, texts)
+    await task
+    assert told(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]

@@ -11,7 +11,7 @@ from schemas.errors import Misconfigured, Rejected, Retryable
 from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, retry_after_s
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
-from sinks.embeddings.remote import BATCH, LEAST_CHARS, MOST_CHARS, RemoteEmbedder
+from sinks.embeddings.remote import BATCH, MAX_CHARS, MIN_CHARS, RemoteEmbedder
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -36,7 +36,7 @@ class Bench:
         self.waited.append(seconds)
 
     async def embedder(self, dimension: int | None = None) -> RemoteEmbedder:
-        return await RemoteEmbedder.reached(self.endpoint, self.dialect, MODEL, dimension)
+        return await RemoteEmbedder.connect(self.endpoint, self.dialect, MODEL, dimension)
 
 
 @pytest.fixture(params=["ollama", "openai"])
@@ -91,11 +91,11 @@ async def test_a_text_that_is_too_long_is_halved_by_itself_until_it_fits(protoco
 
 async def test_no_more_than_the_beginning_of_a_very_long_text_is_sent(bench: Bench) -> None:
     await (await bench.embedder()).embed(["x" * 100_000])
-    assert max(len(text) for body in bench.server.seen for text in body["input"]) <= MOST_CHARS
+    assert max(len(text) for body in bench.server.seen for text in body["input"]) <= MAX_CHARS
 
 
 async def test_a_text_that_does_not_fit_at_any_length_is_refused() -> None:
-    async with EmbeddingServer(most_chars=LEAST_CHARS - 10) as server:
+    async with EmbeddingServer(most_chars=MIN_CHARS - 10) as server:
         bench = Bench("openai", server)
         embedder = RemoteEmbedder(bench.endpoint, bench.dialect, MODEL, 384)
         with pytest.raises(Rejected, match="unembeddable"):
@@ -136,7 +136,7 @@ async def test_a_server_that_is_down_or_slow_is_retryable(bench: Bench) -> None:
     bench.server.script(*["slow"] * ATTEMPTS)
     async with aclosing(bench.at(bench.base_url, timeout_s=0.2)) as hasty:
         with pytest.raises(Retryable, match="no answer"):
-            await RemoteEmbedder.reached(hasty, bench.dialect, MODEL)
+            await RemoteEmbedder.connect(hasty, bench.dialect, MODEL)
     await bench.server.stop()
     with pytest.raises(Retryable, match="no answer"):
         await embedder.embed(TEXTS)
@@ -146,7 +146,7 @@ async def test_a_server_that_is_down_or_slow_is_retryable(bench: Bench) -> None:
 async def test_a_vector_without_a_direction_is_refused(bench: Bench, step: str) -> None:
     embedder = await bench.embedder()
     bench.server.script(step)
-    with pytest.raises(Rejected, match="without a direction"):
+    with pytest.raises(Rejected, match="a vector of zeros"):
         await embedder.embed(TEXTS)
     bench.server.script(step)
     with pytest.raises(Misconfigured, match="cannot be used as an embedder"):
@@ -172,14 +172,14 @@ async def test_a_text_that_is_refused_is_rejected_and_refusing_everything_is_a_w
 
 async def test_a_model_that_is_not_there_is_a_wrong_set_up(bench: Bench) -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_EMBEDDER_MODEL"):
-        await RemoteEmbedder.reached(bench.endpoint, bench.dialect, "gone")
+        await RemoteEmbedder.connect(bench.endpoint, bench.dialect, "gone")
 
 
 async def test_a_wrong_key_is_a_wrong_set_up_and_is_never_repeated() -> None:
     async with EmbeddingServer(key=KEY) as server:
         bench = Bench("openai", server)
         async with aclosing(bench.at(bench.base_url, KEY)) as endpoint:
-            embedder = await RemoteEmbedder.reached(endpoint, bench.dialect, MODEL)
+            embedder = await RemoteEmbedder.connect(endpoint, bench.dialect, MODEL)
             server.script("forbidden")
             with pytest.raises(Misconfigured) as refused:
                 await embedder.embed(TEXTS)
@@ -212,9 +212,9 @@ def test_the_wait_that_a_server_asks_for_is_read_in_both_its_forms(header: str |
 
 @pytest.mark.parametrize(("written", "recorded"), [("Bge-M3", "bge-m3:latest"), ("a/b:7B", "a/b:7b")])
 def test_a_model_of_ollama_has_one_name_however_it_is_written(written: str, recorded: str) -> None:
-    assert OllamaDialect().recorded(written) == recorded
+    assert OllamaDialect().canonical_model(written) == recorded
 
 
 @pytest.mark.parametrize(("model", "elsewhere"), [("bge:cloud", True), ("bge:7b-cloud", True), ("cloud-bge", False)])
 def test_a_model_that_ollama_hands_on_does_not_run_here(model: str, elsewhere: bool) -> None:
-    assert OllamaDialect().runs_elsewhere(model) is elsewhere
+    assert OllamaDialect().runs_remotely(model) is elsewhere

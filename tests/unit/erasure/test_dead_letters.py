@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.dead_letters.reader import letter_of, settlement
-from agents.erasure.dead_letters import concerns, settles
+from agents.dead_letters.reader import parse_dead_letter, settlement
+from agents.erasure.dead_letters import is_covered, settled_offset
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Policies, Policy
 from tests.slices import MONDAY
@@ -38,13 +38,13 @@ def letter(value: Any, key: bytes | None = b"k", **changed: Any) -> Any:
     ],
 )
 def test_what_names_the_user_is_theirs_however_broken_it_is(value: Any):
-    assert concerns(letter(value), erasure(), (), ())
-    assert not concerns(letter(value), erasure(user_id="adam"), (), ())
+    assert is_covered(letter(value), erasure(), (), ())
+    assert not is_covered(letter(value), erasure(user_id="adam"), (), ())
 
 
 def test_the_user_of_another_app_keeps_theirs():
-    assert concerns(letter(SAID), erasure(user_id="ada", app_id="app"), (), ())
-    assert not concerns(letter(SAID), erasure(user_id="ada", app_id="other"), (), ())
+    assert is_covered(letter(SAID), erasure(user_id="ada", app_id="app"), (), ())
+    assert not is_covered(letter(SAID), erasure(user_id="ada", app_id="other"), (), ())
 
 
 @pytest.mark.parametrize(
@@ -52,56 +52,58 @@ def test_the_user_of_another_app_keeps_theirs():
     [{"conversation_id": "c"}, {"scope": {"conversation_id": "c"}}, {"request_id": "r", "conversation_id": "c"}],
 )
 def test_what_belongs_to_an_erased_conversation_goes(value: Any):
-    assert concerns(letter(value), erasure(), {"c"}, ())
-    assert concerns(letter(value), erasure("conversation", conversation_id="c"), (), ())
-    assert not concerns(letter(value), erasure(), {"d"}, ())
+    assert is_covered(letter(value), erasure(), {"c"}, ())
+    assert is_covered(letter(value), erasure("conversation", conversation_id="c"), (), ())
+    assert not is_covered(letter(value), erasure(), {"d"}, ())
 
 
 def test_a_message_of_somebody_else_in_a_users_conversation_stays():
     message = SAID | {"message_id": "m", "user_id": "bob"}
-    assert not concerns(letter(message), erasure(), {"c"}, ())
-    assert concerns(letter(message), erasure("conversation", conversation_id="c"), {"c"}, ())
-    assert concerns(letter(message | {"user_id": None}), erasure(), {"c"}, ())
+    assert not is_covered(letter(message), erasure(), {"c"}, ())
+    assert is_covered(letter(message), erasure("conversation", conversation_id="c"), {"c"}, ())
+    assert is_covered(letter(message | {"user_id": None}), erasure(), {"c"}, ())
 
 
 def test_what_cannot_be_read_at_all_goes_by_its_key():
-    assert concerns(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
-    assert concerns(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())
-    assert not concerns(letter(b"\xff\xfe", key=b"d"), erasure(), {"c"}, {"app/ada"})
-    assert not concerns(letter(b"\xff\xfe", key=None), erasure(), {"c"}, {"app/ada"})
+    assert is_covered(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
+    assert is_covered(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())
+    assert not is_covered(letter(b"\xff\xfe", key=b"d"), erasure(), {"c"}, {"app/ada"})
+    assert not is_covered(letter(b"\xff\xfe", key=None), erasure(), {"c"}, {"app/ada"})
 
 
 @pytest.mark.parametrize("value", [{"namespace": "app/ada"}, {"namespaces": ["app", "app/ada"]}])
 def test_what_was_for_an_erased_namespace_goes(value: Any):
-    assert concerns(letter(value), erasure(), (), {"app/ada"})
-    assert concerns(letter(value), erasure("namespace", namespace="app/ada"), (), ())
-    assert not concerns(letter(value), erasure("namespace", namespace="app/bob"), (), ())
+    assert is_covered(letter(value), erasure(), (), {"app/ada"})
+    assert is_covered(letter(value), erasure("namespace", namespace="app/ada"), (), ())
+    assert not is_covered(letter(value), erasure("namespace", namespace="app/bob"), (), ())
 
 
 def test_an_id_of_half_characters_names_nobody():
     odd = letter(SAID | {"conversation_id": "\ud800" * 300})
-    assert not concerns(odd, erasure("namespace", namespace="app/bob"), (), ())
+    assert not is_covered(odd, erasure("namespace", namespace="app/bob"), (), ())
 
 
 @pytest.mark.parametrize("value", [SAID, {"request_id": "r", "scope": SAID, "messages": []}])
 def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_goes(value: Any):
     by_mode = Policies((Policy(name="by mode", namespaces=("{app_id}", "{mode}/{user_id}")),))
     for namespace in ("app", "conversation/c"):
-        assert concerns(letter(value, key=b"c"), erasure("namespace", namespace=namespace), (), (), by_mode)
-    assert not concerns(letter(value, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
+        assert is_covered(letter(value, key=b"c"), erasure("namespace", namespace=namespace), (), (), by_mode)
+    assert not is_covered(letter(value, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
     spoken = value | {"mode": "voice"} | ({"scope": SAID | {"mode": "voice"}} if "scope" in value else {})
-    assert concerns(letter(spoken, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
+    assert is_covered(letter(spoken, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
 
 
 def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
     before = MONDAY - timedelta(hours=1)
     gone, back = before - timedelta(hours=1), MONDAY + timedelta(days=2)
     after = erasure(at=before)
-    assert concerns(letter(SAID | {"timestamp": gone.isoformat()}, offset=90), after, (), ())
-    assert not concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90), after, (), ())
-    assert not concerns(letter(SAID | {"timestamp": "noon"}, offset=90), after, (), ())
-    assert concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=41), after, (), ()), "it lay before the end"
-    assert not concerns(letter(SAID | {"timestamp": back.isoformat()}, offset=41), after, (), ()), (
+    assert is_covered(letter(SAID | {"timestamp": gone.isoformat()}, offset=90), after, (), ())
+    assert not is_covered(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90), after, (), ())
+    assert not is_covered(letter(SAID | {"timestamp": "noon"}, offset=90), after, (), ())
+    assert is_covered(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=41), after, (), ()), (
+        "it lay before the end"
+    )
+    assert not is_covered(letter(SAID | {"timestamp": back.isoformat()}, offset=41), after, (), ()), (
         "of a topic made anew"
     )
 
@@ -111,13 +113,15 @@ def test_a_letter_that_says_no_moment_is_older_than_the_erasure(timestamp: int):
     record = letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90)
     record.headers = tuple((name, value) for name, value in record.headers if name != "memstream-at")
     record.timestamp = timestamp
-    assert concerns(record, erasure(at=MONDAY - timedelta(hours=1)), (), ())
+    assert is_covered(record, erasure(at=MONDAY - timedelta(hours=1)), (), ())
 
 
 def test_a_record_that_settles_a_letter_says_which():
     record = letter(SAID)
-    assert settles(record) is None
-    assert settles(record_of(settlement(record, letter_of(record), "discarded", MONDAY))) == record.offset
+    assert settled_offset(record) is None
+    assert (
+        settled_offset(record_of(settlement(record, parse_dead_letter(record), "discarded", MONDAY))) == record.offset
+    )
 
 
 @pytest.mark.parametrize("value", [None, b"\xff", b"", b"no place", b"2026-01-01T00:00:00", b"5:" + b"9" * 5_000])
@@ -126,5 +130,5 @@ def test_a_letter_with_anybodys_headers_is_looked_at_like_any_other(name: str, v
     record = letter(SAID)
     foreign = {"memstream-letter": b"5:7", "memstream-settled": b"discarded", f"memstream-{name}": value}
     record.headers = (*record.headers, *foreign.items())
-    settles(record)
-    assert concerns(record, erasure(at=AT + timedelta(days=9_000)), (), ())
+    settled_offset(record)
+    assert is_covered(record, erasure(at=AT + timedelta(days=9_000)), (), ())

@@ -7,7 +7,7 @@ from msgspec import structs
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.extraction.parked import ParkedRequestAgent
+from agents.extraction.parked_requests import ParkedRequestAgent
 from agents.models.batches import ModelBatches
 from agents.models.port import Call
 from schemas import codec, ids
@@ -104,3 +104,8 @@ class Worker:
     @property
     def controls(self) -> list[WindowControl]:
         return [codec.decode(record.value, WindowControl) for record in self.publisher.on(topics.WINDOW_CONTROL)]
+
+
+def patient(number: int, **changed: object) -> ExtractionRequest:
+    """A request of which nobody waits for the answer, so that it may share a call."""
+    return structs.replace(asked(number), may_wait=True, **changed)

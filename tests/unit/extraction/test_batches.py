@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinks.extraction.batches import Bounds, Waiting, worth_a_batch
+from sinks.extraction.batches import Bounds, Waiting, batch_members
 
 BOUNDS = Bounds(requests=3, bytes=100, wait_s=60.0)
 
@@ -42,7 +42,7 @@ def waiting(*each: tuple[int, float]) -> list[Waiting]:
     ],
 )
 def test_a_batch_is_worth_it_once_it_is_full_or_somebody_waited_long_enough(each, chosen):
-    assert worth_a_batch(waiting(*each), BOUNDS) == chosen
+    assert batch_members(waiting(*each), BOUNDS) == chosen
 
 
 sizes = st.lists(st.tuples(st.integers(1, 150), st.floats(0, 120)), max_size=8)
@@ -50,7 +50,7 @@ sizes = st.lists(st.tuples(st.integers(1, 150), st.floats(0, 120)), max_size=8)
 
 @given(sizes)
 def test_a_batch_keeps_its_bounds_and_takes_the_first(each):
-    chosen = worth_a_batch(waiting(*each), BOUNDS)
+    chosen = batch_members(waiting(*each), BOUNDS)
     assert chosen == [f"{place}" for place in range(len(chosen))]
     assert len(chosen) <= BOUNDS.requests
     assert len(chosen) == 1 or sum(each[int(place)][0] for place in chosen) <= BOUNDS.bytes

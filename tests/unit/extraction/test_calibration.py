@@ -6,7 +6,7 @@ from collections import deque
 
 import pytest
 
-from agents.extraction.calibration import MOST_UNDER_WAY, CalibrationLearner
+from agents.extraction.calibration import MAX_PENDING, CalibrationLearner
 from agents.models.port import Call
 from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
@@ -46,10 +46,10 @@ async def test_nothing_is_taught_without_a_store_or_without_calls():
 async def test_lessons_do_not_pile_up_before_a_store_that_hangs():
     calibrations = FakeCalibrations(takes_s=1_000)
     teacher = CalibrationLearner(calibrations)
-    for _ in range(2 * MOST_UNDER_WAY):
+    for _ in range(2 * MAX_PENDING):
         teacher.learn("claude-a", CALLS)
     await asyncio.sleep(2_000)
-    assert calibrations.lessons == MOST_UNDER_WAY
+    assert calibrations.lessons == MAX_PENDING
 
 
 async def test_closing_ends_what_is_under_way():

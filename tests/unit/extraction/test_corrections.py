@@ -1,13 +1,13 @@
 """A proposal that corrects another one of its slice ends what is made of that one, where nothing else says so."""
 
 import pytest
+from msgspec import structs
 
 from agents.extraction.corrections import corrected
 from agents.extraction.records import candidate_batches
 from agents.models.port import Answer, Proposal
-from schemas import ids
 from schemas.policies.policies import Policy
-from tests.groups import says, slices_of
+from tests.groups import group_message, slices_of
 from tests.slices import MONDAY, said, slice_of
 
 MEDIUM, LARGE = "User takes the jacket in medium.", "User takes the jacket in large."
@@ -58,17 +58,30 @@ def test_what_is_said_besides_takes_nothing_back(second: str, text: str) -> None
 
 def test_nobody_takes_back_what_another_said() -> None:
     policy = Policy(name="group", namespaces=("{app_id}",))
-    (request,) = slices_of([says(0, "ada", "I take medium."), says(1, "bob", "Sorry, large.")], policy)
+    (request,) = slices_of(
+        [group_message(0, "ada", "I take medium."), group_message(1, "bob", "Sorry, large.")], policy
+    )
     first, second = (message.message_id for message in request.messages)
 
     assert corrected(request, (proposed(MEDIUM, first), proposed(LARGE, second))) == {}
 
 
-def test_a_candidate_ends_the_memory_of_the_one_that_it_corrects() -> None:
+def test_a_candidate_names_the_one_that_it_corrects_by_the_rules() -> None:
     request = slice_of("I take the jacket in medium.", "Sorry, large.")
     answer = Answer(provider="claude", model="m", proposals=(proposed(MEDIUM, "m1"), proposed(LARGE, "m2")))
 
     (batch,) = candidate_batches(request, answer, MONDAY)
 
     medium, large = batch.candidates
-    assert (medium.supersedes, large.supersedes) == ((), (ids.memory_id(medium.candidate_id),))
+    assert (medium.corrects, large.corrects) == ((), (medium.candidate_id,))
+
+
+def test_a_candidate_names_the_one_that_it_corrects_by_the_answer() -> None:
+    request = slice_of("my brother Elias is a pilot", "did I say brother? cousin!")
+    brother = structs.replace(proposed("User's brother Elias is a pilot", "m1"), number=2)
+    cousin = structs.replace(proposed("User's cousin Elias is a pilot", "m2"), number=4, corrects=(2, 3))
+
+    (batch,) = candidate_batches(request, Answer(provider="claude", model="m", proposals=(brother, cousin)), MONDAY)
+
+    first, second = batch.candidates
+    assert (first.corrects, second.corrects) == ((), (first.candidate_id,))

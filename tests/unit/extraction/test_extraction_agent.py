@@ -181,7 +181,7 @@ async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_pol
 
 async def test_an_answer_that_came_from_elsewhere_is_told_to_who_counts_answers(worker):
     told: list[Answer] = []
-    worker.extractor._taken = told.append
+    worker.extractor._on_batch_answer = told.append
     answer = Answer(provider="claude", model="a-model")
     assert await worker.extractor.enrol_in_batch(asked(), "owner", lambda: True)
     assert await worker.extractor.store_and_publish(asked(), "owner", answer, lambda: True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from agents.extraction.erased import summary_without_erased
+from agents.extraction.erasure_filter import summary_without_erased
 from agents.models.port import Summary
 from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected

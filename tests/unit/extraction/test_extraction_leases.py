@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.extraction.extractor import LEASE_S
 from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
@@ -126,8 +126,8 @@ async def test_what_a_model_rejected_as_the_partition_was_lost_is_told_by_the_ne
     assert given.acked
     assert not next_owner.provider.asked
     (letter,) = next_owner.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "refused"
-    assert letter_headers(letter.headers)["detail"] == "the model refused"
+    assert dead_letter_headers(letter.headers)["reason"] == "refused"
+    assert dead_letter_headers(letter.headers)["detail"] == "the model refused"
     await next_owner.take(asked())
     await asyncio.sleep(2)
     assert next_owner.provider.asked == {asked().request_id: 1}, "a dead letter that was told may be replayed"

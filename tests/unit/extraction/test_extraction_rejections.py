@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.windows.records import outgoing
 from agents.windows.undecodable import REQUEST_ID
 from schemas import codec
@@ -29,7 +29,7 @@ async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_
     assert batch.acked
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert codec.decode(letter.value, ExtractionRequest) == asked()
-    assert letter_headers(letter.headers)["reason"] == "refused"
+    assert dead_letter_headers(letter.headers)["reason"] == "refused"
     (control,) = worker.controls
     assert (control.kind, control.request_id, control.reason) == (
         "extraction_failed",
@@ -47,7 +47,7 @@ async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes
     await asyncio.sleep(2)
     assert batch.acked
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
-    assert (letter.value, letter_headers(letter.headers)["stage"]) == (b"{}", "extraction")
+    assert (letter.value, dead_letter_headers(letter.headers)["stage"]) == (b"{}", "extraction")
     assert len(worker.candidates) == 2
 
 
@@ -89,7 +89,7 @@ async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_
     batch = await worker.take(asked())
     await asyncio.sleep(2)
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "unforeseen"
+    assert dead_letter_headers(letter.headers)["reason"] == "unforeseen"
     (control,) = worker.publisher.on(topics.WINDOW_CONTROL)
     assert codec.decode(control.value, WindowControl).kind == "extraction_failed"
     assert batch.acked

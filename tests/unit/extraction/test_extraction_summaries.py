@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.extraction.extractor import LEASE_S
 from agents.models.port import Answer
 from schemas import codec
@@ -95,7 +95,7 @@ async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_w
     assert batch.acked
     (letter,) = worker.publisher.records
     assert codec.decode(letter.value, ExtractionRequest) == left()
-    assert letter_headers(letter.headers)["reason"] == "refused"
+    assert dead_letter_headers(letter.headers)["reason"] == "refused"
     assert str(worker.extractions.rows[left().request_id].failed) == "refused: the model refused"
 
 
@@ -108,7 +108,7 @@ async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_fo
     await worker.take(*confused)
     await asyncio.sleep(2)
     letters = worker.publisher.on(topics.DEAD_LETTERS)
-    assert [letter_headers(letter.headers)["reason"] for letter in letters] == ["invalid", "invalid"]
+    assert [dead_letter_headers(letter.headers)["reason"] for letter in letters] == ["invalid", "invalid"]
     assert len(worker.publisher.records) == sent + len(letters) + 1, (
         "only the extraction's window is told of its failure"
     )

@@ -1,5 +1,6 @@
-"""Thousands of conversations of several people: never a fact of one in another's memory."""
+"""Many conversations of several people: never a fact of one in another's memory."""
 
+import os
 import random
 
 import pytest
@@ -7,12 +8,13 @@ import pytest
 from schemas.extraction.candidates import Candidate, Source
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Policy, Triggers
-from tests.groups import PEOPLE, batches_of, generated, misplaced, sayers, says, slices_of
+from schemas.policies.policies import Policy
+from schemas.policies.triggers import Triggers
+from tests.groups import PEOPLE, batches_of, generated, group_message, misplaced, slices_of, speakers
 from tests.memories import a_memory
 from tests.slices import MONDAY
 
-CONVERSATIONS = 3_000
+CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "600"))
 TRIGGERS = (Triggers(), Triggers(on_exchange=True), Triggers(after_tokens=60))
 TEMPLATES = (
     ("{app_id}/{user_id}",),
@@ -70,7 +72,7 @@ async def test_no_fact_of_one_person_is_in_the_memory_of_another(part: int) -> N
             assert [batch.part for batch in batches] == [*range(1, len(request.namespaces) + 1)]
             for batch in batches:
                 candidates += len(batch.candidates)
-                wrong = [each for each in batch.candidates if is_wrong(each, batch.namespace, request, sayers(said))]
+                wrong = [each for each in batch.candidates if is_wrong(each, batch.namespace, request, speakers(said))]
                 mistakes += [f"{number}: {batch.namespace}: {each}" for each in wrong]
 
     assert not mistakes
@@ -79,7 +81,9 @@ async def test_no_fact_of_one_person_is_in_the_memory_of_another(part: int) -> N
 
 async def test_what_everybody_says_in_the_same_words_is_remembered_for_each() -> None:
     rules = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
-    (request,) = slices_of([says(0, "ada", "I work as a nurse."), says(1, "bob", "I work as a nurse.")], rules)
+    (request,) = slices_of(
+        [group_message(0, "ada", "I work as a nurse."), group_message(1, "bob", "I work as a nurse.")], rules
+    )
 
     adas, shared, bobs = await batches_of(request, rules)
 
@@ -95,7 +99,7 @@ async def test_a_person_ends_what_they_said_in_a_shared_namespace_and_nobody_els
         source = Source(conversation_id="earlier", message_id=who, user_id=who)
         return a_memory(f"{who} lives in Berlin.", MONDAY, memory_id=who, namespace="kitchen", sources=(source,))
 
-    said = [says(0, "ada", "Hello."), says(1, "bob", "I live in Lyon.")]
+    said = [group_message(0, "ada", "Hello."), group_message(1, "bob", "I live in Lyon.")]
     (request,) = slices_of(said, rules)
 
     (batch,) = await batches_of(request, rules, lives("ada"), lives("bob"))

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from agents.extraction.erased import proposals_without_erased
+from agents.extraction.erasure_filter import proposals_without_erased
 from agents.extraction.records import answer_records
 from agents.models.port import Answer
 from schemas import codec

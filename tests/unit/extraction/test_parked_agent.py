@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.extraction.extractor import LEASE_S
 from schemas import codec
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -58,7 +58,7 @@ async def test_what_cannot_be_parked_is_given_up(worker):
     batch = await worker.take(asked())
     await asyncio.sleep(2)
     assert batch.acked
-    assert [letter_headers(letter.headers)["reason"] for letter in worker.publisher.on(topics.DEAD_LETTERS)] == [
+    assert [dead_letter_headers(letter.headers)["reason"] for letter in worker.publisher.on(topics.DEAD_LETTERS)] == [
         "unstorable"
     ]
 
@@ -120,7 +120,10 @@ async def test_what_can_never_be_answered_is_dead_lettered_as_it_came_and_its_wi
     await ticked(worker, 3)
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert codec.decode(letter.value, ExtractionRequest) == asked()
-    assert (letter_headers(letter.headers)["topic"], letter_headers(letter.headers)["offset"]) == (topics.REQUESTS, "0")
+    assert (dead_letter_headers(letter.headers)["topic"], dead_letter_headers(letter.headers)["offset"]) == (
+        topics.REQUESTS,
+        "0",
+    )
     assert [(control.kind, control.request_id) for control in worker.controls] == [
         ("extraction_failed", asked().request_id)
     ]
@@ -133,7 +136,7 @@ async def test_a_parked_request_that_no_longer_decodes_is_a_dead_letter(worker):
     row = worker.parking.rows[asked().request_id]
     row.parked = structs.replace(row.parked, value=b"{}", headers=(("request-id", asked().request_id.encode()),))
     await ticked(worker, 2)
-    assert [letter_headers(letter.headers)["reason"] for letter in worker.publisher.on(topics.DEAD_LETTERS)] == [
+    assert [dead_letter_headers(letter.headers)["reason"] for letter in worker.publisher.on(topics.DEAD_LETTERS)] == [
         "invalid"
     ]
     assert worker.parking.rows == {}

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agents.extraction.related import ASKED_CHARS, RelatedMemories
+from agents.extraction.related import MAX_QUERY_CHARS, RelatedMemories
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
-from tests.fakes.embedder import ListeningEmbedder
+from tests.fakes.embedder import RecordingEmbedder
 from tests.fakes.sinks import FakeVectors
-from tests.groups import TEAM, says, slices_of
+from tests.groups import TEAM, group_message, slices_of
 from tests.slices import known, said, slice_of
 
 
@@ -68,7 +68,9 @@ async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
     adas = structs.replace(known(tea, memory_id="adas"), namespace="kitchen/ada")
     bobs = structs.replace(known(tea, memory_id="bobs"), namespace="kitchen/bob")
     shared = structs.replace(known(tea, memory_id="shared"), namespace="kitchen")
-    (request,) = slices_of([says(0, "ada", "Hello."), says(1, "bob", "I drink green tea daily.")], TEAM)
+    (request,) = slices_of(
+        [group_message(0, "ada", "Hello."), group_message(1, "bob", "I drink green tea daily.")], TEAM
+    )
     related = await looking_up(FakeEmbedder(), adas, bobs, shared)
     found = await related.of(request, TEAM)
     assert {each.memory_id for each in found} == {"bobs", "shared"}
@@ -85,7 +87,7 @@ async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
 async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_the_policy_keeps(
     privacy: Privacy, sent: str
 ) -> None:
-    embedder = ListeningEmbedder()
+    embedder = RecordingEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
     embedder.heard.clear()
     request = slice_of("Write to anna@example.org, the password is EXAMPLE-pw1")
@@ -94,11 +96,11 @@ async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_th
 
 
 async def test_no_more_than_the_beginning_of_a_long_message_is_sent() -> None:
-    embedder = ListeningEmbedder()
+    embedder = RecordingEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
     embedder.heard.clear()
-    await related.of(slice_of("x" * (ASKED_CHARS - 5) + " the password is EXAMPLE-pw1"), Policy(name="p"))
+    await related.of(slice_of("x" * (MAX_QUERY_CHARS - 5) + " the password is EXAMPLE-pw1"), Policy(name="p"))
     (sent,) = embedder.heard
-    assert len(sent) == ASKED_CHARS
-    await related.of(slice_of("x" * (ASKED_CHARS - 25) + " the password is EXAMPLE-pw1"), Policy(name="p"))
+    assert len(sent) == MAX_QUERY_CHARS
+    await related.of(slice_of("x" * (MAX_QUERY_CHARS - 25) + " the password is EXAMPLE-pw1"), Policy(name="p"))
     assert "the password is [PASS" in embedder.heard[1] and "EXAMPLE" not in embedder.heard[1]

@@ -11,7 +11,7 @@ from schemas.conversations.messages import Message
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from tests.groups import says, slices_of
+from tests.groups import group_message, slices_of
 from tests.slices import MONDAY, said, slice_of
 
 GROUP = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
@@ -51,7 +51,11 @@ def test_that_may_lie_before_the_slice() -> None:
 
 
 def test_a_wish_goes_where_its_person_feeds_and_means_what_that_person_said() -> None:
-    request = group(says(0, "ada", "I smoke."), says(1, "bob", "I live in Lyon."), says(2, "ada", "Forget that."))
+    request = group(
+        group_message(0, "ada", "I smoke."),
+        group_message(1, "bob", "I live in Lyon."),
+        group_message(2, "ada", "Forget that."),
+    )
 
     found = batches(request)
 
@@ -64,7 +68,7 @@ def test_a_wish_goes_where_its_person_feeds_and_means_what_that_person_said() ->
 
 
 def test_where_several_people_feed_a_namespace_a_statement_names_the_person() -> None:
-    request = group(says(0, "bob", "Hello."), says(1, "ada", "Forget that I live in Berlin."))
+    request = group(group_message(0, "bob", "Hello."), group_message(1, "ada", "Forget that I live in Berlin."))
 
     found = batches(request)
 

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.conn import AIOKafkaConnection
 from aiokafka.protocol.metadata import MetadataResponse_v1
 
-from streams.kafka.producers import stopped_after
+from streams.kafka.producers import stop_within
 
 MANY_BYTES = 16_000_000  # more than sockets take that nobody reads from
 
@@ -52,7 +52,7 @@ async def test_a_broker_that_is_silent_holds_nothing_up_and_nothing_is_left(
             await producer._sender.start()
             await producer.send("t", b"x" * MANY_BYTES)
             await broker.known.wait()
-            assert isinstance(await stopped_after(producer, 0.1), TimeoutError)
+            assert isinstance(await stop_within(producer, 0.1), TimeoutError)
             assert asyncio.all_tasks() == {asyncio.current_task()}
             broker.transport.resume_reading()
             await broker.lost.wait()

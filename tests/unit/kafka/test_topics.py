@@ -65,7 +65,7 @@ def test_a_deployment_chooses_how_long_by_the_topics_name_whatever_its_prefix():
 
 @pytest.mark.parametrize("name", ["memory.state", "memory.policies", "chat.message", ""])
 def test_what_is_compacted_or_unknown_has_no_time_of_its_own(name: str):
-    with pytest.raises(Misconfigured, match=r"none of the topics whose time can be chosen: chat\.messages, "):
+    with pytest.raises(Misconfigured, match=r"not a topic whose retention can be set: chat\.messages, "):
         load(kept_days={name: 3})
 
 

@@ -135,8 +135,8 @@ async def test_what_cannot_be_read_stays_as_it_came_and_says_why(theirs: Any, re
     right = avro(theirs)
     cases = {
         b"\0\0\0\3\xe7{}": ("unknown_schema", "does not know schema 999"),
-        b"\0\0": ("undecodable", "ends before a schema's number"),
-        right[:9]: ("undecodable", "not as schema 1 says"),
+        b"\0\0": ("undecodable", "ends before the number of the schema"),
+        right[:9]: ("undecodable", "does not match schema 1"),
         right + b"more": ("undecodable", "4 bytes are left over"),
     }
     read = await WireFormat(registry).read([*cases, right])

@@ -33,22 +33,22 @@ class Watched:
         """With a look each second, as a worker does."""
         for _ in range(seconds):
             self.now_s += 1
-            self.collector.look()
+            self.collector.sample()
 
     @property
     def late_s(self) -> float | None:
         return self.value("consumer_lag_seconds", topic=TOPIC)
 
-    async def reach(self, partition: int, at_s: float) -> None:
+    async def policy_preview(self, partition: int, at_s: float) -> None:
         record: Any = SimpleNamespace(timestamp=int(at_s * 1000))
         await self.handle(Batch(TOPIC, partition, 0, 1, [record], self.stage.fence, lambda: None))
 
 
 async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time():
     watched = Watched({(TOPIC, 0): 5, (TOPIC, 1): 2, (TOPIC, 2): 0})
-    await watched.reach(0, NOW_S - 30)
-    await watched.reach(1, NOW_S - 90)
-    await watched.reach(2, NOW_S - 500)
+    await watched.policy_preview(0, NOW_S - 30)
+    await watched.policy_preview(1, NOW_S - 90)
+    await watched.policy_preview(2, NOW_S - 500)
     assert watched.value("consumer_lag_messages", topic=TOPIC) == 7
     assert watched.value("consumer_lag_seconds", topic=TOPIC) == 90, "the third partition is read to its end"
     assert len(watched.handled) == 3
@@ -56,14 +56,14 @@ async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time
 
 async def test_a_message_after_an_idle_night_counts_from_when_it_came():
     watched = Watched({(TOPIC, 0): 0})
-    await watched.reach(0, NOW_S)
+    await watched.policy_preview(0, NOW_S)
     watched.passed(36_000)
     watched.stage.behind[TOPIC, 0] = 1
     watched.passed(1)
     assert watched.late_s == 1
     watched.passed(9)
     assert watched.late_s == 10, "nothing was handed out meanwhile"
-    await watched.reach(0, watched.now_s - 9)
+    await watched.policy_preview(0, watched.now_s - 9)
     assert watched.late_s == 9, "it was published a second after the last look that found no lag"
 
 
@@ -73,7 +73,7 @@ async def test_a_worker_that_is_behind_counts_from_when_it_got_the_partition_and
     assert watched.late_s == 0
     watched.passed(30)
     assert watched.late_s == 30
-    await watched.reach(0, watched.now_s - 7_200)
+    await watched.policy_preview(0, watched.now_s - 7_200)
     assert watched.late_s == 7_200
     watched.passed(1)
     assert watched.late_s == 7_201
@@ -81,7 +81,7 @@ async def test_a_worker_that_is_behind_counts_from_when_it_got_the_partition_and
 
 async def test_what_another_worker_has_by_now_is_forgotten():
     watched = Watched({(TOPIC, 0): 5})
-    await watched.reach(0, NOW_S - 500)
+    await watched.policy_preview(0, NOW_S - 500)
     assert watched.late_s == 500
     watched.stage.behind = {}
     watched.passed(10)

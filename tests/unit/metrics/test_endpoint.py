@@ -5,7 +5,7 @@ import socket
 import httpx
 import pytest
 
-from deploy.metrics.endpoint import served
+from deploy.metrics.endpoint import serve_metrics
 from deploy.metrics.meters import Meters
 from schemas.errors import Misconfigured
 
@@ -14,7 +14,7 @@ HOST = "127.0.0.1"
 
 async def test_metrics_are_prometheus_text_and_readiness_names_what_is_missing():
     missing = ["memstream-windows"]
-    async with served(HOST, 0, Meters().registry, lambda: missing) as port, httpx.AsyncClient() as client:
+    async with serve_metrics(HOST, 0, Meters().registry, lambda: missing) as port, httpx.AsyncClient() as client:
 
         async def get(path: str) -> httpx.Response:
             return await client.get(f"http://{HOST}:{port}{path}")
@@ -33,5 +33,5 @@ async def test_a_port_that_is_taken_is_named_with_its_setting():
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(Misconfigured, match=f"port {port} .*MEMSTREAM_METRICS_PORT"):
-            async with served(HOST, port, Meters().registry, list):
+            async with serve_metrics(HOST, port, Meters().registry, list):
                 pass

@@ -15,7 +15,7 @@ from agents.models.port import Context
 from agents.windows.records import outgoing
 from deploy.metrics.instrumented import MeasuredProvider, MeasuredPublisher
 from deploy.metrics.meters import Meters
-from deploy.metrics.sampled import ask
+from deploy.metrics.sampling import provider_states
 from schemas import codec
 from schemas.budgets.usage import Consumed
 from schemas.conversations.messages import Scope
@@ -149,11 +149,11 @@ async def test_the_state_of_each_breaker_is_told_and_that_of_no_other_provider()
     meters, calls = Meters(), FakeCalls()
     guarded = GuardedCalls(calls, 1, breaker=Breaker(most_outages=1), clock=lambda: 0.0)
     asked_by_rules = OfflineProvider()
-    await ask(meters, [ModelProvider(guarded), asked_by_rules])
+    await provider_states(meters, [ModelProvider(guarded), asked_by_rules])
     assert breakers(meters) == {"closed": 1, "open": 0, "half-open": 0}
     guarded._breaker.started()
     guarded._breaker.failed(0.0)
-    await ask(meters, [ModelProvider(guarded), asked_by_rules])
+    await provider_states(meters, [ModelProvider(guarded), asked_by_rules])
     assert breakers(meters) == {"closed": 0, "open": 1, "half-open": 0}
 
 
@@ -162,7 +162,7 @@ async def test_a_provider_that_failed_is_not_available_until_a_probe_was_answere
     provider = ModelProvider(GuardedCalls(FakeCalls(), 1, breaker=breaker, clock=lambda: now))
 
     async def available() -> float:
-        await ask(meters, [provider])
+        await provider_states(meters, [provider])
         (sample,) = meters.available.collect()[0].samples
         return sample.value
 

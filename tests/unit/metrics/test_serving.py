@@ -1,17 +1,25 @@
 """What the API answers is counted by route, never by what paths name, and so is what of memory it hands out."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversation, Conversations
+from agents.conversations.token_count_cache import TokenCountCache
+from agents.retrieval.recall import Recall
 from agents.windows.terms import WindowTerms
 from deploy.metrics.api_meters import ApiMeters
-from deploy.metrics.serving import MeasuredAccesses, MeasuredContexts, MeasuredRecall, MeasuredRequests, out_of_context
+from deploy.metrics.measured_services import (
+    MeasuredAccesses,
+    MeasuredContexts,
+    MeasuredRecall,
+    MeasuredRequests,
+    out_of_context,
+)
 from schemas.conversations.contexts import ContextQuery
 from schemas.policies.policies import DEFAULT_POLICY
-from schemas.retrieval.blocks import Block, BlockPassage
+from schemas.retrieval.blocks import Block, BlockPassage, BlockQuery
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.api import NOON, POLICIES, Api, a_memory, words
 from tests.fakes.accesses import FakeAccesses
@@ -74,7 +82,7 @@ async def test_it_is_told_how_full_contexts_are_and_what_memory_adds_to_prompts(
     plain.archive.say("talk", ("user", "Hello there."), app_id="app", user_id="ada")
     conversation = await Conversations(FakeWindows(), plain.archive, POLICIES).find("talk", lambda name: True)
     terms = WindowTerms(POLICIES, ModelLimits(default=1_000, context_tokens={}))
-    contexts = MeasuredContexts(plain.archive, terms, KeptCounts(words), lambda: NOON, meters=measured.meters)
+    contexts = MeasuredContexts(plain.archive, terms, TokenCountCache(words), lambda: NOON, meters=measured.meters)
     assert conversation is not None
     made = await contexts.build(conversation, ContextQuery(max_tokens=100))
     assert measured.value("context_used_ratio_count") == 1
@@ -94,6 +102,21 @@ def test_passages_older_than_their_context_were_needed_again() -> None:
     block = Block(text="", tokens=0, max_tokens=0, said=tuple(said))
     assert out_of_context(block, conversation) == [said[0]]
     assert out_of_context(block, None) == []
+
+
+async def test_messages_that_are_asked_for_again_are_counted(measured: Measured, monkeypatch: pytest.MonkeyPatch):
+    state = a_state("talk")
+    conversation = Conversation(state.scope, ("app/ada",), DEFAULT_POLICY, state)
+    said = (passage("talk", AT_S - 2), passage("talk", AT_S - 1), passage("talk", AT_S))
+
+    async def made(*_: object) -> Block:
+        return Block(text="", tokens=0, max_tokens=0, said=said)
+
+    monkeypatch.setattr(Recall, "block", made)
+    nothing: Any = None
+    recall = MeasuredRecall(*[nothing] * 6, meters=measured.meters)
+    await recall.block(BlockQuery(text="What?"), conversation)
+    assert measured.value("messages_asked_again_total") == 2
 
 
 def passage(conversation_id: str, at: float) -> BlockPassage:

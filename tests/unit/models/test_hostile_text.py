@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agents.extraction.corrections import takes_back
-from agents.models.answers.candidates import Draft, check
+from agents.models.answers.candidates import check
+from agents.models.answers.drafts import Draft
 from agents.models.answers.replies import read_reply
 from agents.models.answers.summaries import estimated_tokens, fitted
 from agents.models.dates.dates import dates_in, event_time, local, with_dates
@@ -18,10 +19,11 @@ from agents.models.offline.excerpt import excerpt
 from agents.models.offline.provider import findings
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.languages import language_of
-from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
-from agents.models.offline.rules.sentences import LONGEST_CHARS, sentences
-from agents.models.offline.statements import LONGEST_READ_CHARS, TONGUES
+from agents.models.offline.rules.rule_engine import Finding
+from agents.models.offline.rules.sentences import MAX_CHARS, sentences
+from agents.models.offline.rules.standing_findings import apply_rules
+from agents.models.offline.statements import LANGUAGE_RULES, MAX_READ_CHARS
 from agents.models.offline.wishes import wishes_in
 from agents.models.prompts.extraction import data_part
 from agents.privacy.scrub import scrub
@@ -62,7 +64,7 @@ def found_in(text: str) -> object:
 
 
 def dated(text: str) -> object:
-    return [with_dates(text, dates_in(text, MONDAY, language), language) for language in TONGUES]
+    return [with_dates(text, dates_in(text, MONDAY, language), language) for language in LANGUAGE_RULES]
 
 
 def wished(text: str) -> object:
@@ -120,8 +122,8 @@ def test_time_grows_no_faster_behind_words_that_open_a_pattern(
 
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
 def test_sentence_of_the_greatest_length_is_read(unit: str) -> None:
-    for tongue in TONGUES.values():
-        list(read(tongue, of_chars(unit, LONGEST_CHARS), MONDAY))
+    for tongue in LANGUAGE_RULES.values():
+        list(apply_rules(tongue, of_chars(unit, MAX_CHARS), MONDAY))
 
 
 @unhurried
@@ -147,9 +149,9 @@ def test_any_slice_is_put_into_a_prompt(text: str, at: datetime, zone: str | Non
 
 
 @unhurried
-@given(st.sampled_from(sorted(TONGUES)), wordy, moments)
+@given(st.sampled_from(sorted(LANGUAGE_RULES)), wordy, moments)
 def test_any_sentence_of_a_language_is_read(language: str, text: str, at: datetime) -> None:
-    list(read(TONGUES[language], text, at))
+    list(apply_rules(LANGUAGE_RULES[language], text, at))
 
 
 @pytest.mark.parametrize("zone", UNUSABLE_ZONES, ids=ascii)
@@ -208,16 +210,16 @@ def test_spaces_before_a_secret_do_not_hide_it() -> None:
 
 def test_only_the_beginning_of_a_very_long_message_is_read() -> None:
     filler = "What is this? "
-    long = filler * (LONGEST_READ_CHARS // len(filler))
+    long = filler * (MAX_READ_CHARS // len(filler))
     texts = [finding.text for _, finding in findings(said(f"I like tea. {long} I like wine. "))]
     assert texts == ["User likes tea."]
 
 
 def test_sentence_that_the_bound_cuts_is_not_read() -> None:
     question = "What is this? "
-    before = of_chars(question, LONGEST_READ_CHARS // len(question) * len(question) - len(question) * 2)
+    before = of_chars(question, MAX_READ_CHARS // len(question) * len(question) - len(question) * 2)
     cut = "I like tea" + " very" * 20 + " and no more."
-    assert len(before) < LONGEST_READ_CHARS < len(before + cut)
+    assert len(before) < MAX_READ_CHARS < len(before + cut)
     assert list(findings(said(before + cut))) == []
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.models.calls.metering import FEWEST_TOKENS, LONGEST_CHARS, Meter
+from agents.models.calls.metering import MAX_CHARS, MIN_TOKENS, Meter
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Call, Usage
 from agents.models.prompts.questions import REPAIR
@@ -96,7 +96,7 @@ async def test_what_the_api_adds_for_the_schema_does_not_spoil_a_short_request(p
     assert (await provider.extract(slice_of("I live in Turin."), knowing())).calls == ()
 
 
-@pytest.mark.parametrize(("chars", "measured"), [(4 * FEWEST_TOKENS - 100, 0), (4 * FEWEST_TOKENS, 1)])
+@pytest.mark.parametrize(("chars", "measured"), [(4 * MIN_TOKENS - 100, 0), (4 * MIN_TOKENS, 1)])
 def test_short_requests_teach_nothing(count: Counting, chars: int, measured: int) -> None:
     assert len(Meter(count).measured((), ("a" * chars,), BILLED)) == measured
 
@@ -107,5 +107,5 @@ def test_tokens_read_from_or_written_to_the_cache_are_billed(count: Counting) ->
 
 
 def test_text_that_would_hold_up_the_event_loop_is_not_counted(count: Counting) -> None:
-    assert Meter(count).measured((), ("a" * (LONGEST_CHARS + 1),), BILLED) == ()
+    assert Meter(count).measured((), ("a" * (MAX_CHARS + 1),), BILLED) == ()
     assert not count.counted

@@ -12,13 +12,13 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Context, Subject, Usage
 from agents.models.prompts import compaction, rating, shortening
-from agents.models.prompts.questions import LEAST_ANSWER_TOKENS, extraction_question, summary_question
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS, extraction_question, summary_question
 from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.policies import Policy
+from tests.fakes.budget_guard import FakeBudgetGuard
 from tests.fakes.calls import FakeCalls
 from tests.fakes.clock import settled
-from tests.fakes.energy import FakeEnergy
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, known, slice_of
 
@@ -32,21 +32,21 @@ def words(text: str) -> int:
 
 
 @pytest.fixture
-def energy() -> FakeEnergy:
-    return FakeEnergy()
+def energy() -> FakeBudgetGuard:
+    return FakeBudgetGuard()
 
 
 @pytest.fixture
-async def claude(server: MessagesServer, energy: FakeEnergy):
+async def claude(server: MessagesServer, energy: FakeBudgetGuard):
     provider = ClaudeProvider(
-        "claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0, max_retries=0, energy=energy,
+        "claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0, max_retries=0, budget_guard=energy,
         compaction_model="claude-test-2",
     )  # fmt: skip
     yield provider
     await provider.close()
 
 
-def billed(energy: FakeEnergy) -> list[Usage]:
+def billed(energy: FakeBudgetGuard) -> list[Usage]:
     ((_, bills, _),) = energy.settled
     return [bill.usage for bill in bills]
 
@@ -97,7 +97,7 @@ async def test_an_outage_is_billed_nothing_and_gives_back_what_was_reserved(clau
 
 async def test_a_call_that_is_cut_off_gives_back_what_was_reserved(energy):
     calls = FakeCalls(takes_s=60)
-    calling = asyncio.create_task(ModelProvider(calls, energy=energy).extract(SLICE, knowing()))
+    calling = asyncio.create_task(ModelProvider(calls, budget_guard=energy).extract(SLICE, knowing()))
     await settled()
     assert calls.running
     calling.cancel()
@@ -130,10 +130,10 @@ def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_backg
 
 def test_the_most_a_question_can_cost_is_its_two_calls_at_their_dearest():
     question = extraction_question(slice_of("tea " * 1_000), knowing())
-    calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.asked)
+    calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.user_prompt)
     most = Bounds(words).of(calls, question)
-    assert most.cache_write_tokens >= 2 * 1.6 * counted + LEAST_ANSWER_TOKENS
-    assert most.output_tokens == LEAST_ANSWER_TOKENS + calls.larger_max_tokens
+    assert most.cache_write_tokens >= 2 * 1.6 * counted + MIN_ANSWER_TOKENS
+    assert most.output_tokens == MIN_ANSWER_TOKENS + calls.larger_max_tokens
     assert most.input_tokens == most.cache_read_tokens == 0
 
 
@@ -144,7 +144,7 @@ def test_a_text_that_is_too_long_to_count_is_estimated():
         counted.append(text)
         return 1
 
-    question = replace(extraction_question(SLICE, knowing()), asked="tea " * 20_000)
+    question = replace(extraction_question(SLICE, knowing()), user_prompt="tea " * 20_000)
     most = Bounds(count).of(FakeCalls(), question)
-    assert question.asked not in counted
+    assert question.user_prompt not in counted
     assert most.cache_write_tokens > 80_000 / 3

@@ -1,8 +1,8 @@
 """Which words of a question are looked for together, and what passages with them are worth."""
 
-from sinks.passages.matching import COUNTED, word_sets
+from sinks.passages.matching import FREQUENT_FROM, word_sets
 
-TOTAL = 100 * COUNTED
+TOTAL = 100 * FREQUENT_FROM
 
 
 def sets(counts: dict[int, int], wanted: int = 400) -> list[str]:
@@ -18,16 +18,16 @@ def test_rare_words_come_alone_the_rarest_first_and_weigh_the_most():
 
 
 def test_frequent_words_are_looked_for_by_twos_where_rare_ones_find_enough():
-    assert sets({1: 900, 2: 2 * COUNTED, 3: 9 * COUNTED}) == ["1", "2 3"]
+    assert sets({1: 900, 2: 2 * FREQUENT_FROM, 3: 9 * FREQUENT_FROM}) == ["1", "2 3"]
 
 
 def test_frequent_words_are_looked_for_alone_as_well_where_rare_ones_find_too_little():
-    assert sets({1: 10, 2: COUNTED, 3: 9 * COUNTED}) == ["1", "2 3", "2", "3"]
-    assert sets({2: COUNTED}) == ["2"]
+    assert sets({1: 10, 2: FREQUENT_FROM, 3: 9 * FREQUENT_FROM}) == ["1", "2 3", "2", "3"]
+    assert sets({2: FREQUENT_FROM}) == ["2"]
 
 
 def test_of_many_frequent_words_the_rarest_are_paired():
-    counts = {number: number * COUNTED for number in range(1, 20)}
+    counts = {number: number * FREQUENT_FROM for number in range(1, 20)}
     assert len([each for each in sets(counts) if " " in each]) == 6
     assert {word for each in sets(counts) for word in each.split()} == {"1", "2", "3", "4"}
 
@@ -35,3 +35,20 @@ def test_of_many_frequent_words_the_rarest_are_paired():
 def test_a_word_that_more_passages_have_than_were_counted_is_worth_next_to_nothing():
     ((_, weight),) = word_sets({1: 2 * TOTAL}, TOTAL, 400)
     assert 0 < weight < 0.001
+
+
+def test_of_frequent_words_the_weightiest_sets_are_looked_for_until_enough_is_expected():
+    counts = {
+        1: 3 * FREQUENT_FROM,
+        2: 4 * FREQUENT_FROM,
+        3: 10 * FREQUENT_FROM,
+        4: 20 * FREQUENT_FROM,
+    }  # 120, 300 and 400 passages have two of 1, 2, 3
+    found = [words for words, _ in word_sets(counts, TOTAL, 400, foreseen=True)]
+    assert found == ["1 2", "1 3", "2 3"]
+    assert len(sets(counts)) == 10
+
+
+def test_what_one_frequent_word_finds_alone_is_looked_for_where_two_find_too_little():
+    counts = {1: FREQUENT_FROM, 2: 2 * FREQUENT_FROM}
+    assert [words for words, _ in word_sets(counts, TOTAL, 400, foreseen=True)] == ["1 2", "1"]

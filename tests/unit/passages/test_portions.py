@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agents.passages.indexer import STORED_AT_ONCE, portions
+from agents.passages.indexer import TRANSACTION_PASSAGES, portions
 
 
 def message(pieces: int) -> Any:
@@ -10,11 +10,11 @@ def message(pieces: int) -> Any:
 
 
 def test_short_messages_are_stored_together() -> None:
-    assert [len(part) for part in portions([message(1)] * (STORED_AT_ONCE + 5))] == [STORED_AT_ONCE, 5]
+    assert [len(part) for part in portions([message(1)] * (TRANSACTION_PASSAGES + 5))] == [TRANSACTION_PASSAGES, 5]
 
 
 def test_a_message_is_never_parted_whatever_its_length() -> None:
-    more_than_half, long = STORED_AT_ONCE // 2 + 1, 3 * STORED_AT_ONCE
+    more_than_half, long = TRANSACTION_PASSAGES // 2 + 1, 3 * TRANSACTION_PASSAGES
     built = [message(more_than_half), message(more_than_half), message(long), message(2)]
     assert [len(part) for part in portions(built)] == [more_than_half, more_than_half, long, 2]
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import agents.privacy
-from agents.passages.building import VERSION
+from agents.passages.chunking import VERSION
 from agents.passages.indexer import Recalled, build
 from schemas import codec
 from schemas.conversations.messages import Message
@@ -17,11 +17,11 @@ TEXTS = (
     "One sentence has a few words of its own. " * 60,
     "Write to ada@example.org, the password is hunter2Xy9!",
 )
-KNOWN = (1, "1d25f2218c914031", "8b2cce6c3891dc78")
+KNOWN = (1, "1d25f2218c914031", "f00b89a8c729febc")
 
 
 def test_whoever_changes_how_passages_are_built_raises_their_version() -> None:
-    """Where it fails: raise VERSION in agents/passages/building.py if what is indexed differs, and write down the new digests."""
+    """Where it fails: raise VERSION in agents/passages/chunking.py if what is indexed differs, and write down the new digests."""
     assert (VERSION, digest_of_builds(), digest_of_privacy()) == KNOWN
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from agents.policies.audience import MOST_PEOPLE, Audience
+from agents.policies.audience import MAX_PEOPLE, Audience
 from schemas.conversations.messages import Message, Scope
 from schemas.policies.policies import Policies
 from sinks.archive.messages import ArchivedMessage
@@ -68,6 +68,6 @@ async def test_across_partitions_the_times_tell_who_spoke_before() -> None:
 
 
 async def test_in_a_large_group_a_reply_goes_to_those_who_joined_last() -> None:
-    group = [joined(f"user-{number}", number) for number in range(MOST_PEOPLE + 5)]
+    group = [joined(f"user-{number}", number) for number in range(MAX_PEOPLE + 5)]
     (found,) = await feeds([said(99)], *group)
-    assert found == tuple(f"kitchen/user-{number}" for number in range(5, MOST_PEOPLE + 5))
+    assert found == tuple(f"kitchen/user-{number}" for number in range(5, MAX_PEOPLE + 5))

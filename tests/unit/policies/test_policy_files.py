@@ -40,6 +40,7 @@ def test_a_file_holds_a_policy_a_list_of_them_or_several_documents(file):
     [
         ("name: a\nmax_text_chars: 5\n", ":2: max_text_chars is 5: should be a whole number >= 20"),
         ("name: a\nmin_confidence: 1.5\n", ":2: min_confidence is 1.5: should be a number <= 1.0"),
+        ("name: a\nshare_wait_s: 1.0e+12\n", ":2: share_wait_s is 1000000000000.0: should be a number <= 3600.0"),
         ("name: a\nextract: yes\n", ":2: extract is 'yes': should be true or false, got text"),
         (
             "name: a\nstyle: poem\n",
@@ -65,7 +66,7 @@ def test_a_file_holds_a_policy_a_list_of_them_or_several_documents(file):
         ),
         ("match: {}\n", ":1: object missing required field `name`: add it"),
         ("just words\n", ":1: 'just words' is no policy: write its fields, beginning with `name: ...`"),
-        ("name: a\nname: b\n", ":2: not YAML: name stands there twice: mend the line"),
+        ("name: a\nname: b\n", ":2: not YAML: duplicate key name: mend the line"),
         ("name: a\n  b: [\n", ":2: not YAML: mapping values are not allowed here"),
         ("name: !!python/object/apply:os.getcwd []\n", ":1: not YAML: could not determine a constructor for the tag"),
         ("", ": holds no policy: write at least `name: ...`"),

@@ -3,9 +3,9 @@
 import pytest
 
 from agents.policies.changes import StoredPolicies, records
-from deploy.cli.policies import chosen
-from deploy.cli.policy_store import changes
-from deploy.policies.files import Written
+from deploy.cli.policies import policies_to_put
+from deploy.cli.policy_store import plan_changes
+from deploy.policies.files import PolicyText
 from schemas import codec
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
@@ -15,8 +15,8 @@ NOTES = Policy(name="notes", version=3, max_text_chars=90)
 KNOWN = StoredPolicies({"notes": NOTES}, {"notes": 3, "gone": 5}, {})
 
 
-def written(version: int | None = None, **settings) -> Written:
-    return Written(Policy(**{"name": "notes", "version": version or 1} | settings), version, "notes.yaml:1")
+def written(version: int | None = None, **settings) -> PolicyText:
+    return PolicyText(Policy(**{"name": "notes", "version": version or 1} | settings), version, "notes.yaml:1")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def written(version: int | None = None, **settings) -> Written:
     ids=["changed", "from the current version", "the same", "the same again", "new", "new to here", "removed before"],
 )
 def test_versions_are_counted_and_what_is_the_same_is_not_published(wanted, result, version):
-    (made,) = changes([wanted], KNOWN)
+    (made,) = plan_changes([wanted], KNOWN)
     assert (made.result, made.policy.version) == (result, version)
     published = records([made])
     if result == "unchanged":
@@ -44,21 +44,21 @@ def test_versions_are_counted_and_what_is_the_same_is_not_published(wanted, resu
 
 
 def test_a_file_made_from_another_version_is_refused_and_says_how_to_go_on():
-    with pytest.raises(Misconfigured, match=r"notes\.yaml:1: version is 2, .* at 3 by now: begin with `memstream pol"):
-        changes([written(2, max_text_chars=80)], KNOWN)
+    with pytest.raises(Misconfigured, match=r"notes\.yaml:1: version is 2, .* at 3 now: start from `memstream pol"):
+        plan_changes([written(2, max_text_chars=80)], KNOWN)
 
 
 def test_a_preset_can_have_another_name_and_be_for_some_conversations_only():
-    (plain,) = chosen([], "app-notes", None, [])
+    (plain,) = policies_to_put([], "app-notes", None, [])
     assert (plain.policy.name, plain.policy.match, plain.version) == ("app-notes", Match(), None)
-    (named,) = chosen([], "app-notes", "kitchen", ["app_id=kitchen*", "mode=notes"])
+    (named,) = policies_to_put([], "app-notes", "kitchen", ["app_id=kitchen*", "mode=notes"])
     assert (named.policy.name, named.policy.match) == ("kitchen", Match(app_id="kitchen*", mode="notes"))
 
 
 @pytest.mark.parametrize(
     ("preset", "name", "match", "said"),
     [
-        (None, None, [], "name policy files, or one preset with --preset"),
+        (None, None, [], "give policy files, or one preset with --preset"),
         ("none", None, [], "no preset is called 'none'; the presets are"),
         ("companion", None, ["user=x"], "--match user: write FIELD=PATTERN"),
         ("companion", None, ["app_id"], "--match app_id: write FIELD=PATTERN"),
@@ -67,4 +67,4 @@ def test_a_preset_can_have_another_name_and_be_for_some_conversations_only():
 )
 def test_what_cannot_be_put_says_what_can(preset, name, match, said):
     with pytest.raises(Misconfigured, match=said):
-        chosen([], preset, name, match)
+        policies_to_put([], preset, name, match)

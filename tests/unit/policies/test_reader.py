@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from agents.policies.reader import CurrentPolicies
 from schemas import codec
 from schemas.conversations.messages import Scope
@@ -95,7 +95,7 @@ async def test_an_invalid_record_is_a_dead_letter_and_the_earlier_version_stays(
     assert world.policies.now.listed == (notes(2),)
     (letter,) = world.publisher.records
     assert (letter.topic, letter.key, letter.value) == (topics.DEAD_LETTERS, key, value)
-    said = letter_headers(letter.headers)
+    said = dead_letter_headers(letter.headers)
     assert (said["reason"], said["stage"], said["topic"], said["offset"]) == (
         reason,
         "policies",

@@ -50,6 +50,17 @@ NOTHING = (
     "L'utilisateur n'est plus végétarien.",
     "El usuario ya no es vegetariano.",
     "User lives in Ghent.",
+    "User has 3 dogs.",
+    "User has a tablet.",
+    "User has a balcony with tomatoes.",
+    "User drinks tea at work.",
+    "User lifts 75 kg.",
+    "User pays 900 euros rent.",
+    "User no longer has a car.",
+    "Der Nutzer wohnt in Potsdam.",
+    "Der Nutzer zahlt 690 Euro Warmmiete.",
+    "L'utilisatrice boit du café.",
+    "El usuario vive en casa de sus padres.",
 )
 OTHERS = (
     ("wish", "User wants the assistant to always answer in German."),

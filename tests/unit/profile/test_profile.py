@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from agents.profile.classification import part_of
-from agents.profile.profile import Kept, profile
+from agents.profile.profile_builder import ClassifiedMemory, build_profile
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from schemas.profile.profile_settings import ProfileSettings
@@ -18,8 +18,8 @@ NAME = a_memory("m3", text="User's name is Ada.", created_at=NOON + timedelta(da
 
 
 def of(*memories: Memory, most: int = 400, now: datetime = NOON):
-    kept = [Kept(part, memory) for memory in memories if (part := part_of(memory)) is not None]
-    return profile(kept, ("app/ada",), replace(POLICY, profile=ProfileSettings(max_tokens=most)), words, now)
+    kept = [ClassifiedMemory(part, memory) for memory in memories if (part := part_of(memory)) is not None]
+    return build_profile(kept, ("app/ada",), replace(POLICY, profile=ProfileSettings(max_tokens=most)), words, now)
 
 
 def test_each_line_stands_under_its_part_with_the_ids_of_its_memories():

@@ -78,7 +78,7 @@ def test_of_several_that_could_be_meant_the_nearest_is():
 
 @pytest.mark.parametrize("stays", ["by hand", "pinned", "said elsewhere"])
 def test_what_stays_is_kept_whatever_the_generation_says(stays: Any):
-    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH, stays=stays)
+    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH, reason_kept=stays)
     assert fates([live]) == [("kept", "Likes tea.", None)]
     again = ReplayedMemory(memory=memory("Loves tea.", "m1"), vector=NORTH)
     assert fates([live], (), [again]) == [("kept", "Likes tea.", "Loves tea.")]

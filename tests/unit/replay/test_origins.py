@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.replay.conversations import read, replay_kafka, within
+from agents.replay.conversations import read, replay_kafka, replayed_message
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.errors import Misconfigured
@@ -93,21 +93,21 @@ async def pieces(*found: Chunk) -> AsyncIterator[Chunk]:
 )
 def test_a_message_belongs_to_a_time_by_when_it_was_said(at: Any, belongs: bool):
     said = replace(message(1), timestamp=at)
-    assert within(recorded(said), generation()) == (said if belongs else None)
+    assert replayed_message(recorded(said), generation()) == (said if belongs else None)
 
 
 def test_without_a_beginning_a_time_goes_back_to_the_first_message():
     said = replace(message(1), timestamp=BEGAN - timedelta(days=9_000))
-    assert within(recorded(said), generation(since=None)) == said
+    assert replayed_message(recorded(said), generation(since=None)) == said
 
 
 def test_what_came_in_after_the_replay_began_is_not_part_of_it_whatever_its_time():
-    assert within(recorded(message(1)), generation()) is not None
-    assert within(recorded(message(1), at=MADE.timestamp() + 0.001), generation()) is None
+    assert replayed_message(recorded(message(1)), generation()) is not None
+    assert replayed_message(recorded(message(1), at=MADE.timestamp() + 0.001), generation()) is None
 
 
 def test_what_is_no_message_is_passed_over():
-    assert within(Record(0, 0, b"{}"), generation()) is None
+    assert replayed_message(Record(0, 0, b"{}"), generation()) is None
 
 
 async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_partition_and_position():
@@ -136,7 +136,7 @@ async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outsi
     most = len(inside.value)
     fits = await read(pieces(Chunk(0, [outside, inside], 2)), generation(), Everybody(), most)  # type: ignore[arg-type]
     assert len(fits) == 1
-    with pytest.raises(Misconfigured, match="say --since and --until"):
+    with pytest.raises(Misconfigured, match="narrow it with --since and --until"):
         await read(pieces(Chunk(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.models.port import Answer, Proposal
-from agents.replay.replayer import NO_PARTITION, PATIENCE_S, Replayer
+from agents.replay.replayer import NO_PARTITION, RETRY_FOR_S, Replayer
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
@@ -155,7 +155,7 @@ async def test_what_may_pass_is_waited_for(stage: Stage):
 
 
 async def test_what_does_not_pass_in_time_ends_the_replay(stage: Stage):
-    stage.extractor.failures += [Deferred(utc() + timedelta(seconds=2 * PATIENCE_S), "budget")]
+    stage.extractor.failures += [Deferred(utc() + timedelta(seconds=2 * RETRY_FOR_S), "budget")]
     await stage.take("c1")
     with pytest.raises(Deferred, match="budget"):
         await stage.replayer.finish()

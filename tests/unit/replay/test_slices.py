@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from agents.replay.slices import slices
 from agents.windows.terms import WindowTerms
 from schemas.conversations.window_settings import WindowSettings
-from schemas.policies.policies import Policies, Policy, Triggers
+from schemas.policies.policies import Policies, Policy
+from schemas.policies.triggers import Triggers
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message

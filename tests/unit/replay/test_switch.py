@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules.ledger import Ledger
 from agents.replay.comparison import Difference
-from agents.replay.switch import cut_over, take_back
+from agents.replay.switch import cut_over, revert
 from schemas.extraction.candidates import Source
 from schemas.memories.events import Cause
 from schemas.memories.links import Link
@@ -76,7 +76,7 @@ def test_what_was_brought_back_and_cut_over_again_has_the_id_it_had():
     added = Difference(fate="added", after=shadow("s1", "tea"))
     ledger = Ledger("n", 0)
     first = switched(ledger, added)["tea"]
-    take_back(ledger, {first.memory_id: None}, {}, CAUSE, NOW)
+    revert(ledger, {first.memory_id: None}, {}, CAUSE, NOW)
     cut_over(ledger, [added], {}, CAUSE, NOW)
     assert [entry.change for entry in ledger.entries] == ["created", "deleted", "restored"]
     assert {entry.after.memory_id for entry in ledger.entries} == {first.memory_id}
@@ -86,7 +86,7 @@ def test_what_is_taken_back_has_its_links_to_what_comes_back_with_it_and_to_noth
     both = [Link(type="relates", memory_id="m2"), Link(type="relates", memory_id="gone")]
     befores = {"m1": live("m1", "tea", links=tuple(both)), "m2": live("m2", "cup")}
     ledger = Ledger("n", 0, [replace(each, status="deleted", text="") for each in befores.values()])
-    take_back(ledger, befores, {"tea": TEA, "cup": CUP}, CAUSE, NOW)
+    revert(ledger, befores, {"tea": TEA, "cup": CUP}, CAUSE, NOW)
     assert [(entry.change, entry.after.text) for entry in ledger.entries] == [("restored", "tea"), ("restored", "cup")]
     assert [link.memory_id for link in ledger.entries[0].after.links] == ["m2"]
 
@@ -95,12 +95,12 @@ def test_nothing_is_taken_back_without_its_vector():
     before = live("m1", "tea")
     ledger = Ledger("n", 0, [replace(before, status="deleted", text="")])
     with pytest.raises(KeyError, match="tea"):
-        take_back(ledger, {"m1": before}, {"cup": CUP}, CAUSE, NOW)
+        revert(ledger, {"m1": before}, {"cup": CUP}, CAUSE, NOW)
     assert ledger.entries == []
 
 
 def test_what_was_deleted_before_a_cutover_is_taken_back_to_that_and_needs_no_vector():
     before = live("m1", "", status="deleted")
     ledger = Ledger("n", 0, [replace(before, status="active", text="tea")])
-    take_back(ledger, {"m1": before}, {}, CAUSE, NOW)
+    revert(ledger, {"m1": before}, {}, CAUSE, NOW)
     assert [(entry.after.status, entry.vector) for entry in ledger.entries] == [("deleted", None)]

@@ -70,8 +70,8 @@ async def test_long_texts_are_cut(server: RerankServer) -> None:
         ("strange", Rejected, "query must not be empty"),
         ("status:404", Misconfigured, "MEMSTREAM_RERANKER_BASE_URL"),
         ("status:302", Misconfigured, "MEMSTREAM_RERANKER_BASE_URL"),
-        ("page", Retryable, "something else than scores"),
-        *((step, Retryable, "something else than scores") for step in sorted(SPOILT)),
+        ("page", Retryable, "something other than scores"),
+        *((step, Retryable, "something other than scores") for step in sorted(SPOILT)),
     ],
 )
 async def test_what_goes_wrong_is_told_without_the_key(

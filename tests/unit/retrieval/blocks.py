@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.retrieval.block import Limits, block
+from agents.retrieval.block import block
+from agents.retrieval.block_parts import Limits
 from agents.retrieval.block_style import BlockStyle
 from deploy.policies.files import preset, read_file
 from schemas.conversations.messages import Message, Scope

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.retrieval.block import Limits, block, without_middle
-from agents.retrieval.block_style import TAIL_HEADING, BlockStyle
+from agents.retrieval.block import block
+from agents.retrieval.block_parts import Limits
+from agents.retrieval.block_style import TAIL_HEADING, BlockStyle, without_middle
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory

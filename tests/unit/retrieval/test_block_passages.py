@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from agents.retrieval.block_style import SAID_HEADING, TAIL_HEADING
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Source
+from schemas.retrieval.searches import SaidHit
 from tests.unit.retrieval.blocks import BARE, hits, passages, said, told
 from tests.unit.retrieval.conftest import MakeMemory
 
@@ -72,3 +73,59 @@ def test_the_number_of_passages_is_bounded(memory: MakeMemory):
 def test_a_budget_too_small_for_a_passage_is_refused_with_the_sizes():
     with pytest.raises(Rejected, match="the passages' heading 10, the shortest passage 9"):
         told(earlier=passages("We took the night train."), max_tokens=9)
+
+
+def asked_and_answered() -> list[SaidHit]:
+    asked, answered, other = passages("Which dish did you cook?", "The soup.", "It was late.")
+    return [replace(answered, passage=replace(answered.passage, ordinal=1), neighbours=(asked.passage,)), other]
+
+
+def test_a_neighbour_has_a_line_of_its_own_and_tells_whose_it_is():
+    answer = told(style=replace(BARE, cite=True), earlier=asked_and_answered(), max_said=2)
+    assert answer.text.split("\n") == [
+        SAID_HEADING,
+        "- 2026-03-02, ada: Which dish did you cook? [00000001]",
+        "- 2026-03-03, ada: The soup. [00000002]",
+        "- 2026-03-04, ada: It was late. [00000003]",
+    ]
+    assert [each.neighbour_of for each in answer.said] == ["00000002-passage", None, None]
+    assert sum(each.tokens for each in answer.said) + len(SAID_HEADING.split()) == answer.tokens
+    assert (answer.said_left_out, len(told(earlier=asked_and_answered(), max_said=1).said)) == (0, 2)
+
+
+def test_a_neighbour_that_stands_in_the_tail_is_not_repeated():
+    (hit, _) = asked_and_answered()
+    there = replace(hit.neighbours[0], conversation_id="talk", message_id="m1")
+    tail = said(("user", "Which dish did you cook?"))
+    answer = told(tail=tail, earlier=[replace(hit, neighbours=(there,))])
+    assert [each.text for each in answer.said] == ["The soup."]
+
+
+def test_a_passage_whose_neighbour_has_no_room_stands_alone():
+    answer = told(earlier=asked_and_answered()[:1], max_tokens=len(SAID_HEADING.split()) + 8)
+    assert [each.text for each in answer.said] == ["The soup."]
+
+
+def soup_and_curry() -> list[SaidHit]:
+    soup, curry = passages("I made a soup of plums.", "And a curry.")
+    curry = replace(curry, passage=replace(curry.passage, ordinal=1))
+    return [replace(curry, neighbours=(soup.passage,), joined=(soup,))]
+
+
+def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_says_what_the_other_does(memory: MakeMemory):
+    source = (Source(conversation_id="trip", message_id="trip-2"),)
+    curry = memory("User made a curry.", sources=source)
+    answer = told(hits(curry), earlier=soup_and_curry())
+    assert [(each.message_id, each.neighbour_of) for each in answer.said] == [("trip-1", None)]
+    assert answer.said_left_out == 0
+    both = memory("User made a curry and a soup of plums.", sources=source)
+    assert told(hits(curry, both), earlier=soup_and_curry()).said == ()
+    whole = told((), earlier=soup_and_curry()).said
+    assert [each.message_id for each in whole] == ["trip-1", "trip-2"]
+
+
+def test_a_hit_that_stood_as_a_neighbour_stays_when_the_other_is_in_the_tail():
+    (hit,) = soup_and_curry()
+    there = replace(hit.passage, conversation_id="talk", message_id="m1")
+    answer = told(tail=said(("user", "And a curry.")), earlier=[replace(hit, passage=there)])
+    assert [each.text for each in answer.said] == ["I made a soup of plums."]

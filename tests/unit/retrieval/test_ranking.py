@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from agents.retrieval.ranking import (
     DEFAULT_RANKING,
     Candidate,
-    at_most,
+    last_said_at,
+    max_relevance,
     ranked,
     relevance,
-    said,
 )
 from agents.retrieval.scales import Scale, scale_of, table
 from schemas.extraction.candidates import Source
@@ -112,17 +112,17 @@ def test_no_memory_is_more_relevant_than_was_held_possible_before_it_was_read(
     scale = replace(SCALE, latin_only=latin_only)
     for text in ("User drinks tea.", "Пользователь пьёт чай."):
         read = Candidate(a_memory(text), cosine if scale.reads(text) else None, lexical)
-        assert relevance(read, DEFAULT_RANKING, scale) <= at_most(cosine, lexical, DEFAULT_RANKING, scale)
+        assert relevance(read, DEFAULT_RANKING, scale) <= max_relevance(cosine, lexical, DEFAULT_RANKING, scale)
 
 
 def test_a_memory_was_said_when_its_latest_source_says_so(memory: MakeMemory) -> None:
     def source(days: int) -> Source:
         return Source(conversation_id="c", message_id=str(days), timestamp=NOW - timedelta(days=days))
 
-    assert said(memory(created_at=NOW)) == NOW
-    assert said(memory(created_at=NOW, sources=(source(9), source(4)))) == NOW - timedelta(days=4)
+    assert last_said_at(memory(created_at=NOW)) == NOW
+    assert last_said_at(memory(created_at=NOW, sources=(source(9), source(4)))) == NOW - timedelta(days=4)
     again = memory(created_at=NOW, sources=(source(9),), last_reinforced_at=NOW - timedelta(days=2))
-    assert said(again) == NOW - timedelta(days=2)
+    assert last_said_at(again) == NOW - timedelta(days=2)
 
 
 def test_a_cosine_counts_from_where_it_begins_to_say_something() -> None:

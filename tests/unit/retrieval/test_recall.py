@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agents.conversations.lookup import Conversation, Conversations
 from agents.retrieval.recall import Recall
@@ -14,7 +15,7 @@ from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery, Whose
 from schemas.retrieval.searches import Filters, SaidHit
 from tests.fakes.archive import FakeArchive
-from tests.fakes.searched import Searched
+from tests.fakes.search import FakeSearch
 from tests.fakes.windows import FakeWindows
 from tests.unit.retrieval.conftest import MakeMemory
 
@@ -36,7 +37,7 @@ class Stage:
     """A conversation of ada's in the kitchen, with what it takes to recall."""
 
     def __init__(self) -> None:
-        self.searched, self.archive = Searched(), FakeArchive()
+        self.searched, self.archive = FakeSearch(), FakeArchive()
         self.conversations = Conversations(FakeWindows(), self.archive, POLICIES)
         self.recall = Recall(self.searched, self.archive, POLICIES, lambda text: len(text.split()), lambda: NOW)
 
@@ -197,6 +198,26 @@ async def test_a_passage_that_the_prompt_has_is_not_told(stage: Stage):
     known = {"known_messages": ("talk-1",), "known_since": since}
     answer = await stage.block(conversation_id="talk", text="x", tail=False, **known)
     assert [each.text for each in answer.said] == ["Of another conversation."]
+
+
+async def test_a_neighbour_that_the_prompt_has_is_not_told(stage: Stage):
+    hit, other = (
+        passage_hit("The soup.", 2, ordinal=1),
+        passage_hit("Which dish?", 1, conversation_id="talk", message_id="talk-1"),
+    )
+    stage.searched.said = [replace(hit, neighbours=(other.passage,))]
+    both = await stage.block(conversation_id="talk", text="x", tail=False)
+    assert [each.text for each in both.said] == ["Which dish?", "The soup."]
+    one = await stage.block(conversation_id="talk", text="x", tail=False, known_messages=("talk-1",))
+    assert [each.text for each in one.said] == ["The soup."]
+
+
+async def test_a_hit_that_stood_beside_what_the_prompt_has_is_told(stage: Stage):
+    soup = passage_hit("I made a soup.", 1)
+    curry = passage_hit("And a curry.", 2, ordinal=1, conversation_id="talk", message_id="talk-1")
+    stage.searched.said = [replace(curry, neighbours=(soup.passage,), joined=(soup,))]
+    answer = await stage.block(conversation_id="talk", text="x", tail=False, known_messages=("talk-1",))
+    assert [each.text for each in answer.said] == ["I made a soup."]
 
 
 async def test_a_passage_is_told_to_who_may_read_what_owns_it(stage: Stage):

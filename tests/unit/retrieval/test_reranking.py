@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agents.retrieval.reranking import RerankedSearch
 from schemas.errors import Retryable
@@ -70,7 +71,7 @@ def texts(found: Found) -> list[str]:
 
 
 def reranking(searched: Searched, reranker: Any, **options: Any) -> RerankedSearch:
-    return RerankedSearch(searched, reranker, POLICIES, **({"candidates": 10, "within_s": 5.0} | options))
+    return RerankedSearch(searched, reranker, POLICIES, **({"candidates": 10, "timeout_s": 5.0} | options))
 
 
 QUESTION = Query(namespaces=("kitchen",), text="What?", limit=2)
@@ -95,6 +96,14 @@ async def test_texts_come_with_their_day_and_speaker_and_without_what_may_not_be
     assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
 
 
+async def test_a_passage_comes_with_its_neighbours() -> None:
+    hit, asked = passage("The soup."), passage("Which dish?").passage
+    hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(asked,))
+    reranker = ByLength()
+    await reranking(Searched(hit, memory("Short.")), reranker).search(QUESTION)
+    assert reranker.seen[0][1][0] == "2026-03-01, ada: Which dish?\n2026-03-01, ada: The soup."
+
+
 async def test_only_the_best_are_shown_and_the_others_stay_behind_them() -> None:
     searched = Searched(memory("Short."), memory("Longer one."), memory("The longest, and never shown."))
     reranker = ByLength()
@@ -114,7 +123,7 @@ async def test_without_the_reranker_hits_keep_their_order_and_the_answer_says_so
     reranker: ByLength, reason: str
 ) -> None:
     searched = Searched(memory("Short."), memory("Longer one."), memory("The longest."))
-    found = await reranking(searched, reranker, within_s=0.01).search(QUESTION)
+    found = await reranking(searched, reranker, timeout_s=0.01).search(QUESTION)
     assert texts(found) == ["Short.", "Longer one."]
     assert found.degraded == ("vectors_slow", reason)
 

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from agents.retrieval.scales import Scale
-from agents.retrieval.search import ASKED_CHARS, Retrieval
-from agents.retrieval.time_limits import Answered, Bounded
+from agents.retrieval.search import MAX_QUESTION_CHARS, MemorySearch
+from agents.retrieval.time_limits import CallResult, TimeLimited
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
 from tests.fakes.clock import VirtualLoop
-from tests.fakes.embedder import ApartEmbedder, ListeningEmbedder
-from tests.fakes.remembered import FakeRemembered
+from tests.fakes.embedder import RecordingEmbedder, SeparatingEmbedder
+from tests.fakes.memory_index import FakeMemoryIndex
 from tests.fakes.sinks import FakeVectors, Fuse
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -28,13 +28,13 @@ MakeMemory = Callable[..., Memory]
 
 async def searching(
     *memories: Memory, embedder: Any = None, vectors: FakeVectors | None = None, **settings: Any
-) -> tuple[Retrieval, FakeRemembered]:
-    embedding, index, remembered = FakeEmbedder(), vectors or FakeVectors(), FakeRemembered(*memories)
+) -> tuple[MemorySearch, FakeMemoryIndex]:
+    embedding, index, remembered = FakeEmbedder(), vectors or FakeVectors(), FakeMemoryIndex(*memories)
     rows = await embedding.embed([memory.text for memory in memories])
     remembered.embedded = {memory.memory_id: row for memory, row in zip(memories, rows, strict=True)}
     index.points |= {memory.memory_id: Point.of(memory, row) for memory, row in zip(memories, rows, strict=True)}
     given: dict[str, Any] = {"clock": lambda: NOON} | settings
-    return Retrieval(embedder or embedding, index, remembered, remembered, **given), remembered
+    return MemorySearch(embedder or embedding, index, remembered, remembered, **given), remembered
 
 
 class SlowEmbedder(FakeEmbedder):
@@ -58,7 +58,7 @@ class SlowVectors(FakeVectors):
 
 
 async def test_the_question_is_embedded_as_a_question(memory: MakeMemory) -> None:
-    embedder = ApartEmbedder()
+    embedder = SeparatingEmbedder()
     retrieval, _ = await searching(memory(text="User drinks tea."), embedder=embedder)
     await retrieval.search(Query(namespaces=("n",), text="what does she drink?"))
     assert (embedder.stored, embedder.questions) == ([], ["what does she drink?"])
@@ -115,13 +115,13 @@ async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeM
 async def test_a_secret_at_the_end_of_what_is_embedded_of_a_long_question_is_not_sent_cut_in_half(
     memory: MakeMemory,
 ) -> None:
-    embedder = ListeningEmbedder()
+    embedder = RecordingEmbedder()
     retrieval, _ = await searching(memory("User drinks green tea."), embedder=embedder)
     password = "EXAMPLE-pw1"
     for before in (5, 20, 25, 30):
-        text = "tea " * ((ASKED_CHARS - before) // 4) + f"the password is {password}, and more of it"
+        text = "tea " * ((MAX_QUESTION_CHARS - before) // 4) + f"the password is {password}, and more of it"
         await retrieval.search(Query(namespaces=("n",), text=text))
-    assert [len(sent) for sent in embedder.heard] == [ASKED_CHARS] * 4
+    assert [len(sent) for sent in embedder.heard] == [MAX_QUESTION_CHARS] * 4
     assert "the password is [PASS" in embedder.heard[2]
     assert not any(password[:3] in sent for sent in embedder.heard)
 
@@ -137,7 +137,7 @@ async def test_without_an_embedder_words_still_answer(memory: MakeMemory, failur
 
 async def test_a_slow_embedder_is_waited_for_no_longer_than_allowed(memory: MakeMemory) -> None:
     tea = memory("User drinks green tea.")
-    retrieval, _ = await searching(tea, embedder=SlowEmbedder(), within_s=0.01)
+    retrieval, _ = await searching(tea, embedder=SlowEmbedder(), timeout_s=0.01)
     found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
     assert [hit.memory for hit in found.hits] == [tea]
     assert found.degraded == ("embedder_slow",)
@@ -146,7 +146,7 @@ async def test_a_slow_embedder_is_waited_for_no_longer_than_allowed(memory: Make
 async def test_without_the_vector_index_words_still_answer(memory: MakeMemory) -> None:
     tea = memory("User drinks green tea.")
     for vectors, reason in ((FakeVectors(fuse=Fuse(1)), "vectors_failed"), (SlowVectors(), "vectors_slow")):
-        retrieval, _ = await searching(tea, vectors=vectors, within_s=0.05)
+        retrieval, _ = await searching(tea, vectors=vectors, timeout_s=0.05)
         found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
         assert [hit.memory for hit in found.hits] == [tea]
         assert found.degraded == (reason,)
@@ -210,30 +210,30 @@ async def test_what_took_too_long_is_not_waited_for_again_until_it_has_rested() 
         await asyncio.sleep(10 if asked == 1 else 0)
         return asked
 
-    def patiently() -> list[Answered[int]]:
-        async def run() -> list[Answered[int]]:
-            part = Bounded("vectors_slow", "vectors_failed", within_s=2.0, rest_s=5.0)
-            answers = [await part.ask(slow), await part.ask(slow)]
+    def patiently() -> list[CallResult[int]]:
+        async def run() -> list[CallResult[int]]:
+            part = TimeLimited("vectors_slow", "vectors_failed", timeout_s=2.0, cooldown_s=5.0)
+            answers = [await part.call(slow), await part.call(slow)]
             await asyncio.sleep(5.1)
-            return [*answers, await part.ask(slow)]
+            return [*answers, await part.call(slow)]
 
         with asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(run())
 
     answers = await asyncio.get_running_loop().run_in_executor(None, patiently)
-    assert answers == [Answered(degraded=("vectors_slow",)), Answered(degraded=("vectors_slow",)), Answered(2)]
+    assert answers == [CallResult(degraded=("vectors_slow",)), CallResult(degraded=("vectors_slow",)), CallResult(2)]
 
 
 async def test_what_fails_is_asked_again_at_once() -> None:
-    part, failures = Bounded("embedder_slow", "embedder_failed"), [Retryable("busy")]
+    part, failures = TimeLimited("embedder_slow", "embedder_failed"), [Retryable("busy")]
 
     async def ask() -> str:
         if failures:
             raise failures.pop()
         return "done"
 
-    assert await part.ask(ask) == Answered(degraded=("embedder_failed",))
-    assert await part.ask(ask) == Answered("done")
+    assert await part.call(ask) == CallResult(degraded=("embedder_failed",))
+    assert await part.call(ask) == CallResult("done")
 
 
 async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory: MakeMemory) -> None:
@@ -245,7 +245,7 @@ async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory:
 
 
 async def test_the_embedder_is_sent_no_secret(memory: MakeMemory) -> None:
-    embedder = ListeningEmbedder()
+    embedder = RecordingEmbedder()
     retrieval, _ = await searching(memory(), embedder=embedder)
     await retrieval.search(Query(namespaces=("n",), text="my key is sk-ant-api03-" + "aB3dE5gH7jK9" * 8))
     assert embedder.heard and not any("aB3dE5gH7jK9" in text for text in embedder.heard)

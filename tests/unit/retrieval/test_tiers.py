@@ -2,7 +2,9 @@
 
 from datetime import UTC, datetime
 
-from agents.retrieval.said_ranking import CosineScale
+from msgspec.structs import replace
+
+from agents.retrieval.passage_ranking import CosineScale
 from agents.retrieval.tiers import merged
 from schemas.memories.memories import Source
 from schemas.passages.passages import Passage
@@ -61,6 +63,11 @@ def test_a_memory_whose_sources_were_not_found_comes_where_it_fits_as_well_as_wh
     assert shown([memory("imported", 0.7), memory("weak", 0.2)], said) == ["m1", "imported", "m2", "weak"]
 
 
+def test_a_memory_whose_sources_were_not_found_comes_after_each_passage_that_fits_better() -> None:
+    said = [passage("said then", 0.3), passage("m2", 0.9), passage("m3", 0.4)]
+    assert shown([memory("imported", 0.6)], said) == ["said then", "m2", "imported", "m3"]
+
+
 def test_cosines_of_two_models_are_compared_on_the_scale_of_each() -> None:
     of_passages = CosineScale(start=0.7, span=0.2, floor=0.0, least_range=0.1)
     near, far = memory("near", 0.6), memory("far", 0.3)
@@ -72,3 +79,20 @@ def test_cosines_of_two_models_are_compared_on_the_scale_of_each() -> None:
 
 def test_without_passages_memories_keep_their_order() -> None:
     assert shown([memory("first", 0.5, "m1"), memory("second", 0.4)], []) == ["first", "second"]
+
+
+def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_takes_the_place_of_the_other() -> None:
+    soup, curry = passage("soup", 0.5), passage("curry", 0.6)
+    joined = replace(curry, neighbours=(soup.passage,), joined=(soup,))
+    assert shown([memory("curry too", 0.9, "curry")], [joined]) == ["curry too", "soup"]
+    assert shown([memory("both", 0.9, "curry", "soup")], [joined]) == ["both"]
+    only_beside = replace(curry, neighbours=(soup.passage,))
+    assert shown([memory("curry too", 0.9, "curry")], [only_beside]) == ["curry too"]
+
+
+def test_a_memory_of_a_neighbour_does_not_stand_beside_it() -> None:
+    reply = replace(passage("reply", 0.6), neighbours=(passage("question", 0.0).passage,))
+    assert shown([memory("worse", 0.4, "question")], [reply]) == ["reply"]
+    better, alone = merged([memory("better", 0.8, "question")], [reply], SCALE, SCALE)
+    assert isinstance(better, Hit) and isinstance(alone, SaidHit)
+    assert [each.message_id for each in alone.exchange] == ["reply"]

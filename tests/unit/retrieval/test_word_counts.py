@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from agents.retrieval.said_words import counts
+from agents.retrieval.passage_bm25 import counts
 from sinks.passages.rows import PassageRow
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from deploy.runtime.data_directories import LOCK, claimed, remove_unheld
+from deploy.runtime.data_directories import LOCK, claimed_slot, remove_unheld
 from streams.delivery.ledger import TRUSTED_S
 from streams.delivery.store import Mark, RocksStore
 
 CLAIM = """
 import sys
 from pathlib import Path
-from deploy.runtime.data_directories import claimed
-with claimed(Path(sys.argv[1])) as slot:
+from deploy.runtime.data_directories import claimed_slot
+with claimed_slot(Path(sys.argv[1])) as slot:
     print(slot.name, flush=True)
     sys.stdin.read()
 """
@@ -56,7 +56,7 @@ def start() -> Iterator[Start]:
 
 
 def claim(directory: Path) -> str:
-    with claimed(directory) as slot:
+    with claimed_slot(directory) as slot:
         return slot.name
 
 
@@ -78,13 +78,13 @@ def a_store(slot: Path, *, old: bool, partition: int = 0) -> Path:
 
 
 def test_the_first_process_gets_the_first_slot_and_makes_its_directory(tmp_path: Path):
-    with claimed(tmp_path / "data" / "workers") as slot:
+    with claimed_slot(tmp_path / "data" / "workers") as slot:
         assert slot == tmp_path / "data" / "workers" / "0"
         assert slot.is_dir()
 
 
 def test_each_process_gets_a_slot_of_its_own_and_a_killed_ones_is_free_again(tmp_path: Path, start: Start):
-    with claimed(tmp_path) as mine:
+    with claimed_slot(tmp_path) as mine:
         other, theirs = start(CLAIM, tmp_path)
         assert (mine.name, theirs) == ("0", "1")
         assert claim(tmp_path) == "2"
@@ -97,7 +97,7 @@ def test_a_slot_that_is_given_back_is_taken_first(tmp_path: Path):
 
 
 def test_a_slot_is_given_back_when_its_process_fails(tmp_path: Path):
-    with pytest.raises(ValueError, match="a bug"), claimed(tmp_path):
+    with pytest.raises(ValueError, match="a bug"), claimed_slot(tmp_path):
         raise ValueError("a bug")
     assert claim(tmp_path) == "0"
 
@@ -107,7 +107,7 @@ def test_a_killed_process_leaves_its_slot_and_what_is_in_it_to_the_next(tmp_path
     holders = [start(HOLD, tmp_path / str(slot))[0] for slot in range(3)]
     assert claim(tmp_path) == "3"
     kill(holders[1])
-    with claimed(tmp_path) as slot:
+    with claimed_slot(tmp_path) as slot:
         assert slot.name == "1"
         store = RocksStore(kept)
         assert store.mark.offset == 7
@@ -119,7 +119,7 @@ def test_a_killed_process_leaves_its_slot_and_what_is_in_it_to_the_next(tmp_path
 def test_old_stores_go_from_the_own_slot_and_from_those_nobody_has_claimed(tmp_path: Path):
     old = [a_store(tmp_path / slot, old=True) for slot in ("0", "1", "7")]
     fresh = [a_store(tmp_path / slot, old=False, partition=1) for slot in ("0", "1", "7")]
-    with claimed(tmp_path):
+    with claimed_slot(tmp_path):
         assert [store.exists() for store in old] == [False] * 3
         assert [store.exists() for store in fresh] == [True] * 3
 
@@ -128,13 +128,13 @@ def test_stores_of_a_living_process_stay_however_old_they_look(tmp_path: Path, s
     """A partition without messages is not written for days, and its process has the database open."""
     start(HOLD, tmp_path / "1")
     held = a_store(tmp_path / "1", old=True)
-    with claimed(tmp_path) as slot:
+    with claimed_slot(tmp_path) as slot:
         assert slot.name == "0"
         assert held.exists()
 
 
 def test_a_running_worker_removes_what_it_has_not_held_for_long_and_keeps_what_it_holds(tmp_path: Path):
-    with claimed(tmp_path) as slot:
+    with claimed_slot(tmp_path) as slot:
         held, revoked = a_store(slot, old=True, partition=0), a_store(slot, old=True, partition=1)
         fresh, abandoned = a_store(slot, old=False, partition=2), a_store(tmp_path / "7", old=True)
         store = RocksStore(held)
@@ -150,14 +150,14 @@ def test_what_a_removal_left_half_way_goes_too(tmp_path: Path):
     left = a_store(tmp_path / "0", old=False)
     half = left.with_name("0.removed-17")
     left.rename(half)
-    with claimed(tmp_path):
+    with claimed_slot(tmp_path):
         assert not half.exists()
 
 
 def test_other_slots_are_free_again_after_they_were_looked_through(tmp_path: Path):
     for slot in ("0", "1", "2"):
         a_store(tmp_path / slot, old=True)
-    with claimed(tmp_path), claimed(tmp_path) as second, claimed(tmp_path) as third:
+    with claimed_slot(tmp_path), claimed_slot(tmp_path) as second, claimed_slot(tmp_path) as third:
         assert (second.name, third.name) == ("1", "2")
 
 

@@ -10,10 +10,11 @@ from deploy.runtime.garbage_collection import YOUNG, collect_seldom
 
 @pytest.fixture(autouse=True)
 def as_it_was() -> Iterator[None]:
-    threshold = gc.get_threshold()
+    threshold, frozen = gc.get_threshold(), gc.get_freeze_count()
     yield
     gc.set_threshold(*threshold)
-    gc.unfreeze()
+    if not frozen:
+        gc.unfreeze()
 
 
 def test_what_is_there_is_never_gone_through_again_and_what_comes_seldom():

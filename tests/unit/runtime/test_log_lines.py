@@ -16,7 +16,7 @@ import pytest
 
 from agents.models.claude.errors import translated
 from deploy.runtime import process
-from deploy.runtime.log_format import JsonLines, Lines, TextLines
+from deploy.runtime.log_format import JsonFormatter, LogFormatter, TextFormatter
 from deploy.settings import Settings
 from schemas import codec
 from schemas.conversations.messages import Message
@@ -98,12 +98,12 @@ def written() -> StringIO:
     return StringIO()
 
 
-@pytest.fixture(params=[TextLines, JsonLines])
+@pytest.fixture(params=[TextFormatter, JsonFormatter])
 def log(request: pytest.FixtureRequest, written: StringIO) -> Iterator[logging.Logger]:
     yield from logger(request.param(), written)
 
 
-def logger(lines: Lines, written: StringIO) -> Iterator[logging.Logger]:
+def logger(lines: LogFormatter, written: StringIO) -> Iterator[logging.Logger]:
     handler = logging.StreamHandler(written)
     handler.setFormatter(lines)
     made = logging.Logger("agents.test")
@@ -147,13 +147,13 @@ def test_what_helps_to_find_the_fault_is_told(log: logging.Logger, written: Stri
 
 
 def test_at_debug_errors_are_told_whole(written: StringIO):
-    (log,) = logger(JsonLines(quoting=True), written)
+    (log,) = logger(JsonFormatter(quoting=True), written)
     log.error("%s", Rejected("invalid", SAID), exc_info=ValueError(SAID))
     assert written.getvalue().count(SAID) == 2
 
 
 def test_a_json_line_tells_what_is_worked_on(written: StringIO):
-    (log,) = logger(JsonLines(), written)
+    (log,) = logger(JsonFormatter(), written)
     with about(conversation_id="c1", request_id=None), traces.span("work", causes=[CAUSE]), about(request_id="r1"):
         log.info("a %s\nof two lines \ud800", "text")
     log.info("nothing")
@@ -172,7 +172,7 @@ def test_a_json_line_tells_what_is_worked_on(written: StringIO):
 
 
 async def test_tasks_go_on_with_the_ids_of_who_began_them(written: StringIO):
-    (log,) = logger(JsonLines(), written)
+    (log,) = logger(JsonFormatter(), written)
 
     async def work() -> None:
         await asyncio.sleep(0)
@@ -216,7 +216,7 @@ def restored() -> Iterator[None]:
 
 
 def test_an_id_with_control_characters_forges_no_line(written: StringIO):
-    (log,) = logger(TextLines(), written)
+    (log,) = logger(TextFormatter(), written)
     forged = "c1\n2026-11-22 INFO agents: all is well\r\x1b[2K\u2028Zoë"
     with about(conversation_id=forged):
         log.info("done")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deploy.runtime import tracing
-from deploy.runtime.tracing import traced
+from deploy.runtime.tracing import export_traces
 from deploy.settings import Settings
 from schemas.observability import traces
 from tests.fakes.spans import CAUSE
@@ -17,7 +17,7 @@ from tests.fakes.spans import CAUSE
 def test_off_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     before = set(threading.enumerate())
-    with traced(Settings(data_dir=tmp_path), "memstream-worker"):
+    with export_traces(Settings(data_dir=tmp_path), "memstream-worker"):
         assert not traces.recording()
         with traces.span("work", causes=[CAUSE]):
             assert traces.current() == CAUSE
@@ -29,7 +29,7 @@ def test_a_collector_that_does_not_answer_holds_no_process_up(tmp_path: Path, mo
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "2")
         monkeypatch.setattr(tracing, "LAST_SENT_WITHIN_S", 0.2)
-        with traced(Settings(data_dir=tmp_path, traces="otlp"), "memstream-worker"):
+        with export_traces(Settings(data_dir=tmp_path, traces="otlp"), "memstream-worker"):
             assert traces.recording()
             with traces.span("work"):
                 assert traces.current() is not None

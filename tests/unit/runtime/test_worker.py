@@ -88,8 +88,8 @@ async def test_a_worker_is_not_ready_while_a_partition_stands_and_says_which(wor
     worker.stage.fence.open()
     worker.stage.lags = lambda: {("chat.messages", 3): 5}  # type: ignore[method-assign]
     worker.stage.frontiers = lambda: {("chat.messages", 3): 10}  # type: ignore[method-assign]
-    await worker._look()
+    await worker._sample_metrics()
     assert worker._not_ready() == []
     now[0] += 61.0
-    await worker._look()
+    await worker._sample_metrics()
     assert worker._not_ready() == ["memstream-archive: chat.messages[3] has stood at 10 for 61 s"]

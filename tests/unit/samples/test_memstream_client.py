@@ -69,9 +69,9 @@ class Server:
         return step
 
 
-def refused(status: int, word: str = "some-word", **headers: str) -> httpx.Response:
+def refused(status: int, code: str = "some-code", **headers: str) -> httpx.Response:
     told = {
-        "type": f"urn:memstream:problem:{word}",
+        "type": f"urn:memstream:problem:{code}",
         "title": "x",
         "status": status,
         "detail": "do this",
@@ -134,12 +134,12 @@ async def test_a_change_that_is_tried_again_bears_the_same_key_and_another_chang
     ],
 )
 async def test_what_is_wrong_is_raised_at_once_by_its_kind(status: int, raised: type[Problem]) -> None:
-    server = Server(refused(status, "the-word"))
+    server = Server(refused(status, "the-code"))
     async with server.client() as client:
         with pytest.raises(raised) as caught:
             await client.get("m1")
     problem = caught.value
-    assert (problem.status, problem.word, problem.detail, problem.request_id) == (status, "the-word", "do this", "r1")
+    assert (problem.status, problem.code, problem.detail, problem.request_id) == (status, "the-code", "do this", "r1")
     assert server.slept == []
 
 
@@ -175,7 +175,7 @@ async def test_a_pending_change_is_asked_for_until_it_is_carried_out() -> None:
     pending = {"command_id": "c1", "namespace": "kitchen/ada", "status": "pending"}
     server = Server(*[httpx.Response(202, json=pending)] * 2, httpx.Response(200, json=SETTLED))
     async with server.client() as client:
-        settled = await client.settled(await client.delete("m1"))
+        settled = await client.wait_for(await client.delete("m1"))
     assert settled.change == "created"
     assert server.seen[-1].url.params["namespace"] == "kitchen/ada"
 
@@ -204,7 +204,7 @@ async def test_a_stream_that_breaks_is_taken_up_behind_the_last_event_and_tells_
     assert server.slept[0] <= server.slept[1] <= server.slept[2]
 
 
-async def test_a_place_that_was_told_before_anything_happened_is_kept() -> None:
+async def test_a_position_that_came_before_any_event_is_kept() -> None:
     server = Server(
         httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000)),
         httpx.Response(200, content=told(7)),
@@ -247,7 +247,7 @@ async def test_events_are_read_whole_wherever_the_network_cuts_them(texts: list[
             yield rest[:cut]
             rest, number = rest[cut:], number + 1
 
-    assert [(place, json.loads(data)) async for place, data in frames(received())] == [
+    assert [(position, json.loads(data)) async for position, data in frames(received())] == [
         (str(number), text) for number, text in enumerate(texts)
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.api.memories.change_bodies import ChangedMemory, NewMemory
+from agents.api.memories.change_requests import ChangedMemory, NewMemory
 from agents.api.memories.imports import ImportedLine
 from agents.models.answers.candidates import moment
 from schemas import codec

@@ -18,9 +18,9 @@ PAIR = {"kafka_certificate_file": Path("c.pem"), "kafka_key_file": Path("c.key")
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"kafka_password": "EXAMPLE-pa55word"}, "KAFKA_PASSWORD is set, and .*PLAINTEXT would not use it"),
-        ({"kafka_ca_file": Path("ca.pem")}, "KAFKA_CA_FILE is set, and .*PLAINTEXT would not use it"),
-        (SASL | {"kafka_security_protocol": "SSL"}, "KAFKA_USERNAME is set, and .*=SSL would not use it"),
+        ({"kafka_password": "EXAMPLE-pa55word"}, "KAFKA_PASSWORD is set, but .*PLAINTEXT does not use it"),
+        ({"kafka_ca_file": Path("ca.pem")}, "KAFKA_CA_FILE is set, but .*PLAINTEXT does not use it"),
+        (SASL | {"kafka_security_protocol": "SSL"}, "KAFKA_USERNAME is set, but .*=SSL does not use it"),
         (SASL | {"kafka_security_protocol": "SASL_PLAINTEXT"} | PAIR, "KAFKA_CERTIFICATE_FILE is set"),
         (SASL | {"kafka_password": None}, "SASL_SSL needs MEMSTREAM_KAFKA_PASSWORD"),
         (SASL | {"kafka_username": None}, "SASL_SSL needs MEMSTREAM_KAFKA_USERNAME"),
@@ -29,11 +29,11 @@ PAIR = {"kafka_certificate_file": Path("c.pem"), "kafka_key_file": Path("c.key")
         (OAUTH | {"kafka_oauth_token_url": None}, "OAUTHBEARER .*needs MEMSTREAM_KAFKA_OAUTH_TOKEN_URL"),
         (OAUTH | {"kafka_oauth_token_url": "idp.example.com"}, "KAFKA_OAUTH_TOKEN_URL='idp.example.com'"),
         (OAUTH | {"kafka_password": None}, "OAUTHBEARER .*needs MEMSTREAM_KAFKA_PASSWORD"),
-        (OAUTH | {"kafka_sasl_mechanism": "PLAIN"}, "KAFKA_OAUTH_TOKEN_URL is set, and .*PLAIN .*would not use it"),
+        (OAUTH | {"kafka_sasl_mechanism": "PLAIN"}, "KAFKA_OAUTH_TOKEN_URL is set, but .*PLAIN .*does not use it"),
         (OAUTH | {"kafka_oauth_extensions": "logicalCluster"}, "KAFKA_OAUTH_EXTENSIONS='logicalCluster'"),
         (MSK | {"kafka_aws_region": None}, "AWS_MSK_IAM .*needs MEMSTREAM_KAFKA_AWS_REGION"),
-        (SASL | MSK, "KAFKA_USERNAME is set, and .*AWS_MSK_IAM .*would not use it"),
-        (SASL | {"kafka_aws_region": "eu-central-1"}, "KAFKA_AWS_REGION is set, and .*SCRAM-SHA-512 .*would not"),
+        (SASL | MSK, "KAFKA_USERNAME is set, but .*AWS_MSK_IAM .*does not use it"),
+        (SASL | {"kafka_aws_region": "eu-central-1"}, "KAFKA_AWS_REGION is set, but .*SCRAM-SHA-512 .*does not"),
         ({"kafka_sasl_mechanism": "GSSAPI"}, "KAFKA_SASL_MECHANISM='GSSAPI'"),
     ],
 )

@@ -35,7 +35,7 @@ async def test_without_a_registry_records_are_taken_as_they_are_and_its_librarie
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setitem(sys.modules, "fastavro", None)
-    async with schema_registry.reading(load()) as reading:
+    async with schema_registry.record_decoder(load()) as reading:
         assert reading is as_they_are
 
 
@@ -44,5 +44,5 @@ async def test_without_the_extra_a_registry_stops_the_start_with_the_remedy(monk
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "fastavro", None)
     with pytest.raises(Misconfigured, match=r"needs the package fastavro.*extra schema-registry"):
-        async with schema_registry.reading(load(**URL)):
+        async with schema_registry.record_decoder(load(**URL)):
             pass

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from agents.stage.prepared_ahead import prepared_ahead
+from agents.stage.prefetch import prefetched
 
 
 async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_prepared_meanwhile():
@@ -16,7 +16,7 @@ async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_pre
         await asyncio.sleep(0)
         return f"ready {part}"
 
-    async with aclosing(prepared_ahead([1, 2, 3], prepare)) as prepared:
+    async with aclosing(prefetched([1, 2, 3], prepare)) as prepared:
         async for part, ready in prepared:
             await asyncio.sleep(0.01)
             log.append(f"{ready} for {part}")
@@ -31,7 +31,7 @@ async def test_two_may_be_prepared_beside_each_other_and_still_come_in_their_ord
         await asyncio.sleep(0.01 if part == 1 else 0)
         return part
 
-    async with aclosing(prepared_ahead([1, 2, 3, 4], prepare, ahead=2)) as prepared:
+    async with aclosing(prefetched([1, 2, 3, 4], prepare, ahead=2)) as prepared:
         finished = [(part, ready, begun.copy()) async for part, ready in prepared if not await asyncio.sleep(0)]
     assert finished == [(1, 1, [1, 2, 3]), (2, 2, [1, 2, 3, 4]), (3, 3, [1, 2, 3, 4]), (4, 4, [1, 2, 3, 4])]
 
@@ -40,7 +40,7 @@ async def test_no_parts_are_no_work():
     async def prepare(part: int) -> int:
         raise AssertionError(part)
 
-    async with aclosing(prepared_ahead([], prepare)) as prepared:
+    async with aclosing(prefetched([], prepare)) as prepared:
         assert [each async for each in prepared] == []
 
 
@@ -52,7 +52,7 @@ async def test_what_preparing_raises_comes_after_the_parts_before_it():
 
     finished: list[int] = []
     with pytest.raises(ValueError, match="2"):
-        async with aclosing(prepared_ahead([1, 2, 3], prepare)) as prepared:
+        async with aclosing(prefetched([1, 2, 3], prepare)) as prepared:
             async for part, _ in prepared:
                 await asyncio.sleep(0)
                 finished.append(part)
@@ -71,7 +71,7 @@ async def test_what_is_still_prepared_when_a_part_fails_is_cancelled():
         return part
 
     with pytest.raises(ValueError, match="1"):
-        async with aclosing(prepared_ahead([1, 2], prepare)) as prepared:
+        async with aclosing(prefetched([1, 2], prepare)) as prepared:
             async for part, _ in prepared:
                 await asyncio.sleep(0)
                 raise ValueError(part)

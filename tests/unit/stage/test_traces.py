@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from deploy.metrics.instrumented import MeasuredProvider
 from deploy.metrics.meters import Meters
 from schemas import codec
@@ -59,7 +59,7 @@ class Windows(window_stage.Stage):
 
 
 class Extraction(extraction_stage.Worker):
-    """Its publisher adds what the composition root's adds; `answered` hands it a request's record."""
+    """Its publisher adds what the composition root's adds; `answered` hands it a request's record, which shares no call."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,9 @@ class Extraction(extraction_stage.Worker):
         self.extractor._publisher = CausedPublisher(self.publisher)
 
     async def answered(self, record) -> None:
-        given = batch_of(self.app.fence, topics.REQUESTS, 0, [record.value], partition=3, headers=record.headers)
+        request = structs.replace(codec.decode(record.value, ExtractionRequest), may_wait=False)
+        value = codec.encode(request)
+        given = batch_of(self.app.fence, topics.REQUESTS, 0, [value], partition=3, headers=record.headers)
         await self.agent.handle(given)
         await asyncio.sleep(5)
         assert given.acked
@@ -168,7 +170,7 @@ async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
     assert attributes["memstream.request_id"] == asked.request_id
     assert attributes["memstream.conversation_id"] == CONVERSATION
     (letter,) = extraction.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "unforeseen"
+    assert dead_letter_headers(letter.headers)["reason"] == "unforeseen"
     assert trace_of(traceparent(letter)) == trace_of(CAUSE)  # published again, it goes on
 
 

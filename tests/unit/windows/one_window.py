@@ -1,6 +1,6 @@
 """What happens to one window, in few words."""
 
-from schemas.conversations.windows import UNDO_CLEAR_S
+from schemas.conversations.windows import UNDO_S
 from schemas.policies.policies import Policy
 from streams.windows.window import Window
 from tests.fakes.chats import always, control, ended, message, terms
@@ -42,4 +42,4 @@ def answer(window: Window, request, offset: int, now: float = NOW) -> None:
 def clear_for_good(window: Window, offset: int) -> None:
     """Clears, and lets the time pass in which that could be undone."""
     window.control(control("clear"), offset, TERMS, NOW)
-    window.control(control("due"), offset + 1, TERMS, NOW + UNDO_CLEAR_S)
+    window.control(control("due"), offset + 1, TERMS, NOW + UNDO_S)

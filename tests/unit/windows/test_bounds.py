@@ -3,8 +3,9 @@
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
-from schemas.policies.policies import Policy, Triggers
-from streams.windows.extraction.progress import MOST_ASKED
+from schemas.policies.policies import Policy
+from schemas.policies.triggers import Triggers
+from streams.windows.extraction.progress import MAX_PENDING_REQUESTS
 from streams.windows.rows import rows
 from streams.windows.seen_messages import REMEMBERED
 from streams.windows.window import Window
@@ -24,7 +25,7 @@ def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRe
 
 def test_no_more_slices_are_on_their_way_than_may_be():
     window = Window.opened(CONVERSATION, 0)
-    assert len(asked(window, range(100))) == MOST_ASKED == len(window.head.asked)
+    assert len(asked(window, range(100))) == MAX_PENDING_REQUESTS == len(window.head.pending)
     assert unextracted(window) == list(range(100))
 
 
@@ -37,7 +38,7 @@ def test_what_waits_behind_a_full_backlog_is_asked_for_as_answers_come():
         offset += 1
     assert [each.position for request in requests for each in request.messages] == list(range(100))
     assert unextracted(window) == []
-    assert window.finished
+    assert window.head.finished
 
 
 def test_what_waits_behind_a_full_backlog_survives_a_restart():
@@ -48,7 +49,7 @@ def test_what_waits_behind_a_full_backlog_survives_a_restart():
     assert loaded is not None
     answer = control("extraction_completed", request_id=requests[0].request_id)
     (further,) = requests_among(loaded.control(answer, 0, EACH, NOW))
-    assert [each.position for each in further.messages] == list(range(MOST_ASKED, 50))
+    assert [each.position for each in further.messages] == list(range(MAX_PENDING_REQUESTS, 50))
 
 
 def test_a_full_backlog_rings_for_its_overdue_answers_only():
@@ -56,7 +57,7 @@ def test_a_full_backlog_rings_for_its_overdue_answers_only():
     asked(window, range(50))
     assert window.deadline(EACH.policy).at == NOW + EACH.policy.reask_after_s
     again = requests_among(window.due(1_000, EACH, NOW + EACH.policy.reask_after_s))
-    assert [request.attempt for request in again] == [2] * MOST_ASKED
+    assert [request.attempt for request in again] == [2] * MAX_PENDING_REQUESTS
 
 
 def test_the_head_of_a_long_conversation_without_answers_stays_small():
@@ -77,7 +78,7 @@ def test_what_left_and_why_takes_a_bounded_row():
         rows.save(window)
     assert len(codec.encode(window.history.removals)) < 16_384
     assert len(window.entries) <= pruning.policy.window.max_messages
-    assert len(window.history.removals.left) == REMEMBERED
+    assert len(window.history.removals.removed_digests) == REMEMBERED
     assert len(codec.encode(window.head)) < 600
 
 
@@ -85,5 +86,5 @@ def test_a_message_of_a_megabyte_is_held_once_and_not_copied():
     window = Window.opened(CONVERSATION, 0)
     content = "A long story. " * 75_000
     window.add(message(1, content), 1, 300_000, always(EACH), NOW)
-    assert window.entries[1].said.content is content
+    assert window.entries[1].message.content is content
     assert window.history.turns()[0].tokens == 300_000

@@ -34,7 +34,7 @@ def mark(window: Window, number: int, importance: str, offset: int) -> list[str]
 
 
 def shown(window: Window) -> list[int]:
-    return list(window.history.shown)
+    return list(window.history.in_context)
 
 
 def prune(window: Window, offset: int) -> list[int]:
@@ -144,7 +144,7 @@ def test_what_is_cleared_and_restored_keeps_its_mark(window):
     window.control(control("clear"), 1, held, NOW)
     assert shown(window) == []
     window.control(control("restore"), 2, held, NOW + 1)
-    assert window.history.shown[1].mark == "pinned"
+    assert window.history.in_context[1].mark == "pinned"
 
 
 def test_a_mark_without_its_message_is_refused():

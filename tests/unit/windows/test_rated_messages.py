@@ -34,21 +34,21 @@ def test_a_message_that_later_ones_need_outlives_older_and_newer_ones():
     rate(window, 0, m3=9)
     for strategy in (SMALL, BY_IMPORTANCE):
         say(window, *range(window.head.received + 1, window.head.received + 6), kept=strategy)
-        assert 3 in window.history.shown
+        assert 3 in window.history.in_context
 
 
 def test_a_message_rated_low_leaves_before_older_ones():
     window = opened(*range(1, 11))
     rate(window, 0, m6=0)
     say(window, 11)
-    assert 6 not in window.history.shown and 5 in window.history.shown
+    assert 6 not in window.history.in_context and 5 in window.history.in_context
 
 
 def test_a_rating_takes_the_place_of_what_the_text_says_and_age_and_place_still_count():
     window = opened(1)
-    plain = window.history.shown[1]
+    plain = window.history.in_context[1]
     rate(window, 0, m1=8)
-    rated = window.history.shown[1]
+    rated = window.history.in_context[1]
     assert (importance(plain, 30, NOW), importance(rated, 30, NOW)) == (0.3, 0.8)
     assert importance(rated, 15, NOW) == 0.9
     assert importance(rated, 30, rated.timestamp + 3 * 86_400) == 0.5
@@ -58,7 +58,7 @@ def test_a_mark_outdoes_a_rating():
     window = opened(1, 2)
     rate(window, 0, m1=9)
     window.control(control("mark", message_id="m1", importance="expendable"), 1, SMALL, NOW)
-    assert importance(window.history.shown[1], 30, NOW) == 0.0
+    assert importance(window.history.in_context[1], 30, NOW) == 0.0
 
 
 def test_ratings_come_once_outlive_a_crash_and_leave_with_their_messages():
@@ -68,6 +68,6 @@ def test_ratings_come_once_outlive_a_crash_and_leave_with_their_messages():
     again = rows.load(CONVERSATION, rows.save(window).get)
     assert again is not None
     assert again.adjustments.ratings == {"m2": 4, "m7": 9}
-    assert again.history.shown[7].rating == 9
+    assert again.history.in_context[7].rating == 9
     say(again, *range(9, 30))
-    assert set(again.adjustments.ratings) <= {f"m{at}" for at in again.history.shown}
+    assert set(again.adjustments.ratings) <= {f"m{at}" for at in again.history.in_context}

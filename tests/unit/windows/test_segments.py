@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import TASK_BEGINS, TASK_COMPLETE, TASK_SWITCHES
-from streams.windows.segments import Segmentation, finished, following
+from streams.windows.segments import Segmentation, finished, segmentation_after
 
 GAP_S = 3_600.0
 
@@ -14,7 +14,7 @@ GAP_S = 3_600.0
 def numbers(*said: tuple[str, str], every_s: float = 60.0) -> list[int]:
     state, found = Segmentation(), []
     for place, (role, text) in enumerate(said):
-        state = following(state, role, detect(role, text).traits, place * every_s, text, GAP_S)
+        state = segmentation_after(state, role, detect(role, text).traits, place * every_s, text, GAP_S)
         found.append(state.segment)
     return found
 
@@ -65,7 +65,7 @@ def at(*times_s: float) -> int:
     """The number of the task that a user's last message at these times belongs to."""
     state = Segmentation()
     for time_s in times_s:
-        state = following(state, "user", 0, time_s, "and then", GAP_S)
+        state = segmentation_after(state, "user", 0, time_s, "and then", GAP_S)
     return state.segment
 
 
@@ -100,5 +100,5 @@ def test_a_task_that_is_gone_ends_no_other():
 def test_numbers_grow_by_one_at_users_messages_only(messages):
     state = Segmentation()
     for role, traits, at in messages:
-        before, state = state, following(state, role, traits, at, "now write it", GAP_S)
+        before, state = state, segmentation_after(state, role, traits, at, "now write it", GAP_S)
         assert state.segment - before.segment in ((0, 1) if role == "user" else (0,))

@@ -6,9 +6,10 @@ from msgspec import structs
 from schemas.conversations.messages import Scope
 from schemas.kafka import topics
 from streams.windows.arrival import merged
+from streams.windows.deadline import Deadline
 from streams.windows.seen_messages import REMEMBERED, digest
 from streams.windows.terms import Terms
-from streams.windows.window import Deadline, Window
+from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, clear_for_good, end, positions, say
 
@@ -50,14 +51,14 @@ def test_terms_are_those_of_what_a_message_tells_and_one_that_was_there_tells_no
 
 def test_a_window_begins_with_its_first_message_whatever_came_before(window):
     end(window)
-    assert window.head.opened == 0
+    assert window.head.first_position == 0
     say(window, 7, 9)
-    assert window.head.opened == 7
+    assert window.head.first_position == 7
     (request,) = window.control(control("flush"), 1, TERMS, NOW)
     answer(window, request, 2)
     window.control(control("clear"), 3, TERMS, NOW)
     say(window, 12)
-    assert window.head.opened == 7
+    assert window.head.first_position == 7
 
 
 def test_a_message_id_is_still_known_after_its_message_left(window):
@@ -77,7 +78,9 @@ def test_as_many_ids_are_remembered_as_stated(window):
         answer(window, request, offset)
     clear_for_good(window, len(requests))
     assert window.entries == {}
-    assert window.history.removals.left == tuple(digest(f"m{number}") for number in range(10, REMEMBERED + 10))
+    assert window.history.removals.removed_digests == tuple(
+        digest(f"m{number}") for number in range(10, REMEMBERED + 10)
+    )
     window.add(message(10), 9_000, 10, always(TERMS), NOW)
     window.add(message(9), 9_001, 10, always(TERMS), NOW)
     assert unextracted(window) == [9_001]
@@ -87,7 +90,7 @@ def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(win
     say(window, 1, 2, 3)
     abandoned = NOW + POLICY.triggers.abandoned_s
     assert window.due(1_000, TERMS, abandoned - 1) == []
-    assert window.deadline(POLICY) == Deadline(at=abandoned, held_to=None, held_until=0.0)
+    assert window.deadline(POLICY) == Deadline(at=abandoned, held_until_offset=None, held_until=0.0)
     assert positions(window.due(1_000, TERMS, abandoned)) == [[1, 2, 3]]
 
 
@@ -126,7 +129,8 @@ def test_a_request_shows_the_messages_before_its_slice_and_does_not_ask_for_them
     assert [seen.position for seen in first.overlap] == []
     assert [seen.position for seen in second.overlap] == [1, 2]
     say(window, 5)
-    (third,) = window.control(control("flush"), 0, TERMS, NOW)
+    *hastened, third = window.control(control("flush"), 0, TERMS, NOW)
+    assert [each.request_id for each in hastened] == [first.request_id, second.request_id]
     assert (positions([third]), [seen.position for seen in third.overlap]) == ([[5]], [3, 4])
     again = {asked.request_id: asked for asked in window.due(1_000, TERMS, NOW + 100)}
     assert [seen.position for seen in again[second.request_id].overlap] == [1, 2]
@@ -146,9 +150,9 @@ def test_answered_slices_leave_in_whatever_order_their_answers_come(window):
     assert unextracted(window) == [1, 2]
     answer(window, requests[0], 1)
     assert unextracted(window) == [2]
-    assert not window.finished
+    assert not window.head.finished
     answer(window, requests[1], 2)
-    assert window.finished
+    assert window.head.finished
 
 
 @pytest.mark.parametrize("kind", ["extraction_completed", "extraction_failed"])
@@ -156,7 +160,7 @@ def test_an_answer_counts_whether_it_is_stored_or_will_never_come(window, kind):
     say(window, 1)
     (request,) = end(window)
     window.control(control(kind, request_id=request.request_id), 0, TERMS, NOW)
-    assert window.finished
+    assert window.head.finished
 
 
 def test_an_answer_that_nobody_waits_for_changes_nothing(window):
@@ -166,9 +170,9 @@ def test_an_answer_that_nobody_waits_for_changes_nothing(window):
     window.control(control("extraction_completed"), 1, TERMS, NOW + 1)
     assert unextracted(window) == [1]
     answer(window, request, 2)
-    touched = window.head.touched_at
+    touched = window.head.changed_at
     answer(window, request, 3, now=NOW + 50)
-    assert window.head.touched_at == touched
+    assert window.head.changed_at == touched
     assert unextracted(window) == []
 
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from schemas.conversations.window_choices import WindowChoice
+from schemas.conversations.window_choices import WindowChoice, WindowChoices
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from tests.fakes.chats import control, in_context
 from tests.unit.windows.stage.window_stage import POLICY, Stage, said
@@ -79,3 +79,16 @@ async def test_what_was_chosen_for_one_conversation_is_told_and_holds_for_no_oth
     window = stage.window()
     assert stage.terms.now(window).budget.max_tokens == 700
     assert stage.terms.of(window.head.scope, window.head.model).budget.max_tokens != 700
+
+
+def test_choices_that_contradict_each_other_leave_those_of_the_conversation():
+    choices = WindowChoices(user=WindowChoice(max_messages=5), conversation=WindowChoice(min_recent=20))
+    found = choices.applied(SETTINGS)
+    assert (found.max_messages, found.min_recent, choices.chosen_by(SETTINGS)["max_messages"]) == (20, 20, "policy")
+    assert choices.chosen_by(SETTINGS)["min_recent"] == "conversation"
+
+
+def test_a_strategy_that_the_policy_does_not_allow_leaves_the_users():
+    choices = WindowChoices(WindowChoice(strategy="rolling_window"), WindowChoice(strategy="importance"))
+    assert choices.applied(SETTINGS).strategy == "rolling_window"
+    assert choices.chosen_by(SETTINGS)["strategy"] == "user"

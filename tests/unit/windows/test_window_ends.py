@@ -16,7 +16,7 @@ def test_an_end_after_its_messages_asks_for_all_of_them(window):
     say(window, 1, 2, 3, tokens=50)
     assert positions(end(window, log_end=4, read_to=4)) == [[1, 2], [3]]
     assert window.head.ended
-    assert window.head.held is None
+    assert window.head.held_end is None
 
 
 def test_an_end_before_its_messages_is_held_until_they_are_read(window):
@@ -35,7 +35,7 @@ def test_an_end_applied_again_changes_nothing(window):
     assert len(end(window, offset=5)) == 1
     assert end(window, offset=5) == []
     assert end(window, offset=4) == []
-    assert len(window.head.asked) == 1
+    assert len(window.head.pending) == 1
 
 
 def test_an_end_that_names_its_last_message_waits_for_it(window):

@@ -53,7 +53,7 @@ def test_what_was_said_before_leaves_at_once_extracted_or_not_and_no_row_holds_a
     assert [*window.entries] == [3, 4]
     assert not words(table)
     assert view(table.load()) == view(window)
-    assert (window.head.erased.messages, unextracted(window)) == (3, [3, 4])
+    assert (window.head.last_erasure.messages, unextracted(window)) == (3, [3, 4])
 
 
 def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has_seen():
@@ -65,14 +65,14 @@ def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has
     secrets(reloaded, 1)
     reloaded.add(message(4), 9, 10, always(TERMS), NOW)
     assert reloaded.entries == {}, "the same message, and the same id at another place"
-    assert reloaded.finished
+    assert reloaded.head.finished
 
 
 def test_a_slice_that_was_asked_for_is_forgotten_and_its_answer_changes_nothing():
     window, _ = saved()
     (asked,) = end(window)
     erase(window, 0, 10)
-    assert window.head.asked == []
+    assert window.head.pending == []
     say(window, 11)
     answer(window, asked, 1)
     assert unextracted(window) == [11]
@@ -82,7 +82,7 @@ def test_of_a_slice_of_which_some_is_left_that_is_asked_for_again_under_a_name_o
     window, table = saved()
     (asked,) = end(window)
     erase(window, 0, 2)
-    (left,) = window.head.asked
+    (left,) = window.head.pending
     assert (left.first, left.last) == (3, 4)
     assert left.request_id != asked.request_id
     table.save(window)
@@ -123,7 +123,7 @@ def test_a_window_that_began_after_the_erasure_stays_as_it_is():
     before = window.history.removals
     erase(window, 1, 6, read_to=7)
     assert ([*window.entries], window.history.removals) == ([7, 8], before)
-    assert window.head.erased.messages == 0
+    assert window.head.last_erasure.messages == 0
 
 
 def test_an_erasure_that_is_repeated_changes_nothing():
@@ -147,7 +147,7 @@ def test_of_one_persons_erasure_what_others_said_stays_and_what_nobody_of_them_d
     window.control(control("erase", at=BEGAN + timedelta(seconds=9), users=("bob",)), 0, TERMS, NOW)
     table.save(window)
     assert [*window.entries] == [0, 1, 4]
-    assert (window.head.erased, window.head.partly["bob"].messages) == (None, 2)
+    assert (window.head.last_erasure, window.head.user_erasures["bob"].messages) == (None, 2)
     assert view(table.load()) == view(window)
 
 
@@ -162,7 +162,7 @@ def test_a_slice_that_lost_one_persons_words_is_asked_for_anew_under_another_id(
     assert unextracted(window) == []
 
 
-def test_a_row_of_before_speakers_were_told_does_not_say_whose_words_are_whose():
+def test_a_row_of_an_earlier_version_does_not_tell_which_speaker_sent_which_message():
     head = codec.decode(b'{"scope":{"conversation_id":"c","user_id":"ada"},"partition":0,"others":["bob"]}', Head)
-    assert (head.untold, head.others, head.in_group) == (["bob"], [], True)
+    assert (head.unattributed_speakers, head.other_speakers, head.in_group) == (["bob"], [], True)
     assert [scope.user_id for scope in head.speakers] == ["ada", "bob"]

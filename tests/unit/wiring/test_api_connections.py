@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, cast
 
-from deploy.wiring.api import warmed
+from deploy.wiring.api import warm_up
 from sinks.postgres.connection import Pool
 
 
@@ -28,6 +28,6 @@ class Connections:
 
 async def test_every_connection_has_searched_by_words_before_somebody_waits_for_it() -> None:
     pool = Connections()
-    await warmed(cast(Pool, pool))
+    await warm_up(cast(Pool, pool))
     assert len(pool.statements) == 3
     assert all("to_tsvector" in statement for statement in pool.statements)

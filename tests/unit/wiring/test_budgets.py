@@ -49,7 +49,7 @@ def test_a_file_of_prices_that_cannot_be_read_stops_the_start(tmp_path: Path):
     with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*nowhere"):
         prices(load(prices_file=tmp_path / "nowhere"))
     (tmp_path / "broken").write_text("{")
-    with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*broken is no table of prices"):
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*broken is not a table of prices"):
         prices(load(prices_file=tmp_path / "broken"))
 
 

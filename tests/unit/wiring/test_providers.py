@@ -6,7 +6,7 @@ import pytest
 
 from agents.models.auto import AutoProvider
 from agents.models.ollama.provider import slice_room
-from agents.models.prompts.extraction import MOST_TOKENS
+from agents.models.prompts.extraction import MAX_SLICE_TOKENS
 from agents.policies.changes import StoredPolicies
 from deploy.cli import doctor
 from deploy.settings import Settings, load
@@ -55,7 +55,7 @@ async def test_a_model_that_fails_is_left_alone_for_as_long_as_is_set() -> None:
     for _ in range(5):
         with pytest.raises(Retryable):
             await provider.extract(slice_of("I live in Turin."), knowing())
-    assert "left alone for another 75 s" in str(await provider.trouble())
+    assert "no calls for the next 75 s" in str(await provider.unavailable_reason())
     await provider.close()
 
 
@@ -90,7 +90,7 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monk
     async def nothing_stored(_settings: Settings) -> StoredPolicies:
         return StoredPolicies({}, {}, {})
 
-    monkeypatch.setattr(doctor, "stored", nothing_stored)
+    monkeypatch.setattr(doctor, "stored_policies", nothing_stored)
     policies = tmp_path / "policies.json"
     policies.write_text('[{"name": "secret", "local_only": true}]')
     chosen = settings(provider="claude", anthropic_api_key=KEY, policies_file=policies)
@@ -102,15 +102,15 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monk
 @pytest.mark.parametrize(
     ("chosen", "most"),
     [
-        ({"provider": "claude"}, MOST_TOKENS),
+        ({"provider": "claude"}, MAX_SLICE_TOKENS),
         ({"provider": "ollama"}, slice_room()),
         ({"provider": "auto"}, slice_room()),
-        ({"provider": "auto", "provider_order": "claude,offline"}, MOST_TOKENS),
+        ({"provider": "auto", "provider_order": "claude,offline"}, MAX_SLICE_TOKENS),
     ],
 )
 def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, object], most: int) -> None:
     assert models.most_slice_tokens(settings(**chosen)) == most
-    assert Policy(name="p").slice_tokens <= slice_room() < MOST_TOKENS
+    assert Policy(name="p").slice_tokens <= slice_room() < MAX_SLICE_TOKENS
 
 
 @pytest.mark.parametrize(

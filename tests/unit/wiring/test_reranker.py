@@ -100,12 +100,12 @@ async def test_a_reranker_elsewhere_is_refused_under_a_policy_whose_texts_must_s
 
 
 async def test_the_doctor_hears_what_answers_and_what_is_wrong() -> None:
-    assert await rerankers.probed(settings()) == "off"
+    assert await rerankers.probe(settings()) == "off"
     async with RerankServer() as server:
         chosen = settings(**COHERE, reranker_base_url=server.url)
-        assert await rerankers.probed(chosen) == f"cohere {MODEL}"
+        assert await rerankers.probe(chosen) == f"cohere {MODEL}"
         server.script("forbidden")
         with pytest.raises(Misconfigured, match="MEMSTREAM_RERANKER_API_KEY"):
-            await rerankers.probed(chosen)
+            await rerankers.probe(chosen)
     claude = {"reranker": "claude", "anthropic_api_key": "EXAMPLE", "anthropic_base_url": "http://127.0.0.1:9"}
-    assert await rerankers.probed(settings(**claude)) == "claude"
+    assert await rerankers.probe(settings(**claude)) == "claude"

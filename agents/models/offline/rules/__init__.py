@@ -1,1 +1,1 @@
-"""The offline provider's rules: what each language's first-person sentences say, as tables, one language a file."""
+"""The offline provider's rules: tables of first-person sentences, one language per file."""

@@ -1,22 +1,22 @@
-"""A short text from a full one, by rules: its most telling sentences as they stand, so that nothing in them is invented."""
+"""Short texts by rules: the most informative sentences of the full text, unchanged, so that nothing is invented."""
 
 import re
 
 from msgspec import Struct
 
 from agents.models.answers.summaries import SENTENCE_BREAK
-from agents.models.answers.texts import SHORT_TOKENS, cut, fits
+from agents.models.answers.texts import SHORT_TOKENS, fits, truncated
+from agents.models.offline.rules.importance_words import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
 from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.weight import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
 from agents.privacy.scrub import scrub
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
 from streams.windows.tokens.counting import TokenCount
 
 DETAIL = re.compile(r"\d|(?<=[^.!?] )[A-ZÀ-Þ][\w'-]+")  # a number, or a name inside the sentence
-OPENS = 3  # the first sentence says what it is about
+OPENS = 3  # the first sentence states the topic
 WEIGHTS = ((VITAL, 4), (DEEP_FEELING, 4), (FEELING, 2), (CLOSE, 2), (DETAIL, 2), (TRIFLING, -2))
-FEELINGS_FIRST = 4  # more for a feeling where the policy asks for those
+FEELINGS_FIRST = 4  # added for a feeling if the policy wants feelings
 
 
 class Sentence(Struct, frozen=True):
@@ -26,7 +26,8 @@ class Sentence(Struct, frozen=True):
 
 
 def condensed(full_text: str, most_chars: int, feelings: bool, count_tokens: TokenCount) -> str:
-    """Whole sentences in their order, as many as fit; of the best one its beginning if none does; empty if none is sound."""
+    """Whole sentences in order, as many as fit. If none fits, the beginning of the best one; empty without a usable
+    sentence."""
     best = sorted(sentences(full_text, feelings), key=lambda each: (-each.weight, each.place))
     chosen: list[Sentence] = []
     for each in best:
@@ -34,12 +35,12 @@ def condensed(full_text: str, most_chars: int, feelings: bool, count_tokens: Tok
         if len(trial) <= most_chars and fits(trial, SHORT_TOKENS, count_tokens):
             chosen.append(each)
     if not chosen and best:
-        return cut(best[0].text, most_chars, SHORT_TOKENS, count_tokens)
+        return truncated(best[0].text, most_chars, SHORT_TOKENS, count_tokens)
     return joined(chosen)
 
 
 def sentences(full_text: str, feelings: bool) -> list[Sentence]:
-    """Without greetings, repetitions, and what addresses a model or the memory."""
+    """The sentences without greetings, duplicates, and those that address a model or the memory."""
     line = scrub(" ".join(full_text.split())).text
     texts = dict.fromkeys(part for part in SENTENCE_BREAK.split(line) if part and not is_injection(part))
     sound = [text for text in texts if not detect("user", text).traits & CASUAL]

@@ -1,4 +1,4 @@
-"""English: how its sentences come apart, and the order in which its rules are tried."""
+"""English: splitting of sentences, and the order of the rules."""
 
 from agents.models.offline.rules.english_changes import CHANGES
 from agents.models.offline.rules.english_feelings import FEELINGS
@@ -6,7 +6,7 @@ from agents.models.offline.rules.english_plans import PLANS
 from agents.models.offline.rules.english_preferences import PREFERENCES
 from agents.models.offline.rules.english_projects import PROJECTS
 from agents.models.offline.rules.english_statements import IDENTITY, STATEMENTS
-from agents.models.offline.rules.rule import Tongue, anywhere, starting
+from agents.models.offline.rules.rule import LanguageRules, anywhere, starting
 from agents.models.offline.rules.thirdperson import expanded, third_person
 
 ASKING = (
@@ -69,7 +69,7 @@ CASUAL = (
     r"|animation|ending|look|vibes?|atmosphere|lyrics|beat|art|graphics|writing|name|picture|photo|feeling|part|fact))\b"
 )
 
-ENGLISH = Tongue(
+ENGLISH = LanguageRules(
     code="en",
     normalise=expanded,
     reword=third_person,

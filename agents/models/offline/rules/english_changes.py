@@ -1,4 +1,4 @@
-"""English sentences that name both ends of a change, or the end of something: the transition is the memory."""
+"""English sentences about a change from one state to another, or the end of a state: the memory is the transition."""
 
 from agents.models.offline.rules.rule import Rule, starting
 

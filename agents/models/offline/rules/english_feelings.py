@@ -1,4 +1,4 @@
-"""English sentences that say how the speaker feels about something; read only where a policy asks for feelings."""
+"""English sentences about the speaker's feelings; used only if the policy wants feelings."""
 
 from agents.models.offline.rules.rule import Rule, starting
 

@@ -1,4 +1,4 @@
-"""English preferences and standing directives: what the speaker likes, and what they want the assistant always to do."""
+"""English preferences and standing directives to the assistant."""
 
 from agents.models.offline.rules.rule import Rule, starting
 

@@ -1,4 +1,4 @@
-"""English facts about a project or a team, said by a member or noted by somebody else about "the user's" work."""
+"""English facts about a project or a team, stated by a member, or noted about "the user's" work."""
 
 from agents.models.offline.rules.rule import Rule, starting
 

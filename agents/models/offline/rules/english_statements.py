@@ -1,7 +1,6 @@
-"""English statements about the speaker, whatever they are about: what they are, have, do, can, and what became of them.
+"""English statements about the speaker: what they are, have, do and can, and what happened to them.
 
-One reading for all of them: a verb that says something, and an object that somebody else understands. What a statement is
-about (`TOPICS`) says how much it matters.
+One general rule covers all topics: a verb, and an object that others understand. The topic (`TOPICS`) gives the importance.
 """
 
 from agents.models.offline.rules.rule import Rule, Topic, anywhere, starting
@@ -64,7 +63,7 @@ TRAIT = (
     r"|gay|straight|bisexual|trans|tall|short|bald|blonde?|overweight|religious|christian|catholic|muslim|jewish|hindu|buddhist"
     r"|atheist|athletic|shy|introverted|extroverted|creative|picky|lazy|outgoing|clumsy|originally|native|fluent|born|half"
     r"|obsessed|addicted|afraid of|scared of|terrified of|good (?:at|with)|bad (?:at|with)|fond|keen|interested|passionate"
-    r"|named|called"
+    r"|named|called|with (?-i:[A-Z])[\w-]+.* now|now with (?-i:[A-Z])"
     r"|(?-i:[A-Z])\w+ (?:by|from|and|born|on)|[a-z]*(?:ish|ese|ian|ean|ican)|french|german|greek|dutch|swiss|thai)"
 )
 LASTING = (
@@ -153,6 +152,14 @@ IDENTITY = (
         confidence=0.9,
         tags=("name",),
         text="User wants to be called {name}.",
+    ),
+    Rule(
+        pattern=starting(r"my pronouns are (?P<x>[\w/ ]{2,30}?)(?=$|[,.;])"),
+        kind="preference",
+        importance=0.75,
+        confidence=0.9,
+        tags=("name",),
+        text="User's pronouns are {x}.",
     ),
     Rule(
         pattern=starting(r"my (?:\w+ )?birthday is .+|I was born (?:on|in) .+"),

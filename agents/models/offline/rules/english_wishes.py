@@ -1,4 +1,4 @@
-"""English: how users ask to have something forgotten."""
+"""English phrases of wishes to forget."""
 
 from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
@@ -76,6 +76,10 @@ ENGLISH = Phrases(
         rf"{DROP} (?P<topic>(?:my|our)\b{ANY}{{1,200}}?) from (?:your |the )?{MEMORY}{END}",
         rf"forget (?P<topic>(?:where|how|who|when|which|what) (?:(?:old|tall|much) )?(?:i|we|my|our)\b{REST})",
         rf"forget (?:about )?(?P<topic>(?:my|our)\b{REST})",
+        rf"{DROP} (?:everything|anything|all) (?:that(?:'s| is) )?(?:related|connected|to do)(?: to| with) (?P<topic>{REST})",
+        rf"(?:(?:do not|don't|never) (?:keep|store|save|remember|record|retain)|stop (?:keeping|storing|saving|recording)) "
+        rf"(?:anything|everything|things?|stuff|information|info|data|details)(?: {KNOW})? "
+        rf"(?:about|on|regarding) (?P<topic>{REST})",
         rf"(?:stop (?:remembering|storing)|i (?:do not|don't) want you to (?:remember|know|keep|store)|please (?:do "
         rf"not|don't) (?:remember|store|save))"
         rf" (?:that )?(?P<clause>(?:i|we|my|our)\b{REST})",

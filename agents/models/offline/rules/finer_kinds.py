@@ -1,4 +1,4 @@
-"""Finer kinds of facts that rules found, where a policy has them: people, places, skills, problems, events."""
+"""Finer kinds of facts, where a policy has them: people, places, skills, problems, events."""
 
 import re
 from collections.abc import Collection
@@ -7,7 +7,7 @@ from typing import Final
 from agents.models.offline.rules.english_statements import KIN
 
 PEOPLE: Final = rf"(?:{KIN}|friends?|boss|manager|colleagues?|co-?workers?|neighbou?rs?|teacher|mentor|coach|therapist)"
-# Of the third person, as memories say it: "User's sister is called Ana."
+# In the third person, as in memories: "User's sister is called Ana."
 PERSON: Final = re.compile(rf"User(?:'s|s') (?:\w+ ){{0,2}}?{PEOPLE}(?:'s)? |User has (?:\w+ ){{0,3}}?{PEOPLE}\b", re.I)
 LOCATION: Final = re.compile(
     r"User (?:\w+ )?(?:lives|lived|resides|grew up|comes|is (?:originally )?from|was born in(?! \d)|is based|moved|relocated)\b",
@@ -37,14 +37,14 @@ ENGLISH: Final = (
     ("location", LOCATION),
     ("event", EVENT),
 )
-# Tags say it in every language.
+# Tags are the same in every language.
 TAGGED: Final = (("person", "family"), ("skill", "languages"), ("location", "home"), ("event", "event"))
 ABOUT_ALONE: Final = re.compile(r"User (?:is|was) (?:\w+ )?(?:married|engaged|divorced|widowed|single)\b", re.I)
-KEPT: Final = frozenset(("allergy", "diet", "name"))  # facts, whoever or whatever they name
+KEPT: Final = frozenset(("allergy", "diet", "name"))  # always facts, whatever they name
 
 
 def finer_kind(kind: str, text: str, tags: Collection[str], known: Collection[str]) -> str:
-    """The kind of a statement: of a fact the first of the policy's that it is, by its words or its tags."""
+    """The kind of a statement: for a fact the first finer kind of the policy that fits its words or tags."""
     if kind != "fact" or not KEPT.isdisjoint(tags):
         return kind
     said = (name for name, pattern in ENGLISH if pattern.match(text))

@@ -1,8 +1,8 @@
-"""French: statements in the first person; the memory stays French."""
+"""French statements in the first person; the memory stays French."""
 
 import re
 
-from agents.models.offline.rules.rule import Tongue, anywhere, starting
+from agents.models.offline.rules.rule import LanguageRules, anywhere, starting
 from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
 
 QUI = "L'utilisateur"
@@ -41,15 +41,15 @@ TOPICS = topics(
 
 
 def third(verb: str) -> str:
-    """The verb of "je", with what stands before it, as "il" has it."""
+    """The verb for "il" instead of "je", with the words before it."""
     before, last = re.fullmatch(r"((?:n'|ne )?(?:m'|me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
     before = before.replace("m", "s")
     if last not in IRREGULAR and last.endswith("rai"):
         return f"{before}{last[:-1]}"
-    told = IRREGULAR.get(
+    third_person = IRREGULAR.get(
         last, re.sub(r"(?<=[dt])s$|(?<=[^dt])[sx]$", lambda found: "" if last[-2] in "dt" else "t", last)
     )
-    return (before.replace("se ", "s'") if told[0] in "aeiouhéèê" else before) + told
+    return (before.replace("se ", "s'") if third_person[0] in "aeiouhéèê" else before) + third_person
 
 
 POSSESSIVE = Replacing(
@@ -133,7 +133,7 @@ RULES = (
     ),
 )
 
-FRENCH = Tongue(
+FRENCH = LanguageRules(
     code="fr",
     normalise=unchanged,
     reword=reword,

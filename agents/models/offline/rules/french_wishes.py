@@ -1,4 +1,4 @@
-"""French: how users ask to have something forgotten."""
+"""French phrases of wishes to forget."""
 
 from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
@@ -39,7 +39,9 @@ FRENCH = Phrases(
     named=(
         rf"{DROP_FR} (?:de (?:ta|votre) mémoire )?(?:le fait )?que (?P<clause>(?:j'|je\b|nous\b|{MINE_FR}\b){REST})",
         rf"{DROP_FR} ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté|écrit) {OF_FR} ?(?P<topic>{REST})",
-        rf"{FORGET_FR} (?:l'histoire|cette histoire|le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
+        rf"ne (?:garde|retiens|retenez|gardez|mémorise|note) rien (?:sur|de|à propos de) (?P<topic>{REST})",
+        rf"{FORGET_FR} (?:le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
+        rf"{DROP_FR} (?:l'histoire|cette histoire) (?:de|du|avec|sur) ?(?P<topic>[^,.;!?]{{1,80}})",
         rf"{DROP_FR} (?:tout )?ce que (?:{KNOW_FR}|je (?:t'ai|vous ai) dit) {OF_FR} ?(?P<topic>{REST})",
         rf"{DROP_FR} tout (?:sur|à propos de) (?P<topic>{REST})",
         rf"{DROP_FR} (?P<topic>{MINE_FR} {ANY}{{1,200}}?) {MEMORY_FR}{END}",

@@ -1,9 +1,9 @@
-"""German: statements in the first person; the memory stays German."""
+"""German statements in the first person; the memory stays German."""
 
 import re
 
-from agents.models.offline.rules.rule import Tongue, anywhere, starting
-from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
+from agents.models.offline.rules.rule import LanguageRules, anywhere, starting
+from agents.models.offline.rules.templated import Replacing, templated, topics
 
 WER = "Der Nutzer"
 NAME = r"(?P<x>(?-i:[A-ZÄÖÜ])[\wäöüß'-]*(?: (?-i:[A-ZÄÖÜ])[\wäöüß'-]*){0,2})"
@@ -93,7 +93,7 @@ PAST = re.compile(r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö)te$)\w+te")
 
 
 def third(verb: str) -> str:
-    """The verb of "ich" as "er" has it."""
+    """The verb for "er" instead of "ich"."""
     verb = verb.lower()
     if verb in IRREGULAR:
         return IRREGULAR[verb]
@@ -198,6 +198,18 @@ RULES = (
     ),
 )
 
+# What begins a sentence without its "ich": "Bin jetzt in Ulm", "hab zwei Kinder".
+DROPPED = re.compile(
+    r"^(bin|hab|habe|wohne|lebe|arbeite|zahle|ziehe|nehme|trinke|esse|studiere|fahre|spiele|lerne|suche|vertrage|darf|mag|muss) "
+    r"(?!(?:ich|du|er|sie|es|wir|ihr)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_subject(text: str) -> str:
+    return DROPPED.sub(lambda found: f"ich {found[1].lower()} ", text)
+
+
 FIRST = r"(?:ich|wir|mein|meine|unser|unsere)"
 POSSESSIVE = Replacing(
     {
@@ -219,9 +231,9 @@ def reword(text: str) -> str:
     return POSSESSIVE(WITHIN.sub(lambda found: f"er {third(found[1])}", text))
 
 
-GERMAN = Tongue(
+GERMAN = LanguageRules(
     code="de",
-    normalise=unchanged,
+    normalise=with_subject,
     reword=reword,
     third=third,
     lead_in=starting(

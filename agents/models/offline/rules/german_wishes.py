@@ -1,4 +1,4 @@
-"""German: how users ask to have something forgotten."""
+"""German phrases of wishes to forget."""
 
 from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
@@ -49,6 +49,7 @@ GERMAN = Phrases(
         rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
         rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
         rf"|geschrieben) habe{END}",
+        rf"(?:speicher(?:e|n sie)?|merke? dir|behalte?|notiere?){FILL} (?:nichts|bitte nichts) {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} (?:deine |ihre |die |alle )*{HELD_DE} (?:an|{OF_DE}) (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {ANY}{{1,200}}?) {MEMORY_DE}{END}",

@@ -1,4 +1,4 @@
-"""Recognises text that addresses the memory instead of telling about the speaker: such a message is not remembered at all."""
+"""Recognises text that addresses the memory or a model. Such a message is not extracted at all."""
 
 import re
 
@@ -8,7 +8,7 @@ MARKS = (
     r"\b(?:ignoriere|vergiss)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben)\b",
     r"\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\b(?:instructions|consignes|règles)\b",
     r"\b(?:ignora|olvida)\b.{0,40}\b(?:instrucciones|reglas)\b",
-    # Never `\s*` behind `^` here: it would start at each of many empty lines and cross all that follow.
+    # Never `\s*` after `^` here: it would match across many empty lines from each of them (quadratic time).
     r"^[^\S\n]*+(?:#++[^\S\n]*+|\[|<++\|?/?)?(?:system|assistant|developer|tool)(?:\s++(?:prompt|message|note"
     r"|override))?\s*+(?:\]|\|?>{1,4})?\s*+[:>\]]",
     r"<\|?/?(?:system|im_start|im_end|transcript|memories|instructions?)\b",
@@ -21,17 +21,17 @@ MARKS = (
     r"(?:y|ies)\b",
 )
 INSTRUCTION = re.compile("|".join(f"(?:{mark})" for mark in MARKS), re.IGNORECASE | re.MULTILINE)
-# A user may ask for it, as a wish; in a memory, or in anybody else's words, it is an order to whoever reads it.
+# A user may wish this; in a memory, or in other texts, it is an instruction to the reader.
 WIPE = re.compile(
     r"\b(?:delete|erase|wipe|forget)\b.{0,30}\b(?:all|every|your)\b.{0,20}\bmemor(?:y|ies)\b", re.IGNORECASE
 )
 
 
 def instructs(text: str) -> bool:
-    """True when any part of a user's message tells a model what to do with its rules or its memory, but for forgetting."""
+    """Whether any part of a user's message tells a model what to do with its rules or its memory, wishes to forget aside."""
     return INSTRUCTION.search(text) is not None
 
 
 def is_injection(text: str) -> bool:
-    """True when any part of the message does so; the honest remainder is not worth the risk."""
+    """Whether any part of a text does so, wishes to forget included. The rest of the text is not trusted either."""
     return instructs(text) or WIPE.search(text) is not None

@@ -1,13 +1,13 @@
-"""How much a memory matters, by rules: its kind, the feelings and people in it, what depends on it, how often it came up."""
+"""The importance of a memory by rules: its kind, feelings and people, its consequences, and the number of repetitions."""
 
 from math import log2
 
-from agents.models.offline.rules.weight import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
+from agents.models.offline.rules.importance_words import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
 from agents.models.port import Subject
 from agents.models.prompts.rating import Scored
 from schemas.memories import importance
 
-# What a memory of a kind matters as long as nothing else is known of it, as a fraction.
+# The importance of a kind without other information, as a fraction.
 KINDS = {
     "person": 0.55,
     "problem": 0.55,
@@ -24,8 +24,8 @@ KINDS = {
     "interest": 0.4,
 }
 OTHERWISE = 0.42
-VITAL_LEAST = 0.92  # nothing that endangers somebody is below critical
-# What is added, and the words of the reason.
+VITAL_LEAST = 0.92  # the minimum for dangers to somebody: critical
+# Bonuses, with the words of the reason.
 WEIGHTS = (
     (VITAL, 0.2, "relevance"),
     (DEEP_FEELING, 0.25, "emotional weight"),
@@ -33,13 +33,13 @@ WEIGHTS = (
     (CLOSE, 0.12, "relationship"),
     (TRIFLING, -0.25, "a trifle"),
 )
-ONE_DOUBLING = 0.04  # each time it was said twice as often
-MOST_BY_FREQUENCY = 0.16
-MOST = 0.999  # the maximum is for people to give
+ONE_DOUBLING = 0.04  # for each doubling of the repetitions
+MAX_BY_FREQUENCY = 0.16
+MAX_IMPORTANCE = 0.999  # only people give the maximum
 
 
 def rated(subject: Subject) -> Scored:
-    """The same subject has the same rating."""
+    """The rating; the same subject gets the same one."""
     text = f"{subject.text} {subject.context or ''}"
     found = [(added, why) for pattern, added, why in WEIGHTS if pattern.search(text)]
     fraction = max(KINDS.get(kind, OTHERWISE) for kind in (subject.kind, *subject.kinds))
@@ -49,8 +49,8 @@ def rated(subject: Subject) -> Scored:
     reasons = [f"kind {subject.kind}", *dict.fromkeys(why for _, why in found)]
     if subject.references:
         reasons.append(f"came up {subject.references} times")
-    return Scored(points=importance.points(min(max(fraction, 0.0), MOST)), reason=", ".join(reasons))
+    return Scored(points=importance.points(min(max(fraction, 0.0), MAX_IMPORTANCE)), reason=", ".join(reasons))
 
 
 def frequency(references: int) -> float:
-    return min(ONE_DOUBLING * log2(1 + max(references, 0)), MOST_BY_FREQUENCY)
+    return min(ONE_DOUBLING * log2(1 + max(references, 0)), MAX_BY_FREQUENCY)

@@ -1,11 +1,11 @@
-"""Sets a finding against the memories already known: which it repeats, and which it contradicts. By words, without a model."""
+"""Compares a finding with known memories by words, without a model: which it repeats, and which it contradicts."""
 
 import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from agents.models.offline.rules.reading import Finding
+from agents.models.offline.rules.rule_engine import Finding
 from schemas.memories.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
@@ -31,7 +31,7 @@ CHOOSING = re.compile(r"\b(?:prefers?|bevorzugt|préfère|prefiere)\b|\bfavou?ri
 OBJECT_ENDS = re.compile(
     r"\b(?:over|to|than|rather|instead|because|when|in|for|at|since|now|als|weil|que|à|a)\b|[,;(.]", re.IGNORECASE
 )
-# What somebody has one of at a time: another value contradicts the former, if it is the same person's.
+# Attributes with one value at a time: another value contradicts the earlier one of the same person.
 SLOTS = {
     "home": re.compile(
         r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
@@ -51,14 +51,14 @@ SAME_BUT_FOR_NUMBERS = 0.6
 
 
 class Relation(Struct, frozen=True):
-    """Indexes into the related memories, from 0; None where there is none."""
+    """Places in the related memories, from 0; None without such a memory."""
 
     repeats: int | None = None
     contradicts: int | None = None
 
 
 def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
-    """The first memory of the same content, else the one whose content the finding ends."""
+    """The first memory with the same content, otherwise the first one that the finding ends."""
     for index, memory in enumerate(related):
         if is_same(finding.text, memory.text) if finding.old is None else is_retold(finding.text, memory.text):
             return Relation(repeats=index)
@@ -74,7 +74,7 @@ def is_same(text: str, other: str) -> bool:
 
 
 def is_retold(text: str, other: str) -> bool:
-    """Whether a change is told in the same words again; its old end alone has most of them in common with it."""
+    """Whether the memory states the whole change in similar words; a memory with only its old state has most of them too."""
     return is_negative(text) == is_negative(other) and words(text) == words(other)
 
 
@@ -92,7 +92,8 @@ def is_opposed(finding: Finding, memory: Memory) -> bool:
 
 
 def mentions_only_old(finding: Finding, memory: Memory) -> bool:
-    """About what was replaced and not yet about what replaced it; a move ends a home, not a liking for the town."""
+    """Whether the memory is about the old state of a change and not about the new one. A move ends a home, but not a
+    preference for the town."""
     old, new, known = words(finding.old or ""), words(finding.new or ""), words(memory.text)
     if not old or not old <= known or (new - old and new <= known):
         return False
@@ -102,19 +103,19 @@ def mentions_only_old(finding: Finding, memory: Memory) -> bool:
 
 
 def taste_differs(text: str, other: str) -> bool:
-    """The same object, liked in one and disliked in the other."""
+    """Whether the same thing is liked in one and disliked in the other."""
     mine, theirs = liked(text), liked(other)
-    same = bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_of_one(text, other)
+    same = bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_same_person(text, other)
     return same and is_negative(text) != is_negative(other)
 
 
 def choice_differs(text: str, other: str) -> bool:
-    """Two choices of the same sort: "light mode" and "dark mode", or "A over B" and "B over A"."""
+    """Whether they prefer different things of one sort: "light mode" and "dark mode", "A over B" and "B over A"."""
     if not (CHOOSING.search(text) and CHOOSING.search(other)) or is_negative(text) != is_negative(other):
         return False
-    if not is_of_one(text, other):
+    if not is_same_person(text, other):
         return False
-    mine, theirs = chosen(text), chosen(other)
+    mine, theirs = preference_stems(text), preference_stems(other)
     if not mine or not theirs or mine == theirs:
         return False
     swapped = mine[-1] in words(other) and theirs[-1] in words(text) and mine[-1] != theirs[-1]
@@ -122,7 +123,7 @@ def choice_differs(text: str, other: str) -> bool:
 
 
 def numbers_differ(text: str, other: str) -> bool:
-    """The same statement with another number or date; a number that only one of them has is a detail."""
+    """Whether they are the same statement with another number or date. A number in only one of them is a detail."""
     mine, theirs = numbers(text), numbers(other)
     if not mine - theirs or not theirs - mine:
         return False
@@ -130,11 +131,11 @@ def numbers_differ(text: str, other: str) -> bool:
 
 
 def liked(text: str) -> frozenset[str]:
-    return frozenset(chosen(text))
+    return frozenset(preference_stems(text))
 
 
-def chosen(text: str) -> list[str]:
-    """The stems of what a sentence of liking is about, in order."""
+def preference_stems(text: str) -> list[str]:
+    """The stems of the preferred things, in order."""
     verb = LIKING.search(text)
     if verb is None:
         _, _, rest = text.partition(" is ") if CHOOSING.search(text) else ("", "", "")
@@ -144,7 +145,7 @@ def chosen(text: str) -> list[str]:
 
 
 def slot(text: str) -> tuple[str, frozenset[str]] | None:
-    """What the text fills that holds one thing at a time, and whose it is: nobody else's words for the user's own."""
+    """The attribute with one value at a time that the text sets, and its owner's words: empty for the user."""
     for name, pattern in SLOTS.items():
         found = pattern.search(text)
         if found is not None:
@@ -152,8 +153,8 @@ def slot(text: str) -> tuple[str, frozenset[str]] | None:
     return None
 
 
-def is_of_one(text: str, other: str) -> bool:
-    """Whether both tell the likings of the same person."""
+def is_same_person(text: str, other: str) -> bool:
+    """Whether both are preferences of the same person."""
     mine, theirs = LIKING.search(text), LIKING.search(other)
     return not mine or not theirs or whose(text[: mine.start()]) == whose(other[: theirs.start()])
 
@@ -175,10 +176,10 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    """The first six letters, without a plural: enough to see "allergic" and "allergy" as one."""
+    """The first six letters without a plural ending: equal for "allergic" and "allergy"."""
     return word if any(letter.isdigit() for letter in word) else word.removesuffix("s")[:5]
 
 
 def overlap(mine: frozenset[str], theirs: frozenset[str]) -> float:
-    """Jaccard index."""
+    """The Jaccard index of two sets of words, in [0, 1]."""
     return len(mine & theirs) / len(mine | theirs) if mine and theirs else 0.0

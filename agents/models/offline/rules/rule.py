@@ -1,15 +1,13 @@
-"""What a rule and a language are made of. The tables are beside this file; `reading` applies them."""
+"""The types of rules and languages. The tables are beside this file; `rule_engine` applies them."""
 
 import re
 from collections.abc import Callable
 
 from msgspec import Struct
 
-ISO_DATE = r"\d{4}-\d{2}-\d{2}"
-
 
 class Topic(Struct, frozen=True, kw_only=True):
-    """What a statement is about: how much it matters, whatever form it has, and its kind if that follows from it."""
+    """The topic of a statement: its importance in any sentence form, and its kind, if the topic implies one."""
 
     about: re.Pattern[str]
     importance: float
@@ -18,12 +16,12 @@ class Topic(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """One kind of sentence worth keeping.
+    """One form of sentence to extract.
 
-    `pattern` must match at the start of a clause; its groups `old` and `new` name the ends of a change, its other groups
-    fill `text`. Without a `text` the clause itself is put into the third person. `dated` rules hold only with a date that
-    is to come; a `timeless` rule keeps its dates as they were said (birthdays recur). The first of its `topics` that the clause
-    is about gives importance and tags instead of the rule's own.
+    `pattern` must match at the start of a clause. Its groups `old` and `new` are the two states of a change; the other
+    groups fill `text`. Without a `text` the clause is put into the third person. `dated` rules require a future date;
+    `timeless` rules keep dates as they were said (birthdays recur). The first of its `topics` that fits the clause replaces
+    the rule's importance and tags.
     """
 
     pattern: re.Pattern[str]
@@ -37,14 +35,13 @@ class Rule(Struct, frozen=True, kw_only=True):
     topics: tuple[Topic, ...] = ()
 
 
-class Tongue(Struct, frozen=True, kw_only=True):
-    """A language: how its sentences come apart, what makes them doubtful, and its rules.
+class LanguageRules(Struct, frozen=True, kw_only=True):
+    """A language: how to split sentences, which words express doubt, and its rules.
 
-    `changes` are tried on whole sentences before `rules` are tried on clauses; the first match wins.
-    `fronted` finds an adverbial before the subject: it is moved to the end, or behind the verb where that came first, too.
-    `casual` objects ("I love it") say nothing; `doubt` is the remark on what was said with a "probably".
-    `third` turns the verb of a first person, in a rule's group `verb`.
-    `feelings` are tried after the others, where they are asked for.
+    `changes` are tried on whole sentences, then `rules` on clauses; the first match wins. `fronted` finds an adverbial
+    before the subject, which is moved to the end (or after the verb, if that came first too). `casual` objects ("I love it")
+    are ignored. `doubt` is the remark for statements with "probably" and the like. `third` converts the verb in a rule's
+    group `verb` to the third person. `feelings` are tried last, if the policy wants them.
     """
 
     code: str
@@ -65,7 +62,7 @@ class Tongue(Struct, frozen=True, kw_only=True):
 
 
 def starting(pattern: str) -> re.Pattern[str]:
-    """A clause that starts like this, whatever its case; `(?-i:[A-Z])` inside a pattern asks for a capital."""
+    """A pattern for the start of a clause, case-insensitive; `(?-i:[A-Z])` inside requires a capital."""
     return re.compile(r"^(?:" + pattern + r")", re.IGNORECASE)
 
 

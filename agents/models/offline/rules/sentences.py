@@ -1,16 +1,17 @@
-"""Takes a message apart into the speaker's own sentences: code, quotations, pasted logs and data are not statements."""
+"""Splits a message into the speaker's own sentences: code, quotations, pasted logs and data are left out."""
 
 import re
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 INLINE_CODE = re.compile(r"`([^`\n]*)`")
-# `[^\S\n]` is white space within the line: `\s` would start at each of many empty lines and cross all that follow.
+# `[^\S\n]` is white space within a line: `\s` would match across many empty lines from each of them (quadratic time).
 QUOTED_LINE = re.compile(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
-# A short quotation is a name or a title; a long one is somebody's words.
+# A short quotation is a name or a title; a long one is a statement.
 QUOTATION = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,400})[\"”“»]")
 DATA_LINE = re.compile(
     r"^\s*(?:[{\[<]|Traceback \(|File \"|at \S+\(|\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:INFO|WARN|ERROR"
-    r"|DEBUG|TRACE)\b|\$ |#!|//|/\*)"
+    r"|DEBUG|TRACE)\b|\$ |#!|//|/\*|SELECT\s.+\sFROM\s|INSERT INTO\s|DELETE FROM\s|UPDATE\s\S+\sSET\s"
+    r"|(?:CREATE|ALTER|DROP) TABLE\s|(?:const|let|var) \w+ ?=|(?:def|function) \w+\()"
 )
 HEADER_LINE = re.compile(r"^\s*(?:from|to|subject|date|cc|sent|von|betreff|de|objet|para|asunto):\s", re.IGNORECASE)
 PASTE_MARK = re.compile(
@@ -26,24 +27,28 @@ BREAK = re.compile(
     r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
     r"(?<!\b\d\.)(?<!\b\d\d\.)\s+"
 )
-# Single marks are apostrophes too: only a long text between two that stand apart is a quotation.
+# Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
 SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")
 WORDS_OF_A_NAME = 4
-# Nobody says more in one breath: longer is pasted, and patterns need not search it.
-LONGEST_CHARS = 600
+SPEAKS = re.compile(
+    r"\b(?:I|I'm|im|I've|my|we|ich|wir|bin|mein\w*|je|j'\w+|mon|ma|mes|yo|mi|soy|tengo|vivo|estoy)\b(?!\.)",
+    re.IGNORECASE,
+)
+# Longer sentences are pasted, and are not searched.
+MAX_CHARS = 600
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "\u00a0": " "})
 
 
 def sentences(content: str) -> list[str]:
-    """The sentences of a message, as written, in order, each with its closing mark."""
+    """The sentences of a message in order, as written, each with its closing punctuation."""
     text = own_words(content.translate(APOSTROPHES))
     lines = (BULLET.sub("", line) for line in text.split("\n") if not is_data(line))
     parts = (part.strip() for line in lines for part in BREAK.split(line))
-    return [part for part in parts if 0 < len(part) <= LONGEST_CHARS]
+    return [part for part in parts if 0 < len(part) <= MAX_CHARS]
 
 
 def own_words(text: str) -> str:
-    """Without code, quoted lines, long quotations, and everything after a line that announces a paste."""
+    """The text without code, quoted lines, long quotations, and everything after a line that announces a paste."""
     text = FENCED.sub("\n", text)
     announced = PASTE_MARK.search(text)
     if announced:
@@ -55,9 +60,11 @@ def own_words(text: str) -> str:
 
 
 def short_quotation(match: re.Match[str]) -> str:
-    return match.group(0) if len(match.group(1).split()) <= WORDS_OF_A_NAME else " … "
+    """A quoted name or title stays; a quoted statement of any length is left out."""
+    is_name = len(match.group(1).split()) <= WORDS_OF_A_NAME and not SPEAKS.search(match.group(1))
+    return match.group(0) if is_name else " … "
 
 
 def is_data(line: str) -> bool:
-    """A line of a log, a trace, JSON, markup or a mail header."""
+    """Whether a line is part of a log, a stack trace, JSON, markup or a mail header."""
     return bool(DATA_LINE.match(line) or HEADER_LINE.match(line))

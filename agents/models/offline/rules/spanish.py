@@ -1,8 +1,8 @@
-"""Spanish: statements in the first person; the memory stays Spanish."""
+"""Spanish statements in the first person; the memory stays Spanish."""
 
 import re
 
-from agents.models.offline.rules.rule import Tongue, anywhere, starting
+from agents.models.offline.rules.rule import LanguageRules, anywhere, starting
 from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
 
 QUIEN = "El usuario"
@@ -51,7 +51,7 @@ IN_A = (
     "|gano|visito|practico|entreno|manejo|trabajaba|estudiaba|jugaba|vuelo"
 )
 PAST = {"é": "ó", "í": "ió"}
-VERB = rf"(?P<verb>(?:no )?(?:me )?(?:{'|'.join(IRREGULAR)}|{IN_A}|\w{{2,}}(?:é|í)))"
+VERB = rf"(?P<verb>(?:no )?(?:me )?(?:{'|'.join(IRREGULAR)}|{IN_A}|(?!aquí|allí|ahí|así)\w{{2,}}(?:é|í)))"
 POINTING = (
     r"(?:eso|esto|ello|que me|tu|su|saber|muy|bien|aquí|allí|de acuerdo|seguro|list[oa]|cansad[oa]|content[oa]|segur[oa]"
     r"|busc\w+|pens\w+)"
@@ -72,11 +72,11 @@ TOPICS = topics(
 
 
 def third(verb: str) -> str:
-    """The verb of "yo" as "él" has it."""
+    """The verb for "él" instead of "yo"."""
     before, last = re.fullmatch(r"((?:no )?(?:me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
     ending = last[-1:]
-    told = IRREGULAR.get(last) or (last[:-1] + PAST[ending] if ending in PAST else re.sub(r"o$", "a", last))
-    return before.replace("me ", "se ") + told
+    third_person = IRREGULAR.get(last) or (last[:-1] + PAST[ending] if ending in PAST else re.sub(r"o$", "a", last))
+    return before.replace("me ", "se ") + third_person
 
 
 CHANGES = (
@@ -143,7 +143,7 @@ RULES = (
 )
 FIRST = r"(?:yo|mis?|me|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
 
-SPANISH = Tongue(
+SPANISH = LanguageRules(
     code="es",
     normalise=unchanged,
     reword=Replacing({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "mí": "sí"}),

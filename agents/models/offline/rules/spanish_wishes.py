@@ -1,4 +1,4 @@
-"""Spanish: how users ask to have something forgotten."""
+"""Spanish phrases of wishes to forget."""
 
 from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
@@ -37,6 +37,7 @@ SPANISH = Phrases(
         rf"{FORGET_ES} lo de(?:l| la| los| las)? (?P<topic>{REST})",
         rf"{FORGET_ES} que (?P<clause>{REST})",
         rf"{DROP_ES} (?:todo )?lo que (?:{KNOW_ES}|te (?:dije|he dicho|conté)) {OF_ES} (?P<topic>{REST})",
+        rf"no (?:guardes|recuerdes|memorices|apuntes) nada (?:sobre|de|acerca de) (?P<topic>{REST})",
         rf"{DROP_ES} todo (?:sobre|acerca de) (?P<topic>{REST})",
         rf"{DROP_ES} (?P<topic>{MINE_ES} {ANY}{{1,200}}?) {MEMORY_ES}{END}",
         rf"{FORGET_ES}(?:te)?(?: de)? (?P<topic>(?:dónde|cómo|cuándo) (?:vivo|trabajo|me llamo)\b{REST}?)",

@@ -1,4 +1,4 @@
-"""What the languages share that write a memory from a template instead of turning the clause itself."""
+"""Shared parts of the languages that write memories from templates instead of converting the clause."""
 
 import re
 
@@ -14,7 +14,7 @@ def templated(
     dated: bool = False,
     topics: tuple[Topic, ...] = (),
 ) -> Rule:
-    """A rule of these languages: `text` is filled with the pattern's groups."""
+    """A rule of such a language: the pattern's groups fill `text`."""
     return Rule(
         pattern=starting(pattern),
         text=text,
@@ -28,8 +28,8 @@ def templated(
 
 
 def topics(likes: str, allergy: str, health: str, home: str, work: str, family: str) -> tuple[Topic, ...]:
-    """What statements are about, by a language's words; likings come first."""
-    told = (
+    """The topics of statements by a language's words; preferences come first."""
+    listed = (
         (likes, 0.6, ("preference",), "preference"),
         (allergy, 0.9, ("health", "allergy"), None),
         (health, 0.85, ("health",), None),
@@ -39,7 +39,7 @@ def topics(likes: str, allergy: str, health: str, home: str, work: str, family: 
     )
     return tuple(
         Topic(about=anywhere(rf"\b(?:{words})"), importance=importance, tags=tags, kind=kind)
-        for words, importance, tags, kind in told
+        for words, importance, tags, kind in listed
     )
 
 
@@ -48,12 +48,12 @@ def unchanged(text: str) -> str:
 
 
 class Replacing:
-    """Replaces whole words, as for the possessives of the first person inside an object."""
+    """Replaces whole words, such as possessives of the first person."""
 
     def __init__(self, words: dict[str, str]) -> None:
         self._words = words
         self._pattern = re.compile(r"\b(" + "|".join(words) + r")\b", re.IGNORECASE)
 
     def __call__(self, text: str) -> str:
-        # Matching without case takes `İch` for `ich`, which `lower` does not: such a word is left alone.
+        # Case-insensitive matching equates `İch` and `ich`, but `lower` does not: such a word stays.
         return self._pattern.sub(lambda found: self._words.get(found[0].lower(), found[0]), text)

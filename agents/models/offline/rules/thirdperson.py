@@ -1,4 +1,5 @@
-"""Puts an English first-person clause into the third person: "I don't like my desk" becomes "User does not like their desk"."""
+"""Converts an English first-person clause to the third person: "I don't like my desk" becomes "User does not like their
+desk"."""
 
 import re
 
@@ -22,6 +23,18 @@ CONTRACTIONS = (
 )
 CONTRACTED = re.compile(r"'|\b(?:im|ive|cant|wont|gonna|gotta|wanna|\w+nt)\b", re.IGNORECASE)
 EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), whole) for pattern, whole in CONTRACTIONS)
+# Beginnings of sentences without "I" that are no requests: "moved to Bath", "still taking 50 mg".
+DROPPED = re.compile(
+    r"^((?:(?:also|finally|just|recently|already|still|now|currently|only|officially) )*)(?:"
+    r"(?P<did>moved|got (?=promoted|married|divorced|engaged|hired|fired|laid|rid|an?\b|my\b|the new)|started|stopped|signed"
+    r"|bought|sold|switched|joined|became|finished|graduated|retired|adopted"
+    r"|changed (?=jobs?\b|my\b|from\b|to\b)|lost|broke (?=up|my)"
+    r"|cancelled|canceled|handed in|gave up|picked up|took up|met|won)"
+    r"|(?P<do>taking|working (?=as|at|for|in|on)|living (?=in|with|at|alone)|studying|learning|moving (?=to|in|out)"
+    r"|training|planning"
+    r"|expecting|dating|renting|allergic to|scared of|terrified of|afraid of)) (?!(?:of|by|is|are|was|out|with it|means)\b)",
+    re.IGNORECASE,
+)
 ADVERBS_WORDS = (
     "really absolutely definitely always usually generally mostly still also currently now just actually "
     "strongly only particularly especially often totally personally never recently finally already both "
@@ -50,13 +63,13 @@ FAMILY = re.compile(
     r"|parents|dog|cat|puppy|school|family)\b",
     re.IGNORECASE,
 )
-# What is said of work is said for a team; any other "we" is whoever was there.
+# "We" at work is a team; any other "we" is a group of people.
 WORK = re.compile(
     r"\b(?:team|us(?:e|es|ing)|deploy\w*|releas\w*|ship\w*|merg\w*|migrat\w*|standardi\w+|sprints?|customers?|clients?|works?"
     r"|servers?|database|code|codebase|builds?|tests?|projects?|api|company|software|launch\w*|staging|production)\b",
     re.IGNORECASE,
 )
-# What a family has, each of it has: "we have a daughter" is "User has a daughter".
+# Each member of a family has what the family has: "we have a daughter" is "User has a daughter".
 SHARED = re.compile(r"we (?:have|adopted|got|had|bought)\b", re.IGNORECASE)
 OTHERS = "User and others"
 PRONOUNS = (
@@ -80,15 +93,21 @@ REPLACED = tuple((re.compile(pattern), other) for pattern, other in PRONOUNS)
 
 
 def expanded(sentence: str) -> str:
-    """Contractions written out, so that the rules need one form of each verb."""
+    """The sentence without contractions, so that rules need one form of each verb."""
     if CONTRACTED.search(sentence):
         for pattern, whole in EXPANSIONS:
             sentence = pattern.sub(whole, sentence)
+    sentence = DROPPED.sub(with_subject, sentence, count=1)
     return re.sub(r"^i\b|(?<=[\s,])i\b(?!\.)", "I", sentence)
 
 
+def with_subject(found: re.Match[str]) -> str:
+    said = found[0][:1].lower() + found[0][1:]
+    return f"I {said}" if found["did"] else f"I am {said}"
+
+
 def third_person(clause: str) -> str:
-    """The clause about "User" (with others, or for a team, where it says "we"), its negation, tense and details kept."""
+    """The clause about "User" (for "we": with others, or for a team), with its negation, tense and details."""
     word, _, rest = clause.partition(" ")
     subject = subject_of(word.lower(), clause)
     if subject is None:
@@ -114,7 +133,7 @@ def pronouns(text: str) -> str:
 
 
 def conjugated(predicate: str) -> str:
-    """The predicate of "I" or "we" as the third person singular has it; coordinated verbs with it."""
+    """The predicate of "I" or "we" in the third person singular, coordinated verbs included."""
     words = predicate.split(" ")
     at = next((index for index, word in enumerate(words) if word.lower() not in ADVERBS), 0)
     words[at] = third(words[at])
@@ -122,7 +141,7 @@ def conjugated(predicate: str) -> str:
 
 
 def coordinated(found: re.Match[str]) -> str:
-    """ "and hate" as "and hates", but not in "likes to swim and run", where the verb is an infinitive."""
+    """ "and hates" for "and hate", but not in "likes to swim and run", where the verb is an infinitive."""
     if " to " in found.string[: found.start()]:
         return found[0]
     return f"{found[1]} {found[2]}{third(found[3])}"

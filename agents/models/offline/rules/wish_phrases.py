@@ -1,9 +1,9 @@
-"""How users ask to have something forgotten, in the languages with rules. `wishes` applies them.
+"""Phrases of wishes to forget, in the languages with rules. `wishes` applies them.
 
-`that`: what was said just before; `stated`: the same, where the message itself states something before. `named`: a `topic`, which
-is a noun, or a `clause`, which is a statement. `everything`: all about the speaker. Idioms that only change the subject (`forget
-it`, `vergiss es`, `olvídalo`) are in none of them, and neither are words that delete anything but what is remembered: in a chat
-about code, `delete that` means a line, unless the user just stated something.
+Kinds: `that` refers to the words just before. `stated` does too, but only if the message itself states something before.
+`named` has a `topic` (a noun) or a `clause` (a statement). `everything` is all about the speaker. Idioms that only change
+the subject ("forget it", "vergiss es", "olvídalo") are left out, and so are words that delete other things: in a chat about
+code "delete that" means a line, unless the user just stated something.
 """
 
 import re
@@ -16,13 +16,18 @@ Kind: TypeAlias = Literal["everything", "that", "stated", "named"]
 GAP = r"[\s,.!:;–—-]{1,4}"
 END = r"(?=\s*(?:$|[.!?,;:)–—]))"
 THANKS = r"(?:please|thanks|thank you|bitte|danke|merci|s'il te pla[iî]t|gracias|por favor)"
-ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # of one clause: a mark within a number or an address ends none
-REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b))"
+ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # within one clause; punctuation inside a number or an address does not end it
+# Words about what stays: `forget my old job, the rest is fine`.
+OTHERS = (
+    r"(?:but |aber |mais |pero )?(?:keep |behalt\w* |garde[zr]? |guarda )?"
+    r"(?:(?:all )?the rest|everything else|(?:de[rn]|das) rest|alles andere|(?:tout )?le reste|el resto|(?:todo )?lo demás)\b"
+)
+REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b|,\s*{OTHERS}))"
 
 
 class Phrases(Struct, frozen=True):
-    """One language's. Every pattern begins behind `polite`; `denied` is found where no such wish is meant; `me` are the
-    words for the speaker."""
+    """The phrases of one language. Every pattern may follow `polite` words. `denied` marks sentences without such a wish.
+    `me` are the words for the speaker."""
 
     code: str
     polite: str
@@ -35,7 +40,7 @@ class Phrases(Struct, frozen=True):
 
 
 def spoken(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    """Its patterns with what they mean, those that mean more first."""
+    """The language's patterns with their kinds, the wider kinds first."""
     kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         ("everything", phrases.everything),
         ("that", phrases.that),

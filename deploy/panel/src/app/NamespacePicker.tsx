@@ -18,13 +18,15 @@ export function NamespacePicker() {
       answered(api.GET("/v1/namespaces", { params: { query: { containing: typed(), limit: 100 } }, signal })),
     placeholderData: keepPreviousData,
   }));
-  const options = (): Namespace[] => (found.isSuccess ? found.data.namespaces : []);
+  const known = (): Namespace[] => (found.isSuccess ? found.data.namespaces : []);
   const chosen = (): Namespace | null => {
     const name = search.ns;
-    return name ? (options().find((each) => each.namespace === name) ?? { namespace: name, live: 0 }) : null;
+    return name ? (known().find((each) => each.namespace === name) ?? { namespace: name, live: 0 }) : null;
   };
+  /** With the one that is looked at, which may be empty, or not among the first. */
+  const options = (): Namespace[] => (typed() || !chosen() || known().includes(chosen()!) ? known() : [chosen()!, ...known()]);
   createEffect(() => {
-    const first = options()[0];
+    const first = known()[0];
     if (!search.ns && first && !typed()) setSearch({ ns: first.namespace }, { replace: true });
   });
   const choose = (namespace: Namespace | null) => {

@@ -1,5 +1,5 @@
 /** The views, the namespace that they show, and who is signed in. */
-import { A, useSearchParams } from "@solidjs/router";
+import { A, useLocation, useSearchParams } from "@solidjs/router";
 import Activity from "lucide-solid/icons/activity";
 import ChartColumn from "lucide-solid/icons/chart-column";
 import Archive from "lucide-solid/icons/archive";
@@ -9,38 +9,45 @@ import UserRound from "lucide-solid/icons/user-round";
 import NotebookText from "lucide-solid/icons/notebook-text";
 import LogOut from "lucide-solid/icons/log-out";
 import type { LucideIcon } from "lucide-solid";
-import { For, Show } from "solid-js";
+import { createEffect, For, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { t } from "../i18n";
+import { dataName } from "../data/name";
 import { Logo } from "../ui/Logo";
+import { followKinds } from "../memories/kinds";
 import { DisplayMenu } from "./DisplayMenu";
 import { NamespacePicker } from "./NamespacePicker";
+import { bringIntoSight } from "../ui/sight";
 import { mayEverywhere, signOut } from "./session";
 
-type View = { path: string; text: () => string; icon: LucideIcon; ofAll?: boolean };
+type View = { path: string; text: (namespace?: string) => string; icon: LucideIcon; ofAll?: boolean };
 const VIEWS: View[] = [
   { path: "/memories", text: () => t("nav.memories"), icon: NotebookText },
   { path: "/profile", text: () => t("nav.profile"), icon: UserRound },
   { path: "/conversations", text: () => t("nav.conversations"), icon: MessagesSquare },
   { path: "/insights", text: () => t("nav.insights"), icon: ChartColumn },
-  { path: "/data", text: () => t("nav.data"), icon: Archive },
+  { path: "/data", text: dataName, icon: Archive },
   { path: "/live", text: () => t("nav.live"), icon: Activity },
   { path: "/operations", text: () => t("nav.operations"), icon: Workflow, ofAll: true },
 ];
 
 export function Navigation(props: { keyed: boolean; name: string }) {
   const [search] = useSearchParams<{ ns?: string }>();
+  followKinds(() => search.ns || undefined);
   const suffix = () => (search.ns ? `?ns=${encodeURIComponent(search.ns)}` : "");
+  const location = useLocation();
+  let views!: HTMLElement;
+  createEffect(() => location.pathname && queueMicrotask(() => bringIntoSight(views)));
   return (
     <header class="navigation">
       <Logo />
       <NamespacePicker />
-      <nav aria-label={t("nav.label")}>
+      <nav aria-label={t("nav.label")} ref={views}>
         <For each={VIEWS.filter((view) => !view.ofAll || mayEverywhere("read"))}>
           {(view) => (
             <A href={view.path + suffix()} class="view" activeClass="current">
               <Dynamic component={view.icon} aria-hidden="true" />
-              <span>{view.text()}</span>
+              <span>{view.text(search.ns || undefined)}</span>
             </A>
           )}
         </For>

@@ -4,6 +4,7 @@ import type { RouteSectionProps } from "@solidjs/router";
 import { createEffect, createRoot, Match, Show, Suspense, Switch } from "solid-js";
 import { answered, api, ApiProblem } from "../api/client";
 import { followLanguage, t } from "../i18n";
+import { keepFocus } from "../ui/focus";
 import { Failed, Loading } from "../ui/states";
 import { Toasts } from "../ui/toasts";
 import { Navigation } from "./Navigation";
@@ -13,6 +14,7 @@ import { followTheme } from "./theme";
 
 createRoot(followLanguage);
 createRoot(followTheme);
+keepFocus();
 
 export function Shell(props: RouteSectionProps) {
   const cache = useQueryClient();

@@ -7,8 +7,10 @@ import { createSignal, onMount, Show } from "solid-js";
 import { t } from "../i18n";
 import { Logo } from "../ui/Logo";
 import { signIn } from "./session";
+import { useTitle } from "../ui/title";
 
 export function SignIn(props: { wrong: boolean }) {
+  useTitle(() => t("signIn.title"));
   const [given, setGiven] = createSignal("");
   const [shown, setShown] = createSignal(false);
   let field!: HTMLInputElement;

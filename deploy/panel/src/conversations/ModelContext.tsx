@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
 import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
-import { named, number, t } from "../i18n";
+import { named, number, t, translated } from "../i18n";
+import { Content } from "../ui/Content";
 import { Empty, Failed, Loading } from "../ui/states";
 
 type Entry = Shape<"ContextEntry">;
@@ -29,7 +30,7 @@ export function ModelContext(props: { id: string }) {
         <Show when={asked.data!.left_out?.length}>
           <details>
             <summary>{t("context.leftOut", { count: number(asked.data!.left_out!.length) })}</summary>
-            <ul class="removed"><For each={asked.data!.left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {each.why}</li>}</For></ul>
+            <ul class="removed"><For each={asked.data!.left_out}>{(each) => <li><code class="mono">{each.message_id}</code> {translated("reason", each.reason, each.why)}</li>}</For></ul>
           </details>
         </Show>
       </Match>
@@ -46,9 +47,9 @@ function Shown(props: { entry: Entry }) {
           <span>{t("block.ofTokens", { tokens: number(props.entry.tokens) })}</span>
           <Show when={props.entry.importance != null}><span>{t("memory.importance")} {number(props.entry.importance! * 10, 1)}</span></Show>
           <Show when={props.entry.shortened}><span class="badge">{t("context.shortened")}</span></Show>
-          <Show when={props.entry.why}>{(why) => <span class="hint">{why()}</span>}</Show>
+          <Show when={props.entry.why}>{(why) => <span class="hint">{translated("reason", props.entry.reason, why())}</span>}</Show>
         </p>
-        <p class="content" dir="auto">{props.entry.content || props.entry.tool_calls?.map((call) => call.name).join(", ")}</p>
+        <Content of={props.entry} />
       </li>
     </Show>
   );

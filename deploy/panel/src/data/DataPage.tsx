@@ -5,14 +5,18 @@ import { Show } from "solid-js";
 import { t } from "../i18n";
 import { Empty } from "../ui/states";
 import { Erase } from "./Erase";
+import { dataName } from "./name";
 import { Export, Import } from "./Transfer";
 import "../styles/data.css";
+import { useTitle } from "../ui/title";
 
 export function DataPage() {
   const [search] = useSearchParams<{ ns?: string }>();
+  const name = () => dataName(search.ns || undefined);
+  useTitle(name);
   return (
     <div class="page">
-      <h1>{t("nav.data")}</h1>
+      <h1>{name()}</h1>
       <Show when={search.ns} keyed fallback={<Empty icon={<Archive />} title={t("nav.chooseNamespace")} />}>
         {(namespace) => (
           <>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/solid-query";
 import Download from "lucide-solid/icons/download";
 import { For, Match, Show, Switch } from "solid-js";
 import type { Shape } from "../api/client";
-import { named, number, t } from "../i18n";
+import { named, number, t, translated } from "../i18n";
 import { Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
 import { receiptOf } from "./erasing";
@@ -48,7 +48,7 @@ function Shown(props: { receipt: Receipt; close: () => void }) {
       <Show when={props.receipt.remains?.length}>
         <details>
           <summary>{t("erase.remains")}</summary>
-          <ul class="removed"><For each={props.receipt.remains}>{(each) => <li><code class="mono">{each.topic}</code> {each.holds}: {each.because} <Show when={each.until}>{(until) => <Moment at={until()} />}</Show></li>}</For></ul>
+          <ul class="removed"><For each={props.receipt.remains}>{(each) => <li><code class="mono">{translated("remainsIn", each.code, each.topic)}</code> {translated("remains", each.code, each.holds)}: {translated("remainsBecause", each.code, each.because)} <Show when={each.until}>{(until) => <Moment at={until()} />}</Show></li>}</For></ul>
         </details>
       </Show>
       <div class="actions">

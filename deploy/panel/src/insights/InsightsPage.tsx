@@ -2,19 +2,23 @@
 import { A, useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import ChartColumn from "lucide-solid/icons/chart-column";
-import { createSignal, For, Match, Show, Switch, type JSX } from "solid-js";
+import { For, Match, Show, Switch, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
-import { number, percent, t } from "../i18n";
+import { dollars, number, percent, t } from "../i18n";
 import { useStatistics } from "../memories/Filters";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Days, SPANS, type Span } from "./Days";
+import { Hits } from "./Hits";
 import { MemoryMap } from "./MemoryMap";
 import "../styles/insights.css";
+import { useTitle } from "../ui/title";
 
 const LARGEST = 10;
+const USUAL: Span = 30; // days
 
 export function InsightsPage() {
+  useTitle(() => t("nav.insights"));
   const [search] = useSearchParams<{ ns?: string }>();
   return (
     <div class="page">
@@ -45,8 +49,8 @@ function Figures(props: { namespace: string }) {
           <Show when={asked.data!.live}><div><dt>{t("insights.readShare")}</dt><dd>{percent((asked.data!.live_read ?? 0) / asked.data!.live)}</dd></div></Show>
           <div><dt>{t("insights.reads")}</dt><dd>{number(asked.data!.reads)}</dd></div>
           <div><dt>{t("memory.reinforced")}</dt><dd>{number(asked.data!.reinforcements)}</dd></div>
-          <div><dt>{t("insights.cost")}</dt><dd>{number(asked.data!.cost_usd ?? 0, 4)}</dd></div>
-          <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{number(each(), 6)}</dd></div>}</Show>
+          <div><dt>{t("insights.cost")}</dt><dd>{dollars(asked.data!.cost_usd ?? 0)}</dd></div>
+          <Show when={asked.data!.cost_per_memory_usd}>{(each) => <div><dt>{t("insights.costEach")}</dt><dd>{dollars(each())}</dd></div>}</Show>
         </dl>
       </Match>
     </Switch>
@@ -54,7 +58,9 @@ function Figures(props: { namespace: string }) {
 }
 
 function OverTime(props: { namespace: string }) {
-  const [span, setSpan] = createSignal<Span>(30);
+  const [search, setSearch] = useSearchParams<{ days?: string }>();
+  const span = (): Span => SPANS.find((each) => String(each) === search.days) ?? USUAL;
+  const choose = (days: string) => setSearch({ days: days === String(USUAL) ? undefined : days }, { replace: true });
   const asked = useQuery(() => ({
     queryKey: ["history", props.namespace, span()],
     queryFn: ({ signal }) => answered(api.GET("/v1/statistics/history", { params: { query: { namespace: props.namespace, days: span() } }, signal })),
@@ -62,12 +68,12 @@ function OverTime(props: { namespace: string }) {
   return (
     <Card title={t("insights.overTime")} asked={asked}>
       <label class="span"><span class="hidden">{t("insights.span")}</span>
-        <select class="choice" value={span()} onChange={(event) => setSpan(Number(event.currentTarget.value) as Span)}>
+        <select class="choice" value={span()} onChange={(event) => choose(event.currentTarget.value)}>
           <For each={SPANS}>{(each) => <option value={each} selected={each === span()}>{t("insights.days", { count: number(each) })}</option>}</For>
         </select>
       </label>
       <Show when={asked.isSuccess}>
-        <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Days history={asked.data!} /></Show>
+        <Show when={asked.data!.days.length} fallback={<Empty icon={<ChartColumn />} title={t("insights.nothing")} />}><Hits days={asked.data!.days} /><Days history={asked.data!} /></Show>
       </Show>
     </Card>
   );
@@ -85,7 +91,7 @@ function Costly(props: { namespace: string }) {
         <Show when={asked.data!.memories.length} fallback={<p class="hint">{t("insights.noCosts")}</p>}>
           <ol class="bars">
             <For each={asked.data!.memories}>
-              {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: number(each.cost.cost_usd, 6), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
+              {(each) => <Bar share={each.cost.cost_usd / most()} said={t("insights.costOf", { cost: dollars(each.cost.cost_usd), tokens: number(each.cost.tokens) })}><MemoryLink id={each.memory.memory_id}><span dir="auto">{each.memory.text}</span></MemoryLink></Bar>}
             </For>
           </ol>
         </Show>

@@ -2,6 +2,8 @@
  * minus zoom, Enter opens; what is chosen is told in words. */
 import { useNavigate } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
+import { least } from "d3-array";
+import { scaleLinear } from "d3-scale";
 import Minus from "lucide-solid/icons/minus";
 import Plus from "lucide-solid/icons/plus";
 import { createMemo, createSignal, For, Show } from "solid-js";
@@ -15,6 +17,7 @@ type Placed = Shape<"PlacedMemory">;
 const MOST = 500;
 const DEEPEST = 16;
 const NEAREST = 5;
+const radius = scaleLinear([0, 1], [0.012, 0.028]); // of an importance, in units of the plane, which is 2 wide
 const DIRECTIONS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** The nearest one that lies rather in this direction than beside it. */
@@ -25,8 +28,7 @@ export function next(from: Placed, [dx, dy]: [number, number], all: Placed[]): P
     const across = Math.abs(x * dy) + Math.abs(y * dx);
     return along > 0 && across <= along * 1.5 ? along + 2 * across : Infinity;
   };
-  const found = all.filter((each) => each !== from && reach(each) < Infinity).sort((a, b) => reach(a) - reach(b));
-  return found[0];
+  return least(all.filter((each) => each !== from && reach(each) < Infinity), reach);
 }
 
 export function MemoryMap(props: { namespace: string }) {
@@ -74,7 +76,7 @@ function Plane(props: { memories: Placed[]; namespace: string }) {
         <svg class="plane" viewBox={box()} role="application" tabindex="0" aria-label={t("map.label")} aria-describedby="map-help" onKeyDown={pressed}>
           <For each={props.memories}>
             {(each) => (
-              <circle class="dot-memory" classList={{ chosen: each === chosen() }} style={{ "--hue": hueOf(each.kind) }} cx={each.x} cy={-each.y} r={(0.012 + each.importance * 0.016) / Math.sqrt(zoom())} onClick={() => choose(each)}>
+              <circle class="dot-memory" classList={{ chosen: each === chosen() }} style={{ "--hue": hueOf(each.kind) }} cx={each.x} cy={-each.y} r={radius(each.importance) / Math.sqrt(zoom())} onClick={() => choose(each)}>
                 <title>{each.text}</title>
               </circle>
             )}

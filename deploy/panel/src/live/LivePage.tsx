@@ -6,20 +6,22 @@ import Pause from "lucide-solid/icons/pause";
 import Play from "lucide-solid/icons/play";
 import { createEffect, createSignal, For, onCleanup, Show } from "solid-js";
 import { answered, api } from "../api/client";
-import { number, t } from "../i18n";
+import { dollars, named, number, t } from "../i18n";
 import { KindIcon } from "../memories/kinds";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty, reason } from "../ui/states";
 import { Moment } from "../ui/Time";
 import { follow, isOfMemory, type Happened, type MemoryEvent } from "./follow";
+import { useTitle } from "../ui/title";
 
 const MOST = 200; // events that are kept in sight
 
 export function LivePage() {
+  useTitle(() => t("nav.live"));
   const [search] = useSearchParams<{ ns?: string; from?: string }>();
   return (
     <div class="page">
-      <Show when={search.ns} keyed fallback={<Empty icon={<Activity />} title={t("nav.chooseNamespace")} />}>
+      <Show when={search.ns} keyed fallback={<><h1>{t("nav.live")}</h1><Empty icon={<Activity />} title={t("nav.chooseNamespace")} /></>}>
         {(namespace) => <Events namespace={namespace} fromBeginning={search.from === "beginning"} />}
       </Show>
     </div>
@@ -98,14 +100,14 @@ function Consumption(props: { namespace: string }) {
     refetchInterval: 30_000,
   }));
   return (
-    <Show when={asked.isSuccess && asked.data}>
+    <Show when={asked.isSuccess && asked.data} fallback={<Show when={asked.isError}><p class="notice" role="alert">{t("live.noConsumption", { reason: reason(asked.error) })}</p></Show>}>
       {(usage) => (
         <dl class="figures">
           <div><dt>{t("live.calls")}</dt><dd>{number(usage().totals.reduce((sum, each) => sum + each.calls, 0))}</dd></div>
           <div><dt>{t("live.tokens")}</dt><dd>{number(usage().tokens)}</dd></div>
-          <div><dt>{t("live.cost")}</dt><dd>{number(usage().cost_usd, 2)}</dd></div>
+          <div><dt>{t("live.cost")}</dt><dd>{dollars(usage().cost_usd)}</dd></div>
           <For each={usage().budget}>
-            {(limit) => <div><dt>{t("live.remains", { limit: limit.limit })}</dt><dd>{number(limit.remains, 2)} / {number(limit.of, 2)}</dd></div>}
+            {(limit) => <div><dt>{t("live.remains", { limit: named("limit", limit.limit) })}</dt><dd>{number(limit.remains, 2)} / {number(limit.of, 2)}</dd></div>}
           </For>
         </dl>
       )}

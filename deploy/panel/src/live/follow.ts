@@ -11,6 +11,9 @@ const AGAIN_MS = 2_000;
 
 export type Follower = { heard: (event: Happened) => void; state: (state: "open" | "broken", error?: unknown) => void };
 
+/** The place that a stream begins at. Its frame holds no event, so the parser drops it; but what happens until the first event would be lost without it. */
+const placeIn = (text: string) => /^id: ?(.*)\r?\n/m.exec(text)?.[1] ?? "";
+
 /** Follows until the signal ends it. */
 export async function follow(namespace: string, fromBeginning: boolean, follower: Follower, signal: AbortSignal): Promise<void> {
   let last = "";
@@ -21,7 +24,10 @@ export async function follow(namespace: string, fromBeginning: boolean, follower
       const response = await fetch(address, { headers, signal });
       if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
       follower.state("open");
-      const events = response.body.pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>).pipeThrough(new EventSourceParserStream());
+      const events = response.body
+        .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
+        .pipeThrough(new TransformStream<string, string>({ transform: (text, on) => (last ||= placeIn(text), on.enqueue(text)) }))
+        .pipeThrough(new EventSourceParserStream());
       const reader = events.getReader();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         last = read.value.id ?? last;

@@ -1,7 +1,6 @@
 /** One memory: all that is known of it, where it comes from, what it was, what it has to do with. */
 import { Tabs } from "@kobalte/core/tabs";
 import { useQuery } from "@tanstack/solid-query";
-import ArrowLeft from "lucide-solid/icons/arrow-left";
 import Pencil from "lucide-solid/icons/pencil";
 import Pin from "lucide-solid/icons/pin";
 import PinOff from "lucide-solid/icons/pin-off";
@@ -11,7 +10,8 @@ import { createSignal, Match, Show, Switch } from "solid-js";
 import { answered, api, isMissing } from "../api/client";
 import { may } from "../app/session";
 import { t } from "../i18n";
-import { Failed, Loading } from "../ui/states";
+import { Back } from "../ui/Back";
+import { Empty, Failed, Loading } from "../ui/states";
 import { useAddress } from "./address";
 import { useChanges } from "./changes";
 import { Editor } from "./Editor";
@@ -21,7 +21,7 @@ import type { Memory } from "./MemoryRow";
 import { RelatedMemories } from "./RelatedMemories";
 import { Sources } from "./Sources";
 import { Timeline } from "./Timeline";
-import { Versions } from "./Versions";
+import { useVersions, Versions } from "./Versions";
 
 export function Detail(props: { id: string; close: () => void }) {
   const asked = useQuery(() => ({
@@ -30,17 +30,35 @@ export function Detail(props: { id: string; close: () => void }) {
   }));
   return (
     <article class="detail">
-      <button class="button quiet back" onClick={props.close}><ArrowLeft aria-hidden="true" />{t("nav.open")}</button>
+      <Back close={props.close} />
       <Switch>
         <Match when={asked.isPending}><Loading rows={4} /></Match>
-        <Match when={isMissing(asked.error)}>
-          <Failed error={asked.error} />
-          <Versions id={props.id} mayWrite={false} />
-        </Match>
+        <Match when={isMissing(asked.error)}><Deleted id={props.id} error={asked.error} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
         <Match when={asked.isSuccess}><Shown memory={asked.data!} close={props.close} /></Match>
       </Switch>
     </article>
+  );
+}
+
+/** What was deleted has its history alone, which the API gives until it is erased. */
+function Deleted(props: { id: string; error: unknown }) {
+  const changes = useChanges();
+  const asked = useVersions(() => props.id);
+  const namespace = () => (asked.isSuccess ? asked.data.versions.at(-1)?.namespace : undefined);
+  const mayWrite = () => may("write", namespace()!);
+  return (
+    <Switch fallback={<Failed error={props.error} />}>
+      <Match when={asked.isPending}><Loading rows={3} /></Match>
+      <Match when={namespace()}>
+        <Empty icon={<Trash />} title={t("memory.deleted")} hint={t(mayWrite() ? "memory.restorable" : "memory.historyStays")}>
+          <Show when={mayWrite()}>
+            <button class="button" onClick={() => changes.undo(props.id)}><Undo2 aria-hidden="true" />{t("memory.restore")}</button>
+          </Show>
+        </Empty>
+        <Versions id={props.id} />
+      </Match>
+    </Switch>
   );
 }
 
@@ -63,7 +81,7 @@ function Shown(props: { memory: Memory; close: () => void }) {
           <Tabs.Trigger class="tab" value="timeline">{t("tabs.timeline")}</Tabs.Trigger>
         </Tabs.List>
         <Tabs.Content value="sources"><Sources memory={props.memory} /></Tabs.Content>
-        <Tabs.Content value="versions"><Versions id={props.memory.memory_id} mayWrite={mayWrite()} /></Tabs.Content>
+        <Tabs.Content value="versions"><Versions id={props.memory.memory_id} /></Tabs.Content>
         <Tabs.Content value="related"><RelatedMemories memory={props.memory} /></Tabs.Content>
         <Tabs.Content value="timeline"><Timeline memory={props.memory} /></Tabs.Content>
       </Tabs>

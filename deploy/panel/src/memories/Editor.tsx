@@ -2,23 +2,27 @@
 import { Dialog } from "@kobalte/core/dialog";
 import { TextField } from "@kobalte/core/text-field";
 import X from "lucide-solid/icons/x";
-import { createSignal, For, Show } from "solid-js";
+import { createComputed, createSignal, For, Show } from "solid-js";
 import { createStore } from "solid-js/store";
 import { number, t } from "../i18n";
 import { changed, useChanges, type Draft } from "./changes";
-import { kindName, usePolicyKinds } from "./kinds";
+import { kindName, useKinds } from "./kinds";
 import type { Memory } from "./MemoryRow";
+import { asTyped, changedMoment } from "./times";
 
 const MOST_LETTERS = 4_000;
 type Props = { namespace: string; memory?: Memory; open: boolean; close: () => void };
 
 export function Editor(props: Props) {
+  // The dialog knows no trigger of its own, so what had the focus is kept in mind.
+  let opener: HTMLElement | undefined;
+  createComputed(() => props.open && (opener = document.activeElement as HTMLElement));
   return (
     <Dialog open={props.open} onOpenChange={(open) => !open && props.close()}>
       <Dialog.Portal>
         <Dialog.Overlay class="overlay" />
         <div class="dialog-place">
-          <Dialog.Content class="dialog">
+          <Dialog.Content class="dialog" onCloseAutoFocus={(event) => (event.preventDefault(), opener?.focus())}>
             <div class="dialog-head">
               <Dialog.Title>{t(props.memory ? "edit.editTitle" : "edit.create")}</Dialog.Title>
               <Dialog.CloseButton class="icon-button" aria-label={t("edit.cancel")}><X /></Dialog.CloseButton>
@@ -33,22 +37,26 @@ export function Editor(props: Props) {
 
 function Form(props: Props) {
   const changes = useChanges();
-  const policyKinds = usePolicyKinds(() => props.namespace);
+  const known = useKinds(() => props.namespace);
   const [draft, set] = createStore({
     text: props.memory?.text ?? "",
     kind: props.memory?.kind ?? "",
     tags: (props.memory?.tags ?? []).join(", "),
     importance: props.memory?.importance_tenths ?? 5,
+    from: asTyped(props.memory?.valid_from),
+    until: asTyped(props.memory?.valid_until),
     reason: "",
   });
   const [missing, setMissing] = createSignal(false);
   const [busy, setBusy] = createSignal(false);
-  const kinds = () => [...new Set([...policyKinds().map((kind) => kind.name), props.memory?.kind ?? ""])].filter(Boolean);
+  const kinds = () => [...new Set([...known().map((kind) => kind.name), props.memory?.kind ?? ""])].filter(Boolean);
   const said = (): Draft => ({
     text: draft.text.trim(),
     kind: draft.kind || undefined,
     tags: draft.tags.split(",").map((tag) => tag.trim()).filter(Boolean),
     importance: draft.importance,
+    valid_from: changedMoment(draft.from, props.memory?.valid_from),
+    valid_until: changedMoment(draft.until, props.memory?.valid_until),
     reason: draft.reason.trim() || undefined,
   });
   const save = async (event: SubmitEvent) => {
@@ -75,11 +83,16 @@ function Form(props: Props) {
             <Show when={!props.memory}><option value="">–</option></Show>
             <For each={kinds()}>{(kind) => <option value={kind} selected={kind === draft.kind}>{kindName(kind)}</option>}</For>
           </select>
+          <Show when={known().find((kind) => kind.name === draft.kind)?.description}>{(says) => <span class="hint">{says()}</span>}</Show>
         </label>
         <label class="field">
           <span>{t("edit.importance")} <output>{number(draft.importance, 1)}</output></span>
           <input type="range" min="0" max="10" step="0.5" value={draft.importance} onInput={(event) => set("importance", event.currentTarget.valueAsNumber)} />
         </label>
+      </div>
+      <div class="pair">
+        <label class="field"><span>{t("memory.validFrom")}</span><input type="datetime-local" value={draft.from} onChange={(event) => set("from", event.currentTarget.value)} /></label>
+        <label class="field"><span>{t("memory.holdsUntil")}</span><input type="datetime-local" min={draft.from || undefined} value={draft.until} onChange={(event) => set("until", event.currentTarget.value)} /></label>
       </div>
       <Line label={t("edit.tags")} hint={t("edit.tagsHint")} value={draft.tags} change={(tags) => set("tags", tags)} />
       <Line label={t("edit.reason")} hint={t("edit.reasonHint")} value={draft.reason} change={(reason) => set("reason", reason)} />

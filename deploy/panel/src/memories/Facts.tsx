@@ -3,7 +3,7 @@ import { For, Show, type JSX } from "solid-js";
 import { named, number, percent, t } from "../i18n";
 import { Moment } from "../ui/Time";
 import { useAddress } from "./address";
-import { kindName } from "./kinds";
+import { describedKind, kindName } from "./kinds";
 import { Importance, saidAt, type Memory } from "./MemoryRow";
 
 export function Facts(props: { memory: Memory }) {
@@ -21,8 +21,9 @@ export function Facts(props: { memory: Memory }) {
         <Fact name={t("memory.reinforced")} value={again() ? times(again()) : undefined} />
         <Fact name={t("memory.happens")} value={time(memory().event_time)} />
         <Fact name={t("memory.validFrom")} value={time(memory().valid_from)} />
-        <Fact name={t("memory.validUntil")} value={time(memory().valid_until)} />
+        <Fact name={t(ahead(memory().valid_until) ? "memory.holdsUntil" : "memory.validUntil")} value={time(memory().valid_until)} />
         <Fact name={t("memory.expires")} value={time(memory().expires_at)} />
+        <Fact name={t("memory.toldBy")} value={memory().told_by?.join(", ")} />
         <Fact name={t("memory.attributed")} value={memory().attributed_to} />
         <Fact name={t("memory.by")} value={memory().created_by} />
         <Fact name={t("memory.stored")} value={<Moment at={memory().created_at} />} />
@@ -30,6 +31,7 @@ export function Facts(props: { memory: Memory }) {
         <Fact name={t("memory.reads")} value={times(memory().access_count ?? 0)} />
         <Fact name={t("memory.id")} value={<code class="mono">{memory().memory_id}</code>} />
       </dl>
+      <Show when={describedKind(memory().kind)}>{(says) => <p class="hint"><strong>{kindName(memory().kind)}</strong>: {says()}</p>}</Show>
       <Show when={memory().tags?.length}>
         <div class="tags" role="group" aria-label={t("memory.tags")}>
           <For each={memory().tags}>{(tag) => <button class="tag" onClick={() => address.set({ tag, q: undefined })}>#{tag}</button>}</For>
@@ -41,6 +43,7 @@ export function Facts(props: { memory: Memory }) {
   );
 }
 
+const ahead = (at?: string | null) => !!at && Date.parse(at) > Date.now();
 const times = (count: number) => (count === 1 ? t("memory.once") : t("memory.readTimes", { count: number(count) }));
 const time = (at?: string | null) => at && <Moment at={at} />;
 

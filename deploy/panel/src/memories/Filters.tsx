@@ -7,7 +7,8 @@ import { For, Show, type JSX } from "solid-js";
 import { answered, api } from "../api/client";
 import { named, number, t } from "../i18n";
 import { STATUSES, TIERS, useAddress } from "./address";
-import { KindIcon, kindName, usePolicyKinds } from "./kinds";
+import { describedKind, KindIcon, kindName } from "./kinds";
+import { SearchFilters } from "./SearchFilters";
 
 export const useStatistics = (namespace: () => string) =>
   useQuery(() => ({
@@ -18,47 +19,48 @@ export const useStatistics = (namespace: () => string) =>
 export function Filters(props: { namespace: string }) {
   const address = useAddress();
   const statistics = useStatistics(() => props.namespace);
-  const policyKinds = usePolicyKinds(() => props.namespace);
   const counts = () => (statistics.isSuccess ? statistics.data.kinds : {});
   const kinds = () => [...new Set([...Object.keys(counts()), ...address.kinds()])];
-  const iconOf = (kind: string) => policyKinds().find((each) => each.name === kind)?.icon;
   return (
-    <div class="filters" role="group" aria-label={t("list.filters")}>
-      <Show when={address.text()}>
-        <Segments label={t("list.tier")} value={address.tier()} values={TIERS} text={(each) => t(`list.${each}`)} choose={(chosen) => address.set({ in: chosen === "both" ? undefined : chosen })} />
-      </Show>
-      <Show when={kinds().length && !(address.text() && address.tier() === "said")}>
-        <ToggleGroup class="chips" multiple value={address.kinds()} onChange={(chosen) => address.set({ kind: chosen })} aria-label={t("list.kinds")}>
-          <For each={kinds()}>
-            {(kind) => (
-              <ToggleGroup.Item class="chip" value={kind}>
-                <KindIcon kind={kind} icon={iconOf(kind)} />
-                {kindName(kind)}
-                <span class="count">{number(counts()[kind] ?? 0)}</span>
-              </ToggleGroup.Item>
-            )}
-          </For>
-        </ToggleGroup>
-      </Show>
-      <Show when={!address.text()}>
-        <Segments label={t("list.status")} value={address.status()} values={STATUSES} text={(each) => named("status", each)} choose={(chosen) => address.set({ status: chosen === "active" ? undefined : chosen })} />
-        <Choice label={t("list.order")} value={address.order()} choose={(chosen) => address.set({ order: chosen === "created" ? chosen : undefined })}>
-          <option value="importance">{t("list.byImportance")}</option>
-          <option value="created">{t("list.byNewest")}</option>
+    <>
+      <div class="filters" role="group" aria-label={t("list.filters")}>
+        <Show when={address.text()}>
+          <Segments label={t("list.tier")} value={address.tier()} values={TIERS} text={(each) => t(`list.${each}`)} choose={(chosen) => address.set({ in: chosen === "both" ? undefined : chosen })} />
+        </Show>
+        <Show when={kinds().length && !(address.text() && address.tier() === "said")}>
+          <ToggleGroup class="chips" multiple value={address.kinds()} onChange={(chosen) => address.set({ kind: chosen })} aria-label={t("list.kinds")}>
+            <For each={kinds()}>
+              {(kind) => (
+                <ToggleGroup.Item class="chip" value={kind} title={describedKind(kind) ?? kindName(kind)}>
+                  <KindIcon kind={kind} />
+                  <span class="name">{kindName(kind)}</span>
+                  <span class="count">{number(counts()[kind] ?? 0)}</span>
+                </ToggleGroup.Item>
+              )}
+            </For>
+          </ToggleGroup>
+        </Show>
+        <Show when={!address.text()}>
+          <Segments label={t("list.status")} value={address.status()} values={STATUSES} text={(each) => named("status", each)} choose={(chosen) => address.set({ status: chosen === "active" ? undefined : chosen, ...(chosen === "deleted" && { tag: undefined }) })} />
+          <Choice label={t("list.order")} value={address.order()} choose={(chosen) => address.set({ order: chosen === "created" ? chosen : undefined })}>
+            <option value="importance">{t("list.byImportance")}</option>
+            <option value="created">{t("list.byNewest")}</option>
+          </Choice>
+        </Show>
+        <Choice label={t("list.least")} value={String(address.least())} choose={(chosen) => address.set({ min: chosen === "0" ? undefined : chosen })}>
+          <option value="0">{t("list.least")}: {t("list.any")}</option>
+          <For each={[3, 5, 7, 9]}>{(tenths) => <option value={tenths}>{t("list.least")} {tenths}</option>}</For>
         </Choice>
-      </Show>
-      <Choice label={t("list.least")} value={String(address.least())} choose={(chosen) => address.set({ min: chosen === "0" ? undefined : chosen })}>
-        <option value="0">{t("list.least")}: {t("list.any")}</option>
-        <For each={[3, 5, 7, 9]}>{(tenths) => <option value={tenths}>{t("list.least")} {tenths}</option>}</For>
-      </Choice>
-      <Show when={address.tag()}>
-        {(tag) => (
-          <button class="chip pressed" onClick={() => address.set({ tag: undefined })} aria-label={`${t("list.removeTag")}: ${tag()}`}>
-            #{tag()} <X aria-hidden="true" />
-          </button>
-        )}
-      </Show>
-    </div>
+        <Show when={address.tag()}>
+          {(tag) => (
+            <button class="chip pressed" onClick={() => address.set({ tag: undefined })} aria-label={`${t("list.removeTag")}: ${tag()}`}>
+              #{tag()} <X aria-hidden="true" />
+            </button>
+          )}
+        </Show>
+      </div>
+      <Show when={address.text()}><SearchFilters /></Show>
+    </>
   );
 }
 

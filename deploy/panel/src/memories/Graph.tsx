@@ -1,5 +1,6 @@
 /** How a memory is linked, as a small graph: what it came after on the left, what came after it on the right. The list below
  * it says the same, so it is hidden from screen readers and the keyboard. */
+import { link, curveBumpX } from "d3-shape";
 import { For, Show } from "solid-js";
 import type { Shape } from "../api/client";
 import { number, t } from "../i18n";
@@ -31,10 +32,11 @@ function Side(props: { nodes: Linked[]; height: number; right?: boolean }) {
   const shown = () => props.nodes.slice(0, MOST);
   const top = () => (props.height - (shown().length * (ROW + GAP) - GAP)) / 2;
   const middle = (at: number) => top() + at * (ROW + GAP) + ROW / 2;
+  const edge = (at: number) => link(curveBumpX)({ source: [props.right ? 100 : 0, middle(at)], target: [props.right ? 0 : 100, props.height / 2] })!;
   const edges = (
     <svg class="edges" viewBox={`0 0 100 ${props.height}`} preserveAspectRatio="none" style={{ height: `${props.height}px` }}>
       <For each={shown()}>
-        {(each, at) => <path class={each.relation} d={`M${props.right ? 100 : 0} ${middle(at())} C50 ${middle(at())} 50 ${props.height / 2} ${props.right ? 0 : 100} ${props.height / 2}`} />}
+        {(each, at) => <path class={each.relation} d={edge(at())} />}
       </For>
     </svg>
   );

@@ -14,10 +14,12 @@ import { Editor } from "./Editor";
 import { Filters } from "./Filters";
 import { MemoryList } from "./MemoryList";
 import { Results } from "./Results";
+import { useTitle } from "../ui/title";
 
 const TYPING_MS = 250;
 
 export function MemoriesPage() {
+  useTitle(() => t("nav.memories"));
   const address = useAddress();
   const params = useParams<{ id?: string }>();
   const navigate = useNavigate();

@@ -6,9 +6,9 @@ import { createEffect, createMemo, For, Match, Show, Switch } from "solid-js";
 import { answered, api } from "../api/client";
 import { number, t } from "../i18n";
 import { Empty, Failed, Loading } from "../ui/states";
-import { useAddress, type Address } from "./address";
+import { UNFILTERED, useAddress, type Address } from "./address";
 import { useStatistics } from "./Filters";
-import { moveByKeys } from "./keys";
+import { useKeysOfLongList, useOneStop } from "./keys";
 import { MemoryRow, type Memory } from "./MemoryRow";
 
 const FIRST_PAGE = 100;
@@ -51,13 +51,13 @@ export function MemoryList(props: { namespace: string; chosen?: string }) {
       <Match when={!memories().length}>
         <Show when={address.filtered()} fallback={<Empty icon={<Inbox />} title={t("list.empty")} hint={t("list.emptyHint")} />}>
           <Empty icon={<Inbox />} title={t("list.noMatch")} hint={t("list.noMatchHint")}>
-            <button class="button" onClick={() => address.set({ kind: [], tag: undefined, status: undefined, min: undefined })}>{t("list.reset")}</button>
+            <button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button>
           </Empty>
         </Show>
       </Match>
       <Match when={memories().length}>
         <p class="summary" role="status">
-          {count() === 1 ? t("list.countOne") : t("list.count", { count: count() === undefined ? `${number(memories().length)}+` : number(count()!) })}
+          {t("list.count", { count: count() === undefined ? `${number(memories().length)}+` : number(count()!) })}
         </p>
         <VirtualList memories={memories()} chosen={props.chosen} total={count() ?? -1} more={() => asked.hasNextPage && !asked.isFetchingNextPage && void asked.fetchNextPage()} />
       </Match>
@@ -74,6 +74,8 @@ function VirtualList(props: { memories: Memory[]; chosen?: string; total: number
     getItemKey: (index) => props.memories[index]?.memory_id ?? index,
     overscan: 12,
   });
+  useOneStop(() => scroller);
+  const moveByKeys = useKeysOfLongList(() => scroller, () => props.memories.length, (place) => rows.scrollToIndex(place));
   createEffect(() => {
     if ((rows.getVirtualItems().at(-1)?.index ?? 0) >= props.memories.length - AHEAD) props.more();
   });

@@ -4,7 +4,7 @@ import PinIcon from "lucide-solid/icons/pin";
 import Repeat2 from "lucide-solid/icons/repeat-2";
 import { For, Show, type JSX } from "solid-js";
 import type { Shape } from "../api/client";
-import { named, number, percent, t } from "../i18n";
+import { day, named, number, percent, t } from "../i18n";
 import { Ago } from "../ui/Time";
 import { useAddress } from "./address";
 import { KindIcon, kindName } from "./kinds";
@@ -13,7 +13,13 @@ export type Memory = Shape<"MemoryView">;
 const MOST_TAGS = 3;
 
 /** When it was said; when it was stored, of one that was made by hand. */
-export const saidAt = (memory: Memory): string => memory.sources?.at(-1)?.timestamp ?? memory.valid_from ?? memory.created_at;
+export const saidAt = (memory: Memory): string => memory.said_at ?? memory.sources?.at(-1)?.timestamp ?? memory.created_at;
+
+/** Until when it holds, or from when on where that lies ahead; nothing of what simply holds. */
+function validity(memory: Memory): string | undefined {
+  if (memory.valid_until) return t("memory.until", { day: day(memory.valid_until) });
+  return memory.valid_from && Date.parse(memory.valid_from) > Date.now() ? t("memory.from", { day: day(memory.valid_from) }) : undefined;
+}
 
 export function Importance(props: { memory: Memory }) {
   const said = () =>
@@ -48,6 +54,7 @@ export function MemoryRow(props: { memory: Memory; chosen?: boolean; children?: 
             <span class="with-icon"><PinIcon aria-hidden="true" /><span class="hidden">{t("memory.pinned")}</span></span>
           </Show>
           <Ago at={saidAt(props.memory)} />
+          <Show when={validity(props.memory)}>{(said) => <span>{said()}</span>}</Show>
           <For each={tags().slice(0, MOST_TAGS)}>{(tag) => <span class="tag">#{tag}</span>}</For>
         </span>
         {props.children}

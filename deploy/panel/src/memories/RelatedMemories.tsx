@@ -4,6 +4,7 @@ import Waypoints from "lucide-solid/icons/waypoints";
 import { For, Match, Show, Switch } from "solid-js";
 import { answered, api } from "../api/client";
 import { percent, t } from "../i18n";
+import { Rows } from "../ui/Rows";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Graph } from "./Graph";
 import { MemoryRow, type Memory } from "./MemoryRow";
@@ -24,14 +25,14 @@ export function RelatedMemories(props: { memory: Memory }) {
         <Show when={asked.data!.degraded}><p class="notice" role="status">{t("related.degraded")}</p></Show>
         <Show when={asked.data!.linked.length + asked.data!.near.length} fallback={<Empty icon={<Waypoints />} title={t("related.none")} />}>
           <Show when={asked.data!.linked.length}><Graph memory={props.memory} linked={asked.data!.linked} /></Show>
-          <ul class="rows flowing">
+          <Rows label={t("tabs.related")}>
             <For each={asked.data!.linked}>
               {(each) => <li><p class="relation">{t(`related.${each.relation}`)}</p><MemoryRow memory={each.memory} /></li>}
             </For>
             <For each={asked.data!.near}>
               {(each) => <li><p class="relation">{t("related.near")} · {t("related.similarity", { percent: percent(each.score) })}</p><MemoryRow memory={each.memory} /></li>}
             </For>
-          </ul>
+          </Rows>
         </Show>
       </Match>
     </Switch>

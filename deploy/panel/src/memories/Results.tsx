@@ -3,51 +3,72 @@ import { keepPreviousData, useQuery } from "@tanstack/solid-query";
 import MessageSquareQuote from "lucide-solid/icons/message-square-quote";
 import SearchX from "lucide-solid/icons/search-x";
 import { A } from "@solidjs/router";
-import { For, Match, Show, Switch } from "solid-js";
+import { createComputed, createMemo, createSignal, For, Match, on, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
 import { Marked } from "../ui/Marked";
+import { ScrollingRows } from "../ui/Rows";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Ago } from "../ui/Time";
-import { useAddress, type Address } from "./address";
-import { moveByKeys } from "./keys";
+import { UNFILTERED, useAddress, type Address } from "./address";
 import { MemoryRow } from "./MemoryRow";
+import { momentOf } from "./times";
 
 type Hit = Shape<"FoundHit">;
-const MOST = 50;
+type Passage = Shape<"Passage">;
+const FIRST = 50;
+const MOST = 100; // of the API
 
 /** Filters that only memories have leave out what was said, so they are sent where they are set, and not else. */
 function question(namespace: string, address: Address) {
-  const asked = { namespaces: [namespace], text: address.text(), in: address.tier(), explain: true, related: true, limit: MOST };
-  const filters = {
+  const asked = { namespaces: [namespace], text: address.text(), in: address.tier(), explain: true, related: true };
+  const dates = {
+    ...(address.from() && { happened_from: momentOf(address.from()!) }),
+    ...(address.before() && { happened_to: momentOf(address.before()!) }),
+  };
+  const ofMemories = {
     ...(address.kinds().length && { kinds: address.kinds() }),
     ...(address.tag() && { tags: [address.tag()!] }),
     ...(address.least() && { min_importance: address.least(), scale: "tenths" as const }),
+    ...(address.confidence() && { min_confidence: address.confidence() / 100 }),
+    ...(address.pinned() && { pinned: true }),
+    ...(address.at() && { valid_at: new Date(address.at()!).toISOString() }),
   };
-  return address.tier() === "said" || !Object.keys(filters).length ? asked : { ...asked, filters };
+  return { ...asked, filters: address.tier() === "said" ? dates : { ...dates, ...ofMemories } };
 }
 
 export function Results(props: { namespace: string; chosen?: string }) {
   const address = useAddress();
+  const asks = createMemo(() => question(props.namespace, address), undefined, { equals: (one, other) => JSON.stringify(one) === JSON.stringify(other) });
+  const [limit, setLimit] = createSignal(FIRST);
+  createComputed(on(asks, () => setLimit(FIRST)));
   const asked = useQuery(() => ({
-    queryKey: ["search", question(props.namespace, address)],
-    queryFn: ({ signal }) => answered(api.POST("/v1/search", { body: question(props.namespace, address), signal })),
+    queryKey: ["search", asks(), limit()],
+    queryFn: ({ signal }) => answered(api.POST("/v1/search", { body: { ...asks(), limit: limit() }, signal })),
     placeholderData: keepPreviousData,
   }));
+  const count = () => (asked.isSuccess ? asked.data.hits.length : 0);
+  const more = () => (
+    <Switch>
+      <Match when={count() >= MOST}><p class="hint more">{t("list.mostFound", { count: number(MOST) })}</p></Match>
+      <Match when={count() >= FIRST && limit() < MOST}><button class="button small more" onClick={() => setLimit(MOST)}>{t("list.showMore")}</button></Match>
+    </Switch>
+  );
   return (
     <Switch>
       <Match when={asked.isPending}><Loading /></Match>
       <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
       <Match when={asked.isSuccess && !asked.data.hits.length}>
-        <Empty icon={<SearchX />} title={t("list.nothingFound")} hint={t("list.nothingFoundHint")} />
+        <Empty icon={<SearchX />} title={t("list.nothingFound")} hint={t("list.nothingFoundHint")}>
+          <Show when={address.filtered() || address.narrowed()}><button class="button" onClick={() => address.set(UNFILTERED)}>{t("list.reset")}</button></Show>
+        </Empty>
       </Match>
       <Match when={asked.isSuccess}>
         <Show when={asked.data!.degraded.length}><p class="notice" role="status">{t("state.degraded")}</p></Show>
-        <div class="scroller" classList={{ stale: asked.isPlaceholderData }} onKeyDown={moveByKeys}>
-          <ul class="rows flowing" aria-label={t("list.results")}>
-            <For each={asked.data!.hits}>{(hit, index) => <li data-index={index()}><Found hit={hit} chosen={props.chosen} /></li>}</For>
-          </ul>
-        </div>
+        <p class="summary" role="status">{t(count() === FIRST || count() >= MOST ? "list.best" : "list.found", { count: number(count()) })}</p>
+        <ScrollingRows label={t("list.results")} stale={asked.isPlaceholderData} more={more()}>
+          <For each={asked.data!.hits}>{(hit, index) => <li data-index={index()}><Found hit={hit} chosen={props.chosen} /></li>}</For>
+        </ScrollingRows>
       </Match>
     </Switch>
   );
@@ -69,11 +90,16 @@ function Said(props: { hit: Hit; chosen?: string }) {
   const address = useAddress();
   const passage = () => props.hit.passage!;
   const memory = () => props.hit.memory_ids?.[0];
+  const place = (said: Passage) => said.ordinal ?? 0;
+  const before = () => (props.hit.neighbours ?? []).filter((each) => place(each) < place(passage()));
+  const after = () => (props.hit.neighbours ?? []).filter((each) => place(each) > place(passage()));
   return (
     <div class="row said">
       <span class="kind-icon quote" aria-hidden="true"><MessageSquareQuote /></span>
       <span class="row-body">
+        <For each={before()}>{(each) => <Beside said={each} />}</For>
         <span class="row-text" dir="auto"><q><Marked text={passage().text} words={address.text()} /></q></span>
+        <For each={after()}>{(each) => <Beside said={each} />}</For>
         <span class="facts">
           <span class="kind">{passage().speaker || named("role", passage().role)}</span>
           <Ago at={passage().said_at} />
@@ -85,6 +111,15 @@ function Said(props: { hit: Hit; chosen?: string }) {
         <Why hit={props.hit} />
       </span>
     </div>
+  );
+}
+
+/** A message right before or after the one that was found. */
+function Beside(props: { said: Passage }) {
+  return (
+    <span class="beside" dir="auto">
+      <span class="kind">{props.said.speaker || named("role", props.said.role)}</span> <q>{props.said.text}</q>
+    </span>
   );
 }
 

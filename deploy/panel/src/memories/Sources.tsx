@@ -1,17 +1,19 @@
 /** The messages that a memory comes from, each in the conversation where it was said. */
+import { A, useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import MessageSquareQuote from "lucide-solid/icons/message-square-quote";
 import { For, Match, Show, Switch } from "solid-js";
-import { answered, api, type Shape } from "../api/client";
-import { named, t } from "../i18n";
-import { Empty, Loading } from "../ui/states";
+import { answered, api, isMissing, type Shape } from "../api/client";
+import { named, number, t } from "../i18n";
+import { Content } from "../ui/Content";
+import { FollowLink } from "../ui/FollowLink";
+import { Empty, Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
 import type { Memory } from "./MemoryRow";
 
 type Message = Shape<"MessageView">;
 const AROUND = 2; // messages that are shown before and after a source
-const PAGE = 200;
-const MOST_PAGES = 10; // of a conversation that is looked through for a source
+const PAGE = 2 * AROUND + 3; // one more on either side tells whether what is shown around the next source goes on from there
 
 export function Sources(props: { memory: Memory }) {
   const conversations = () => [...new Set((props.memory.sources ?? []).map((source) => source.conversation_id))].reverse();
@@ -24,39 +26,62 @@ export function Sources(props: { memory: Memory }) {
   );
 }
 
-/** The conversation up to the last source; a long one is read a page at a time. Throws ApiProblem. */
-async function messagesUpTo(id: string, sources: Set<string>, signal: AbortSignal): Promise<Message[]> {
-  const found: Message[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const params = { path: { conversation_id: id }, query: { limit: PAGE, cursor } };
-    const page = await answered(api.GET("/v1/conversations/{conversation_id}/messages", { params, signal }));
-    found.push(...page.messages);
-    cursor = page.next ?? undefined;
-    const known = new Set(found.map((message) => message.message_id));
-    if (!cursor || [...sources].every((source) => known.has(source))) break;
+type Found = { pages: Message[][]; gone: number };
+
+/** What was said around each source; `gone` counts those that are not in the archive. Throws ApiProblem. */
+async function around(id: string, sources: Set<string>, signal: AbortSignal): Promise<Found> {
+  const pages: Message[][] = [];
+  let gone = 0;
+  for (const source of sources) {
+    if (pages.some((page) => inMiddle(page, source))) continue;
+    const params = { path: { conversation_id: id }, query: { limit: PAGE, around: source } };
+    try {
+      pages.push((await answered(api.GET("/v1/conversations/{conversation_id}/messages", { params, signal }))).messages);
+    } catch (failed) {
+      if (!isMissing(failed)) throw failed;
+      gone++;
+    }
   }
-  return found;
+  return { pages, gone };
 }
 
-/** Sources with what was said around them; `undefined` stands where messages are left out between. */
-export function excerpt(messages: Message[], sources: Set<string>): (Message | undefined)[] {
-  const near = messages.map((_, at) => messages.slice(Math.max(0, at - AROUND), at + AROUND + 1).some((each) => sources.has(each.message_id)));
-  return messages.flatMap((message, at) => (near[at] ? [message] : near[at - 1] ? [undefined] : []));
+function inMiddle(page: Message[], source: string): boolean {
+  const at = page.findIndex((message) => message.message_id === source);
+  return at > AROUND && at < page.length - AROUND - 1;
+}
+
+/** Sources with what was said around them, each message once; `undefined` stands where messages are left out between. */
+export function excerpt(pages: Message[][], sources: Set<string>): (Message | undefined)[] {
+  const near = new Map<string, Message>();
+  const following = new Map<string, string>();
+  for (const page of pages) {
+    page.forEach((message, at) => {
+      const next = page[at + 1];
+      if (next) following.set(message.message_id, next.message_id);
+      if (page.slice(Math.max(0, at - AROUND), at + AROUND + 1).some((each) => sources.has(each.message_id))) near.set(message.message_id, message);
+    });
+  }
+  const shown = [...near.values()].sort((one, other) => one.partition - other.partition || one.position - other.position);
+  return shown.flatMap((message, at) => {
+    const next = shown[at + 1];
+    return next && following.get(message.message_id) !== next.message_id ? [message, undefined] : [message];
+  });
 }
 
 function InConversation(props: { id: string; sources: Set<string> }) {
   const asked = useQuery(() => ({
-    queryKey: ["messages", props.id, [...props.sources].sort()],
-    queryFn: ({ signal }) => messagesUpTo(props.id, props.sources, signal),
+    queryKey: ["messages", props.id, "around", [...props.sources].sort()],
+    queryFn: ({ signal }) => around(props.id, props.sources, signal),
     staleTime: 60_000,
   }));
-  const shown = () => (asked.isSuccess ? excerpt(asked.data, props.sources) : []);
+  const [search] = useSearchParams<{ ns?: string }>();
+  const shown = () => (asked.isSuccess ? excerpt(asked.data.pages, props.sources) : []);
   return (
     <section class="conversation">
-      <h3>{t("sources.inConversation", { id: props.id })}</h3>
+      <h3><A class="memory-link" href={`/conversations/${encodeURIComponent(props.id)}?ns=${encodeURIComponent(search.ns ?? "")}`}>{t("sources.inConversation", { id: props.id })}</A></h3>
       <Switch fallback={<p class="hint">{t("sources.gone")}</p>}>
         <Match when={asked.isPending}><Loading rows={3} /></Match>
+        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
         <Match when={shown().length}>
           <ol class="messages">
             <For each={shown()}>
@@ -67,6 +92,7 @@ function InConversation(props: { id: string; sources: Set<string> }) {
               )}
             </For>
           </ol>
+          <Show when={asked.data!.gone}>{(gone) => <p class="hint">{t("sources.someGone", { count: number(gone()) })}</p>}</Show>
         </Match>
       </Switch>
     </section>
@@ -80,9 +106,9 @@ function Said(props: { message: Message; source: boolean }) {
       <p class="facts">
         <strong>{speaker()}</strong>
         <Moment at={props.message.timestamp} />
-        <Show when={props.source}><span class="badge">{t("sources.source")}</span></Show>
+        <Show when={props.source}><span class="badge">{t("sources.source")}</span><FollowLink conversation={props.message.conversation_id} message={props.message.message_id} /></Show>
       </p>
-      <p class="content" dir="auto">{props.message.content || props.message.tool_calls?.map((call) => call.name).join(", ")}</p>
+      <Content of={props.message} />
     </li>
   );
 }

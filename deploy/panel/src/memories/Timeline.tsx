@@ -1,5 +1,7 @@
 /** A time line of what held when. It is a list that reads as sentences; its bars repeat them for the eye. */
 import { useQuery } from "@tanstack/solid-query";
+import { extent } from "d3-array";
+import { scaleLinear } from "d3-scale";
 import { createMemo, For, Match, Show, Switch } from "solid-js";
 import { day, named, t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
@@ -25,13 +27,12 @@ export function Timeline(props: { memory: Memory }) {
 
 function Periods(props: { of: Period[]; memory: Memory }) {
   const now = Date.now();
-  const span = createMemo(() => {
-    const times = props.of.flatMap((each) => [each.from, each.until ?? now]);
-    const [first, last] = [Math.min(...times), Math.max(...times, now)];
-    return { first, length: Math.max(last - first, 1) };
+  const times = () => [now, ...props.of.flatMap((each) => [each.from, each.until ?? now])];
+  const place = createMemo(() => {
+    const [first, last] = extent(times()) as [number, number];
+    return scaleLinear([first, Math.max(last, first + 1)], [0, 100]); // milliseconds to percent of the width
   });
-  const place = (time: number) => ((time - span().first) / span().length) * 100;
-  const last = () => span().first + span().length;
+  const last = () => place().domain()[1]!;
   return (
     <div class="timeline">
       <p class="hint">{t("timeline.hint")}</p>
@@ -53,14 +54,14 @@ function Periods(props: { of: Period[]; memory: Memory }) {
                 </span>
               </span>
               <span class="track" aria-hidden="true">
-                <span class="bar" classList={{ open: each.until === undefined }} style={{ left: `${place(each.from)}%`, width: `${Math.max(place(each.until ?? last()) - place(each.from), 0)}%` }} />
-                <span class="now" style={{ left: `${place(now)}%` }} />
+                <span class="bar" classList={{ open: each.until === undefined }} style={{ left: `${place()(each.from)}%`, width: `${Math.max(place()(each.until ?? last()) - place()(each.from), 0)}%` }} />
+                <span class="now" style={{ left: `${place()(now)}%` }} />
               </span>
             </li>
           )}
         </For>
       </ol>
-      <p class="axis" aria-hidden="true"><span>{day(span().first)}</span><span>{day(last())}</span></p>
+      <p class="axis" aria-hidden="true"><span>{day(place().domain()[0]!)}</span><span>{day(last())}</span></p>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { diffWords } from "diff";
 import Undo2 from "lucide-solid/icons/undo-2";
 import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, isMissing, type Shape } from "../api/client";
+import { may } from "../app/session";
 import { moment, named, number, percent, t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
@@ -13,13 +14,15 @@ type Version = Shape<"MemoryVersion">;
 type Stored = Shape<"Memory">;
 const MOST = 200;
 
-export function Versions(props: { id: string; mayWrite: boolean }) {
-  const changes = useChanges();
-  const asked = useQuery(() => ({
-    queryKey: ["versions", props.id],
-    queryFn: ({ signal }) =>
-      answered(api.GET("/v1/memories/{memory_id}/versions", { params: { path: { memory_id: props.id }, query: { limit: MOST } }, signal })),
+export const useVersions = (id: () => string) =>
+  useQuery(() => ({
+    queryKey: ["versions", id()],
+    queryFn: ({ signal }) => answered(api.GET("/v1/memories/{memory_id}/versions", { params: { path: { memory_id: id() }, query: { limit: MOST } }, signal })),
   }));
+
+export function Versions(props: { id: string }) {
+  const changes = useChanges();
+  const asked = useVersions(() => props.id);
   const newestFirst = () => (asked.isSuccess ? [...asked.data.versions].reverse() : []);
   return (
     <Switch>
@@ -35,7 +38,7 @@ export function Versions(props: { id: string; mayWrite: boolean }) {
                   <strong>{t(`versions.${version.change}`)}</strong>
                   <Moment at={version.at} />
                   <span>{t("versions.by", { actor: version.cause.actor })}</span>
-                  <Show when={props.mayWrite && version.change !== "purged"}>
+                  <Show when={may("write", version.namespace) && version.change !== "purged"}>
                     <button class="button small quiet" onClick={() => changes.undo(props.id, version.version)} aria-label={`${t("versions.undo")} (${version.version})`}>
                       <Undo2 aria-hidden="true" />{t("edit.undo")}
                     </button>

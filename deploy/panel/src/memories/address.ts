@@ -1,12 +1,22 @@
 /** What is looked at, as the address says it: a view can be sent, and the browser's way back works. */
 import { useSearchParams } from "@solidjs/router";
 
-export type Status = "active" | "superseded" | "expired";
+export type Status = "active" | "superseded" | "expired" | "deleted";
 export type Tier = "both" | "memories" | "said";
-export const STATUSES: Status[] = ["active", "superseded", "expired"];
+export const STATUSES: Status[] = ["active", "superseded", "expired", "deleted"];
 export const TIERS: Tier[] = ["both", "memories", "said"];
 
-type Params = { ns?: string; q?: string; in?: string; kind?: string | string[]; tag?: string; status?: string; order?: string; min?: string; tab?: string };
+type Params = {
+  ns?: string; q?: string; in?: string; kind?: string | string[]; tag?: string; status?: string; order?: string; min?: string; tab?: string;
+  from?: string; before?: string; at?: string; sure?: string; pinned?: string;
+};
+/** None of the filters. */
+export const UNFILTERED = { kind: [], tag: undefined, status: undefined, min: undefined, from: undefined, before: undefined, at: undefined, sure: undefined, pinned: undefined };
+
+const day = (given?: string) => (given && /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined);
+const time = (given?: string) => (given && !Number.isNaN(Date.parse(given)) ? given : undefined);
+const bounded = (given: string | undefined, most: number) => Math.min(Math.max(Number(given) || 0, 0), most);
+
 
 export function useAddress() {
   const [params, setParams] = useSearchParams<Params>();
@@ -19,7 +29,14 @@ export function useAddress() {
     tag: () => one(params.tag),
     status: (): Status => STATUSES.find((each) => each === params.status) ?? "active",
     order: () => (params.order === "created" ? "created" : "importance") as "created" | "importance",
-    least: () => Math.min(Math.max(Number(params.min) || 0, 0), 10),
+    least: () => bounded(params.min, 10),
+    /** Of a search: what was said or happened from a day on, before another; what held at a time; confidence in percent. */
+    from: () => day(one(params.from)),
+    before: () => day(one(params.before)),
+    at: () => time(one(params.at)),
+    confidence: () => bounded(params.sure, 100),
+    pinned: () => params.pinned === "yes",
+    narrowed: () => Boolean(params.from || params.before || params.at || params.sure || params.pinned),
     tab: () => one(params.tab) ?? "sources",
     filtered: () => Boolean(params.kind?.length || params.tag || params.status || Number(params.min)),
     set: (change: Partial<Params>, replace = true) => setParams(change, { replace }),

@@ -1,4 +1,4 @@
-/** Kinds of memories: an icon and a colour each. A kind that a policy made up has the policy's own icon. */
+/** Kinds of memories: an icon and a colour each. One that a policy, a tool or a model made up has the icon that it was given. */
 import { useQuery } from "@tanstack/solid-query";
 import CalendarDays from "lucide-solid/icons/calendar-days";
 import Lightbulb from "lucide-solid/icons/lightbulb";
@@ -8,9 +8,9 @@ import Star from "lucide-solid/icons/star";
 import Shapes from "lucide-solid/icons/shapes";
 import Target from "lucide-solid/icons/target";
 import type { LucideIcon } from "lucide-solid";
-import { Show } from "solid-js";
+import { createEffect, createSignal, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
-import { answered, api } from "../api/client";
+import { answered, api, type Shape } from "../api/client";
 import { named } from "../i18n";
 
 type Look = { icon: LucideIcon; hue: number };
@@ -30,23 +30,33 @@ function lookOf(kind: string): Look {
 
 export const hueOf = (kind: string): number => lookOf(kind).hue;
 
-/** The kinds of the policy that governs a namespace, where the key may know it. */
-export function usePolicyKinds(namespace: () => string | undefined) {
+type Kind = Shape<"KindView">;
+const [known, setKnown] = createSignal<Record<string, Kind>>({}); // of the namespace that is looked at
+
+/** The kinds that memories of a namespace have or may have. */
+export function useKinds(namespace: () => string | undefined) {
   const asked = useQuery(() => ({
-    queryKey: ["settings", namespace()],
-    queryFn: ({ signal }) => answered(api.GET("/v1/settings", { params: { query: { namespace: namespace()! } }, signal })),
+    queryKey: ["kinds", namespace()],
+    queryFn: async ({ signal }) => (await answered(api.GET("/v1/kinds", { params: { query: { namespace: namespace()! } }, signal }))).kinds,
     enabled: !!namespace(),
-    staleTime: 300_000,
+    staleTime: 60_000,
   }));
-  return () => (asked.isSuccess ? (asked.data.kinds ?? []) : []).map((kind) => (typeof kind === "string" ? { name: kind } : kind));
+  return () => (asked.isSuccess ? asked.data : []);
 }
 
-export function KindIcon(props: { kind: string; icon?: string }) {
+/** Has icons and descriptions at hand wherever a kind is shown. */
+export function followKinds(namespace: () => string | undefined): void {
+  const kinds = useKinds(namespace);
+  createEffect(() => setKnown(Object.fromEntries(kinds().map((kind) => [kind.name, kind]))));
+}
+
+export const describedKind = (kind: string): string | undefined => known()[kind]?.description || undefined;
+
+export function KindIcon(props: { kind: string }) {
+  const own = () => (props.kind in LOOKS ? undefined : known()[props.kind]?.icon);
   return (
     <span class="kind-icon" style={{ "--hue": lookOf(props.kind).hue }} aria-hidden="true">
-      <Show when={props.icon && !(props.kind in LOOKS)} fallback={<Dynamic component={lookOf(props.kind).icon} />}>
-        {props.icon}
-      </Show>
+      <Show when={own()} fallback={<Dynamic component={lookOf(props.kind).icon} />}>{(icon) => <span class="own-icon">{icon()}</span>}</Show>
     </span>
   );
 }

@@ -3,13 +3,13 @@ import { AlertDialog } from "@kobalte/core/alert-dialog";
 import { createSignal, type JSX } from "solid-js";
 import { w } from "./words";
 
-type Props = { text: string; title: string; hint?: string; act: () => void; danger?: boolean; primary?: boolean; disabled?: boolean; children?: JSX.Element };
+type Props = { text: string; title: string; hint?: string; act: () => void; danger?: boolean; primary?: boolean; large?: boolean; disabled?: boolean; children?: JSX.Element };
 
 export function Confirm(props: Props) {
   const [asking, setAsking] = createSignal(false);
   return (
     <AlertDialog open={asking()} onOpenChange={setAsking}>
-      <AlertDialog.Trigger class="button small" classList={{ danger: props.danger, primary: props.primary }} disabled={props.disabled}>{props.text}</AlertDialog.Trigger>
+      <AlertDialog.Trigger class="button" classList={{ small: !props.large, danger: props.danger, primary: props.primary }} disabled={props.disabled}>{props.text}</AlertDialog.Trigger>
       <AlertDialog.Portal>
         <AlertDialog.Overlay class="overlay" />
         <div class="dialog-place">

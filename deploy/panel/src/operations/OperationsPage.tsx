@@ -1,14 +1,16 @@
 /** What operators look after. To be seen with a key that may read all namespaces. */
 import { A, useParams, useSearchParams } from "@solidjs/router";
-import { For, lazy, Show, Suspense, type Component } from "solid-js";
+import { createEffect, For, lazy, Show, Suspense, type Component } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { mayEverywhere } from "../app/session";
 import { t } from "../i18n";
 import "../styles/operations.css";
+import { bringIntoSight } from "../ui/sight";
 import { Loading } from "../ui/states";
 import { LettersView } from "./letters/LettersView";
 import { PipelineView } from "./pipeline/PipelineView";
 import { w } from "./words";
+import { useTitle } from "../ui/title";
 
 const ConsolidationView = lazy(() => import("./work/ConsolidationView").then((view) => ({ default: view.ConsolidationView })));
 const RetentionView = lazy(() => import("./work/RetentionView").then((view) => ({ default: view.RetentionView })));
@@ -32,13 +34,16 @@ export function OperationsPage() {
   const [search] = useSearchParams<{ ns?: string }>();
   const to = (path: string) => `/operations/${path}` + (search.ns ? `?ns=${encodeURIComponent(search.ns)}` : "");
   const section = () => SECTIONS.find((each) => each.path === params.section) ?? SECTIONS[0]!;
+  useTitle(() => `${section().text()} · ${t("nav.operations")}`);
+  let sections!: HTMLElement;
+  createEffect(() => section() && queueMicrotask(() => bringIntoSight(sections)));
   return (
     <div class="page operations">
       <div class="page-head">
         <h1>{t("nav.operations")}</h1>
         <Show when={!mayEverywhere("admin")}><span class="badge">{w("common.readOnly")}</span></Show>
       </div>
-      <nav class="section-nav" aria-label={w("section.label")}>
+      <nav class="section-nav" aria-label={w("section.label")} ref={sections}>
         <For each={SECTIONS.filter((each) => !each.ofAdministrators || mayEverywhere("admin"))}>
           {(each) => <A href={to(each.path)} class="section-link" classList={{ current: each === section() }} aria-current={each === section() ? "page" : undefined}>{each.text()}</A>}
         </For>

@@ -1,31 +1,59 @@
-/** A table of one list of the API: loading, empty and failed are told, and a wide one scrolls by itself. */
-import { useQuery } from "@tanstack/solid-query";
+/** A table of one list of the API, a page at a time: loading, empty and failed are told. On a phone each row is a card, with the names of its columns. */
+import { useInfiniteQuery } from "@tanstack/solid-query";
 import ListX from "lucide-solid/icons/list-x";
-import { For, Match, Switch, type JSX } from "solid-js";
+import { For, Match, Show, Switch, type JSX } from "solid-js";
 import { w } from "./words";
 import { Empty, Failed, Loading } from "../ui/states";
 
-export type Column<Row> = { name: string; of: (row: Row) => JSX.Element };
-type Props<Row> = { name: string; read: (signal: AbortSignal) => Promise<Row[]>; columns: Column<Row>[] };
+/** `numeric`: what is in it stands at its end. */
+export type Column<Row> = { name: string; of: (row: Row) => JSX.Element; numeric?: boolean };
+/** `next` is the cursor of the page behind this one, if there is one. */
+export type Page<Row> = { rows: Row[]; next?: string | null };
+type Props<Row> = { name: string; read: (signal: AbortSignal, cursor?: string) => Promise<Page<Row>>; columns: Column<Row>[] };
 
 export function Table<Row>(props: Props<Row>) {
-  const asked = useQuery(() => ({ queryKey: ["table", props.name], queryFn: ({ signal }) => props.read(signal), refetchInterval: 15_000 }));
+  const asked = useInfiniteQuery(() => ({
+    queryKey: ["table", props.name],
+    queryFn: ({ signal, pageParam }) => props.read(signal, pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    refetchInterval: 15_000,
+  }));
+  const rows = () => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.rows) : []);
   return (
     <section class="panel-card" aria-label={props.name}>
       <h2>{props.name}</h2>
       <Switch>
         <Match when={asked.isPending}><Loading rows={2} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={asked.isSuccess && !asked.data.length}><Empty icon={<ListX />} title={w("common.none")} /></Match>
+        <Match when={asked.isSuccess && !rows().length}><Empty icon={<ListX />} title={w("common.none")} /></Match>
         <Match when={asked.isSuccess}>
-          <div class="table-scroller" tabindex="0" role="region" aria-label={props.name}>
-            <table>
-              <thead><tr><For each={props.columns}>{(column) => <th scope="col">{column.name}</th>}</For></tr></thead>
-              <tbody><For each={asked.data}>{(row) => <tr><For each={props.columns}>{(column) => <td>{column.of(row)}</td>}</For></tr>}</For></tbody>
-            </table>
-          </div>
+          <Rows name={props.name} rows={rows()} columns={props.columns} />
+          <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
         </Match>
       </Switch>
     </section>
+  );
+}
+
+/** Roles are said, as a browser forgets those of a table that is shown as cards. */
+export function Rows<Row>(props: { name: string; rows: Row[]; columns: Column<Row>[] }) {
+  return (
+    <div class="table-scroller" tabindex="0" role="region" aria-label={props.name}>
+      <table class="cards" role="table">
+        <thead role="rowgroup">
+          <tr role="row"><For each={props.columns}>{(column) => <th role="columnheader" scope="col" classList={{ number: column.numeric }}>{column.name}</th>}</For></tr>
+        </thead>
+        <tbody role="rowgroup">
+          <For each={props.rows}>
+            {(row) => (
+              <tr role="row">
+                <For each={props.columns}>{(column) => <td role="cell" data-name={column.name} classList={{ number: column.numeric }}><div>{column.of(row)}</div></td>}</For>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </div>
   );
 }

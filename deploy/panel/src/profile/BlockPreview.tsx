@@ -14,10 +14,11 @@ type Block = Shape<"Block">;
 export function BlockPreview(props: { namespace: string }) {
   const [typed, setTyped] = createSignal("");
   const [text, setText] = createSignal("");
+  const [withProfile, setWithProfile] = createSignal(false); // whether the prompt has the profile already
   const asked = useQuery(() => ({
-    queryKey: ["block", props.namespace, text()],
+    queryKey: ["block", props.namespace, text(), withProfile()],
     queryFn: ({ signal }) =>
-      answered(api.POST("/v1/context", { body: { namespaces: [props.namespace], text: text() || null, profile: false }, signal })),
+      answered(api.POST("/v1/context", { body: { namespaces: [props.namespace], text: text() || null, profile: withProfile(), explain: true }, signal })),
     placeholderData: keepPreviousData,
   }));
   return (
@@ -31,6 +32,7 @@ export function BlockPreview(props: { namespace: string }) {
         </TextField>
         <button class="button primary" type="submit">{t("block.show")}</button>
       </form>
+      <label class="check"><input type="checkbox" checked={withProfile()} onChange={(event) => setWithProfile(event.currentTarget.checked)} />{t("block.withProfile")}</label>
       <Switch>
         <Match when={asked.isPending}><Loading rows={3} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
@@ -63,7 +65,28 @@ function Shown(props: { block: Block }) {
           </For>
         </ul>
       </Show>
+      <Show when={props.block.left_out?.length}>
+        <h3>{t("block.leftOut")}</h3>
+        <ul class="lines left-out-lines">
+          <For each={props.block.left_out}>{(each) => <Missed left={each} />}</For>
+        </ul>
+      </Show>
     </>
+  );
+}
+
+function Missed(props: { left: Shape<"LeftOut"> }) {
+  return (
+    <li>
+      <span class="grow" dir="auto">{props.left.text}</span>
+      <span class="facts">
+        <span class="badge">{t(`block.reason_${props.left.reason}`)}</span>
+        <Show when={props.left.tier === "memories"} fallback={<span>{t(`block.tier_${props.left.tier}`)}</span>}>
+          <MemoryLink id={props.left.id}>{t("block.memory")}</MemoryLink>
+        </Show>
+        <span>{t("block.ofTokens", { tokens: number(props.left.tokens) })}</span>
+      </span>
+    </li>
   );
 }
 

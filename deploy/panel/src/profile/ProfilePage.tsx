@@ -8,10 +8,12 @@ import { number, t } from "../i18n";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty, Failed, Loading } from "../ui/states";
 import { BlockPreview } from "./BlockPreview";
+import { useTitle } from "../ui/title";
 
 type Profile = Shape<"Profile">;
 
 export function ProfilePage() {
+  useTitle(() => t("nav.profile"));
   const [search] = useSearchParams<{ ns?: string }>();
   return (
     <div class="page">

@@ -1,11 +1,11 @@
-// A client of memstream's HTTP API, to be copied into a chat service. Types come from its OpenAPI document (`npm run generate`).
+// A client of memstream's HTTP API. Copy it into a chat service. Types come from the API's OpenAPI document (`npm run generate`).
 //
 //   const memstream = new Memstream("http://127.0.0.1:28080", { key });
 //   const block = await memstream.context({ text: "what shall we cook?", namespaces: ["kitchen/ada"], conversation_id: "c1" });
-//   for await (const event of memstream.events(["kitchen/ada"], { after: placeKept })) { ... }
+//   for await (const event of memstream.events(["kitchen/ada"], { after: savedPosition })) { ... }
 //
-// What is busy or away (429, 502 to 504, a lost connection) is tried again, as long as the server asks for (`Retry-After`);
-// changes bear an `Idempotency-Key`, so that they are made once all the same. What remains wrong is thrown as a `Problem`.
+// The client retries requests that fail for now (429, 502 to 504, a lost connection) and waits as long as `Retry-After` says.
+// Changes carry an `Idempotency-Key`, so a retried change happens once. Other failures are thrown as a `Problem`.
 
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./api.js";
@@ -13,50 +13,55 @@ import type { components, paths } from "./api.js";
 type Schemas = components["schemas"];
 export type SearchQuery = Schemas["SearchQuery"];
 export type SearchAnswer = Schemas["SearchAnswer"];
-export type BlockQuery = Schemas["BlockQuery"];
+export type BlockQuery = Partial<Schemas["BlockQuery"]>; // each field has a default
 export type Block = Schemas["Block"];
 export type NewMemory = Schemas["NewMemory"];
 export type ChangedMemory = Schemas["ChangedMemory"];
 export type Importance = Schemas["MarkRequest"]["importance"];
+export type WindowControl = "flush" | "prune" | "clear" | "restore";
 export type WindowChoice = Schemas["WindowChoice"];
-export type Settled = Schemas["CommandResult"];
+export type ConversationPage = Schemas["ConversationPage"];
+export type ConversationQuery = NonNullable<paths["/v1/conversations"]["get"]["parameters"]["query"]>;
+export type MessagePage = Schemas["MessagePage"];
+export type MessageQuery = NonNullable<paths["/v1/conversations/{conversation_id}/messages"]["get"]["parameters"]["query"]>;
+export type CommandResult = Schemas["CommandResult"];
 export type Memory = paths["/v1/memories/{memory_id}"]["get"]["responses"]["200"]["content"]["application/json"];
 
-/** A change of a memory. Keep `place` with what you make of it: `after: place` goes on behind it. */
-export type Event = { place: string } & Schemas["MemoryEvent"];
+/** A change of a memory. Store `position` together with the effect of the event; `events(..., { after: position })` resumes behind it. */
+export type Event = { position: string } & Schemas["MemoryEvent"];
 
-/** An answer that is an error (RFC 9457). `word` names its kind, for programs; `requestId` finds it in the server's log. */
+/** An error (RFC 9457). `code` is the last part of its type, such as `conflict`; `requestId` is in the server's log. `status` is 0 if there was no answer. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
-    readonly word: string,
+    readonly code: string,
     readonly detail: string,
     readonly requestId?: string,
   ) {
-    super(`${status} ${word}: ${detail}`);
+    super(`${status} ${code}: ${detail}`);
     this.name = "Problem";
   }
 
-  /** Busy or away: later, perhaps. */
-  get passing(): boolean {
-    return this.status === 0 || PASSING.has(this.status);
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return this.status === 0 || RETRYABLE.has(this.status);
   }
 }
 
 export interface Options {
   key?: string;
-  /** Of one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs?: number;
   attempts?: number;
   sleep?: (ms: number) => Promise<void>;
 }
 
-const PASSING = new Set([429, 502, 503, 504]);
-const LONGEST_WAIT_MS = 30_000;
-const SILENCE_MS = 45_000; // a stream tells that it lives every 15 s
+const RETRYABLE = new Set([429, 502, 503, 504]);
+const MAX_WAIT_MS = 30_000;
+const STREAM_TIMEOUT_MS = 45_000; // the server sends a comment every 15 s
 
 export class Memstream {
-  /** Every route, typed: `memstream.api.GET("/v1/statistics", ...)`. Its errors are thrown as a `Problem`, too. */
+  /** Every route, typed: `memstream.api.GET("/v1/statistics", ...)`. Errors are thrown as a `Problem`. */
   readonly api: Client<paths>;
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -73,21 +78,32 @@ export class Memstream {
     this.api = createClient<paths>({
       baseUrl: this.#url,
       headers: this.#headers,
-      fetch: (request) => this.#patiently(request),
+      fetch: (request) => this.#fetchWithRetries(request),
     });
   }
 
-  /** What fits a text, of memories and of what was said; without a text the most important memories. */
+  /** Searches memories and messages. Without a text it returns the most important memories. */
   async search(query: SearchQuery): Promise<SearchAnswer> {
-    return told(await this.api.POST("/v1/search", { body: query }));
+    return data(await this.api.POST("/v1/search", { body: query }));
   }
 
-  /** What a prompt needs to know: fitting memories, what was said earlier, and what was just said and is not a memory yet. */
+  /** The context block for a prompt: memories and earlier messages that fit the text, and recent messages that no memory has yet. */
   async context(query: BlockQuery): Promise<Block> {
-    return told(await this.api.POST("/v1/context", { body: query }));
+    return data(await this.api.POST("/v1/context", { body: query as Schemas["BlockQuery"] }));
   }
 
-  /** What a message that was sent is to be in its context: pinned, important, expendable, or normal again. */
+  /** Conversations that the key may read, the one with the latest message first; `next` is the cursor of the next page. */
+  async conversations(query: ConversationQuery = {}): Promise<ConversationPage> {
+    return data(await this.api.GET("/v1/conversations", { params: { query } }));
+  }
+
+  /** One page of the messages of a conversation; `around` is the id of the message in the middle of the page. */
+  async messages(conversationId: string, query: MessageQuery = {}): Promise<MessagePage> {
+    const params = { path: { conversation_id: conversationId }, query };
+    return data(await this.api.GET("/v1/conversations/{conversation_id}/messages", { params }));
+  }
+
+  /** Marks a sent message for pruning: pinned, important, expendable or normal. */
   async mark(conversationId: string, messageId: string, importance: Importance): Promise<void> {
     await this.api.POST("/v1/conversations/{conversation_id}/mark", {
       params: { path: { conversation_id: conversationId } },
@@ -95,88 +111,111 @@ export class Memstream {
     });
   }
 
-  /** Settings for one conversation's context, in place of the policy's, as far as it lets them be chosen; none go back to it. */
-  async choose(conversationId: string, settings: WindowChoice): Promise<void> {
+  /** Acts on a conversation's window: `flush` extracts waiting messages, `prune` and `clear` remove messages from the context, `restore` undoes the latest `prune` or `clear` within ten minutes. */
+  async control(conversationId: string, action: WindowControl): Promise<void> {
+    const params = { path: { conversation_id: conversationId } };
+    if (action === "flush") await this.api.POST("/v1/conversations/{conversation_id}/flush", { params });
+    if (action === "prune") await this.api.POST("/v1/conversations/{conversation_id}/prune", { params });
+    if (action === "clear") await this.api.POST("/v1/conversations/{conversation_id}/clear", { params: { ...params, query: { confirm: true } } });
+    if (action === "restore") await this.api.POST("/v1/conversations/{conversation_id}/restore", { params });
+  }
+
+  /** Replaces the conversation's own window settings; its policy says which ones are allowed. Without settings, the policy's apply again. */
+  async setConversationSettings(conversationId: string, settings: WindowChoice): Promise<void> {
     const params = { path: { conversation_id: conversationId } };
     await this.api.PUT("/v1/conversations/{conversation_id}/settings", { params, body: settings });
   }
 
+  /** Replaces the window settings of all conversations of a user, of one tenant or app if given. */
+  async setUserSettings(userId: string, settings: WindowChoice, scope: { tenant_id?: string; app_id?: string } = {}): Promise<void> {
+    const params = { path: { user_id: userId }, query: scope };
+    await this.api.PUT("/v1/users/{user_id}/settings", { params, body: settings });
+  }
+
   async get(memoryId: string): Promise<Memory> {
-    return told(await this.api.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: memoryId } } }));
+    return data(await this.api.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: memoryId } } }));
   }
 
-  /** A memory made by hand; one that is known is reinforced. */
-  async create(memory: NewMemory): Promise<Settled> {
-    return told(await this.api.POST("/v1/memories", { body: memory, headers: once() }));
+  /** Creates a memory, or reinforces the one that says the same. */
+  async create(memory: NewMemory): Promise<CommandResult> {
+    return data(await this.api.POST("/v1/memories", { body: memory, headers: idempotencyKey() }));
   }
 
-  async update(memoryId: string, changed: ChangedMemory): Promise<Settled> {
+  /** Changes the given fields of a memory. `null` clears `valid_from` or `valid_until`. */
+  async update(memoryId: string, changed: ChangedMemory): Promise<CommandResult> {
     const params = { path: { memory_id: memoryId } };
-    return told(await this.api.PATCH("/v1/memories/{memory_id}", { params, body: changed, headers: once() }));
+    return data(await this.api.PATCH("/v1/memories/{memory_id}", { params, body: changed, headers: idempotencyKey() }));
   }
 
-  /** Its versions stay, and an undo brings it back. */
-  async delete(memoryId: string): Promise<Settled> {
+  /** Deletes a memory. Its versions stay, and an undo restores it. */
+  async delete(memoryId: string): Promise<CommandResult> {
     const params = { path: { memory_id: memoryId } };
-    return told(await this.api.DELETE("/v1/memories/{memory_id}", { params, headers: once() }));
+    return data(await this.api.DELETE("/v1/memories/{memory_id}", { params, headers: idempotencyKey() }));
   }
 
-  /** A change that was pending, once it is carried out. */
-  async settled(change: Settled, withinMs = 60_000): Promise<Settled> {
+  /** Undoes a request to forget that ended no memory (`memstream.wish.unknown`): search finds the messages again. */
+  async undoWish(namespace: string, wishId: string): Promise<CommandResult> {
+    const params = { path: { wish_id: wishId } };
+    const body = { namespace, reason: null };
+    return data(await this.api.POST("/v1/wishes/{wish_id}/undo", { params, body, headers: idempotencyKey() }));
+  }
+
+  /** The result of a pending change. Throws a Problem with code `pending` after `withinMs`. */
+  async waitFor(change: CommandResult, withinMs = 60_000): Promise<CommandResult> {
     const deadline = Date.now() + withinMs;
     while (change.status === "pending") {
-      if (Date.now() > deadline) throw new Problem(0, "pending", `not carried out within ${withinMs} ms`);
+      if (Date.now() > deadline) throw new Problem(0, "pending", `still pending after ${withinMs} ms`);
       await this.#sleep(500);
       const params = { path: { command_id: change.command_id }, query: { namespace: change.namespace } };
-      change = told(await this.api.GET("/v1/commands/{command_id}", { params }));
+      change = data(await this.api.GET("/v1/commands/{command_id}", { params }));
     }
     return change;
   }
 
-  /** What happens to memories, for ever, each namespace in its order, every event once. A lost connection is taken up again
-   * behind the last event. Throws a Problem for what does not pass; 409 when `after` is of another store. */
+  /** Changes of memories, without end: every event once, in order within a namespace. Reconnects behind the latest event.
+   * Throws a Problem with status 409 if `after` comes from another store, and for other errors that a retry does not help. */
   async *events(
     namespaces: string[],
     { after, since = "now" }: { after?: string; since?: "now" | "beginning" } = {},
   ): AsyncGenerator<Event, never> {
-    let place = after;
+    let position = after;
     for (let failures = 0; ; ) {
       try {
-        for await (const frame of this.#frames(namespaces, place, since)) {
+        for await (const frame of this.#frames(namespaces, position, since)) {
           failures = 0;
-          place = frame.place;
-          if (frame.data) yield { place, ...(JSON.parse(frame.data) as Schemas["MemoryEvent"]) };
+          position = frame.position;
+          if (frame.data) yield { position, ...(JSON.parse(frame.data) as Schemas["MemoryEvent"]) };
         }
       } catch (error) {
-        if (error instanceof SyntaxError || (error instanceof Problem && !error.passing)) throw error;
+        if (error instanceof SyntaxError || (error instanceof Problem && !error.retryable)) throw error;
         failures += 1;
       }
       await this.#sleep(backoffMs(failures));
     }
   }
 
-  async *#frames(namespaces: string[], place: string | undefined, since: string): AsyncGenerator<Frame> {
+  async *#frames(namespaces: string[], position: string | undefined, since: string): AsyncGenerator<Frame> {
     const query = new URLSearchParams([...namespaces.map((name) => ["namespace", name]), ["since", since]]);
-    const silence = new AbortController();
-    const patience = (): NodeJS.Timeout => setTimeout(() => silence.abort(), SILENCE_MS);
-    let timer = patience();
+    const connection = new AbortController();
+    const startTimer = (): NodeJS.Timeout => setTimeout(() => connection.abort(), STREAM_TIMEOUT_MS);
+    let timer = startTimer();
     try {
-      const headers = { ...this.#headers, Accept: "text/event-stream", ...(place ? { "Last-Event-ID": place } : {}) };
-      const answer = await fetch(`${this.#url}/v1/events?${query}`, { headers, signal: silence.signal });
+      const headers = { ...this.#headers, Accept: "text/event-stream", ...(position ? { "Last-Event-ID": position } : {}) };
+      const answer = await fetch(`${this.#url}/v1/events?${query}`, { headers, signal: connection.signal });
       if (!answer.ok || !answer.body) throw await problem(answer);
       const parser = new Frames();
       for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
         clearTimeout(timer);
-        timer = patience();
-        yield* parser.of(piece);
+        timer = startTimer();
+        yield* parser.push(piece);
       }
     } finally {
       clearTimeout(timer);
-      silence.abort(); // whoever leaves the loop leaves the connection
+      connection.abort(); // also when the caller leaves the loop
     }
   }
 
-  async #patiently(request: Request): Promise<Response> {
+  async #fetchWithRetries(request: Request): Promise<Response> {
     for (let attempt = 1; ; attempt += 1) {
       let failed: Problem;
       let waitMs = backoffMs(attempt);
@@ -184,64 +223,64 @@ export class Memstream {
         const answer = await fetch(request.clone(), { signal: AbortSignal.timeout(this.#timeoutMs) });
         if (answer.ok) return answer;
         failed = await problem(answer);
-        waitMs = askedToWaitMs(answer) ?? waitMs;
+        waitMs = retryAfterMs(answer) ?? waitMs;
       } catch (error) {
         failed = new Problem(0, "unreachable", String(error));
       }
-      if (!failed.passing || attempt >= this.#attempts) throw failed;
+      if (!failed.retryable || attempt >= this.#attempts) throw failed;
       await this.#sleep(waitMs);
     }
   }
 }
 
 interface Frame {
-  place: string;
+  position: string;
   data: string;
 }
 
-/** Server-sent events out of pieces of text, which may end anywhere. */
+/** Parses server-sent events from pieces of text, which may end anywhere. */
 class Frames {
   #rest = "";
-  #place = "";
+  #position = "";
   #data: string[] = [];
 
-  *of(piece: string): Generator<Frame> {
+  *push(piece: string): Generator<Frame> {
     const lines = (this.#rest + piece).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines.map((each) => each.replace(/\r$/, ""))) {
       const [, name, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
-      if (name === "id") this.#place = value;
+      if (name === "id") this.#position = value;
       else if (name === "data") this.#data.push(value);
-      else if (line === "" && (this.#place || this.#data.length)) {
-        yield { place: this.#place, data: this.#data.join("\n") };
+      else if (line === "" && (this.#position || this.#data.length)) {
+        yield { position: this.#position, data: this.#data.join("\n") };
         this.#data = [];
       }
     }
   }
 }
 
-/** Of an answer that is an error, also where a proxy gave it. */
+/** The error of a response, which may come from a proxy and not be a problem document. */
 async function problem(answer: Response): Promise<Problem> {
-  const said: Record<string, unknown> = await answer.json().catch(() => ({})) ?? {};
-  const word = String(said["type"] ?? "").split(":").pop() || "unknown";
-  const id = said["request_id"];
-  return new Problem(answer.status, word, String(said["detail"] ?? answer.statusText), ...(id ? [String(id)] : []));
+  const body: Record<string, unknown> = await answer.json().catch(() => ({})) ?? {};
+  const code = String(body["type"] ?? "").split(":").pop() || "unknown";
+  const id = body["request_id"];
+  return new Problem(answer.status, code, String(body["detail"] ?? answer.statusText), ...(id ? [String(id)] : []));
 }
 
-function told<T>(answer: { data?: T }): T {
+function data<T>(answer: { data?: T }): T {
   return answer.data as T; // errors were thrown
 }
 
-function once(): { "Idempotency-Key": string } {
+function idempotencyKey(): { "Idempotency-Key": string } {
   return { "Idempotency-Key": crypto.randomUUID() };
 }
 
-function askedToWaitMs(answer: Response): number | undefined {
-  const asked = answer.headers.get("Retry-After") ?? "";
-  return /^\d+$/.test(asked) ? Math.min(Number(asked) * 1000, LONGEST_WAIT_MS) : undefined;
+function retryAfterMs(answer: Response): number | undefined {
+  const value = answer.headers.get("Retry-After") ?? "";
+  return /^\d+$/.test(value) ? Math.min(Number(value) * 1000, MAX_WAIT_MS) : undefined;
 }
 
-/** 0.1 to 0.2 s after the first, doubling to half a minute; many clients do not come back at the same moment. */
+/** 0.1 to 0.2 s after the first failure, doubling to 30 s. The random part spreads the retries of many clients. */
 function backoffMs(failures: number): number {
-  return Math.min(200 * 2 ** Math.min(failures, 10), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
+  return Math.min(200 * 2 ** Math.min(failures, 10), MAX_WAIT_MS) * (0.5 + Math.random() / 2);
 }

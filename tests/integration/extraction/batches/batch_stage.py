@@ -9,12 +9,12 @@ import anthropic
 import pytest
 from msgspec.structs import replace
 
-from agents.budgets.energy import OVERALL, BudgetedEnergy
+from agents.budgets.budget_guard import OVERALL, LedgerBudgetGuard
 from agents.budgets.prices import Price, Prices
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
-from agents.extraction.parked import ParkedRequestAgent
+from agents.extraction.parked_requests import ParkedRequestAgent
 from agents.models.claude.provider import ClaudeProvider
 from schemas import codec, ids
 from schemas.budgets.budgets import Amount, Budget
@@ -77,8 +77,8 @@ class Worker:
         self.pool = pool
         self.client = client or anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=5.0)
         self.ledger = Ledger(pool)
-        self.energy = BudgetedEnergy(self.ledger, PRICES, overall or PLENTY, now)
-        self.provider = ClaudeProvider(MODELS[0], client=self.client, energy=self.energy)
+        self.energy = LedgerBudgetGuard(self.ledger, PRICES, overall or PLENTY, now)
+        self.provider = ClaudeProvider(MODELS[0], client=self.client, budget_guard=self.energy)
         self.batches = Batches(pool)
         self.parking, self.publisher, self.related = Parking(pool), FakePublisher(), FakeRelated()
         extractions, policies, self.memories = Extractions(pool), Policies((policy,)), Memories(pool)

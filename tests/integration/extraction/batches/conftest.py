@@ -25,7 +25,7 @@ async def worker(pool: Pool, server: MessagesServer) -> AsyncIterator[Worker]:
 
 @pytest.fixture
 async def another(pool: Pool, server: MessagesServer) -> AsyncIterator[Worker]:
-    """A worker that is started later."""
+    """A worker that starts later."""
     another = Worker(pool, server, "another")
     yield another
     await another.resuming.close()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import CandidateBatch
@@ -124,7 +124,7 @@ async def test_a_request_that_can_never_be_answered_is_a_dead_letter_and_its_win
     await worker.agent.tick()
     await worker.look()
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == reason
+    assert dead_letter_headers(letter.headers)["reason"] == reason
     assert codec.decode(letter.value, ExtractionRequest) == asked(1)
     (control,) = [codec.decode(each.value, WindowControl) for each in worker.publisher.on(topics.WINDOW_CONTROL)]
     assert (control.kind, control.request_id) == ("extraction_failed", asked(1).request_id)

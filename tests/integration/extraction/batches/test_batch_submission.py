@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics
 from tests.integration.extraction.batches.batch_stage import (
@@ -62,7 +62,7 @@ async def test_a_conversation_that_must_stay_is_not_sent_in_a_batch(worker: Work
     await elsewhere.park(asked(1))
     await elsewhere.agent.tick()
     (letter,) = elsewhere.publisher.on(topics.DEAD_LETTERS)
-    assert letter_headers(letter.headers)["reason"] == "must_stay"
+    assert dead_letter_headers(letter.headers)["reason"] == "must_stay"
     assert server.batches.made == {}
 
 

@@ -11,7 +11,7 @@ import pytest
 from schemas.kafka import topics
 from tests.deployment import Event
 from tests.integration.pipeline.samples.said import malformed
-from tests.json_schema import complaints
+from tests.json_schema import violations
 from tests.stores import MEMORY, Snapshot
 
 
@@ -25,7 +25,7 @@ def test_malformed_events_are_dead_letters_with_reason_position_and_what_they_we
     for letter in letters:
         event = by_value[letter.value]
         told = {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
-        assert complaints({name: value.decode() for name, value in letter.headers}, "dead-letter-headers") == []
+        assert violations({name: value.decode() for name, value in letter.headers}, "dead-letter-headers") == []
         assert told["reason"] == ("undecodable" if letter.value == b"{not json" else "invalid")
         assert (told["stage"], told["topic"]) == ("windows", samples.deployment.topic(topics.MESSAGES))
         (source,) = [
@@ -45,7 +45,7 @@ def test_events_are_structured_cloud_events_with_ids_of_their_own(topic: str, sc
     assert records
     for record in records:
         event = json.loads(record.value)
-        assert complaints(event, schema) == []
+        assert violations(event, schema) == []
         assert event["specversion"] == "1.0"
         assert all(isinstance(event[name], str) and event[name] for name in ("id", "source", "type", "subject"))
         assert event["type"].startswith("memstream.")
@@ -87,7 +87,7 @@ def test_the_compacted_state_says_of_every_memory_what_postgres_says(once: Snaps
     assert states.keys() == rows.keys()
     assert latest.keys() == {memory_id for memory_id, row in rows.items() if row["status"] != "deleted"}
     for memory_id, told in latest.items():
-        assert complaints(told, "memory") == []
+        assert violations(told, "memory") == []
         row = rows[memory_id]
         for name, value in told.items():
             same = datetime.fromisoformat(value) if isinstance(row[name], datetime) else value
@@ -126,12 +126,12 @@ def test_requests_and_candidates_carry_their_keys_and_stay_with_their_partitions
     homes = {row["conversation_id"]: row["partition"] for row in once.rows["messages"]}
     for record in once.records[topics.REQUESTS]:
         request = json.loads(record.value)
-        assert complaints(request, "extraction-request") == []
+        assert violations(request, "extraction-request") == []
         assert record.key.decode() == request["scope"]["conversation_id"]
         assert record.partition == request["partition"] == homes[record.key.decode()]
     for record in once.records[topics.CANDIDATES]:
         batch = json.loads(record.value)
-        assert complaints(batch, "candidate-batch") == []
+        assert violations(batch, "candidate-batch") == []
         assert record.key.decode() == batch["namespace"]
     parts = Counter(json.loads(record.value)["request_id"] for record in once.records[topics.CANDIDATES])
     assert parts == {row["request_id"]: len(row["namespaces"]) for row in once.rows["extractions"]}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.api.http.lines import Line
+from agents.api.http.line_splitter import Line
 from agents.api.memories import imports
-from agents.api.memories.import_progress import followed
+from agents.api.memories.import_progress import progress_steps
 from agents.api.memories.imports import Import, ImportProgress, ImportReport
 from schemas.memories.commands import Command
 from tests.api import NOON
@@ -44,11 +44,11 @@ async def lines(number: int) -> AsyncIterator[Line]:
 
 @pytest.fixture(autouse=True)
 def ten_at_once(monkeypatch: Any) -> None:
-    monkeypatch.setattr(imports, "AT_ONCE", 10)
+    monkeypatch.setattr(imports, "BATCH_LINES", 10)
 
 
 async def steps_of(curation: Curation, number: int, **settings: Any) -> list[ImportProgress | ImportReport]:
-    async with aclosing(followed(curation.run(), lines(number), curation.settled, **settings)) as steps:
+    async with aclosing(progress_steps(curation.run(), lines(number), curation.settled, **settings)) as steps:
         return [step async for step in steps]
 
 
@@ -64,7 +64,7 @@ async def test_it_goes_on_until_the_last_command_is_carried_out() -> None:
 
 async def test_it_ends_with_the_report_where_nothing_is_carried_out_any_more() -> None:
     begun = asyncio.get_running_loop().time()
-    *steps, report = await steps_of(Curation(per_look=0), 20, stalled_s=30.0)
+    *steps, report = await steps_of(Curation(per_look=0), 20, stall_timeout_s=30.0)
     assert isinstance(report, ImportReport) and report.accepted == 20
     assert isinstance(steps[-1], ImportProgress) and steps[-1].carried_out == 0
     assert 30 <= asyncio.get_running_loop().time() - begun < 40
@@ -82,7 +82,7 @@ async def test_it_ends_when_nobody_listens_once_all_lines_are_in() -> None:
 
 async def test_what_is_not_sent_when_it_is_closed_is_not_sent_any_more() -> None:
     curation = Curation(per_look=4)
-    async with aclosing(followed(curation.run(), lines(100), curation.settled)) as steps:
+    async with aclosing(progress_steps(curation.run(), lines(100), curation.settled)) as steps:
         await anext(steps)
     await asyncio.sleep(10)
     assert len(curation.sent) < 100

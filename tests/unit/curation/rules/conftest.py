@@ -1,4 +1,4 @@
-"""Candidates, batches and memories to decide about."""
+"""Candidates, batches and memories for decisions."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ def now() -> datetime:
 
 @pytest.fixture
 def source() -> Callable[..., Source]:
-    """A message said so many minutes after noon."""
+    """A message this number of minutes after noon."""
     return source_at
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from agents.curation.rules.contradictions import contradicted_memories
 from agents.curation.rules.decide import Create, Reinforce, Supersede, decide
-from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.candidates import Candidate, Source
@@ -18,7 +18,7 @@ MakeSource = Callable[..., Source]
 
 
 def decided(said: Candidate, known: Memory, exact: Memory | None = None) -> object:
-    ended, _ = ended_memories(said, [known], {known.memory_id: 0.95}, [Scored(known, 0.95)], 0.5)
+    ended, _ = contradicted_memories(said, [known], {known.memory_id: 0.95}, [Scored(known, 0.95)], 0.5)
     return decide(said, exact, [Scored(known, 0.95)], DEFAULT_POLICY, Thresholds(), ended)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,24 @@ def test_a_candidate_that_comes_twice_changes_nothing_the_second_time(texts: lis
         again = settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
         assert again.result == "dropped"
         assert ledger.entries == before
+
+
+@pytest.mark.parametrize("first_settled", [0, 1])
+@pytest.mark.parametrize("in_one_slice", [True, False])
+def test_of_two_that_exclude_each_other_what_was_said_last_holds_in_whatever_order_slices_are_answered(
+    first_settled: int,
+    in_one_slice: bool,
+    candidate: MakeCandidate,
+    batch: MakeBatch,
+    now: datetime,
+) -> None:
+    """Conversations that share a model call, or whose calls end in another order, name nothing of each other."""
+    said = candidate("User lives in Turku", at=1), candidate("User has moved to Tampere", at=2)
+    batches = [batch(*said)] * 2 if in_one_slice else [batch(each) for each in said]
+    ledger = Ledger("n", 0)
+    for place in (first_settled, 1 - first_settled):
+        settle(ledger, batches[place], said[place], EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    assert [memory.text for memory in ledger.live_memories()] == ["User has moved to Tampere"]
 
 
 def test_a_richer_text_within_a_batch_replaces_the_poorer_one_and_its_vector(

@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from agents.curation.rules.contradictions import contradicted_memories
 from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede
 from agents.curation.rules.decide import decide as decide_within
-from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.candidates import Candidate, Source
@@ -21,7 +21,7 @@ def decide(
 ) -> Decision:
     """`said` is the memory that the model says the candidate contradicts."""
     named = [said] if said is not None else []
-    ended, objected = ended_memories(candidate, named, {}, near, Thresholds().akin)
+    ended, objected = contradicted_memories(candidate, named, {}, near, Thresholds().comparable)
     return decide_within(candidate, exact, near, policy, Thresholds(related=0.70, merge=0.85), ended, objected)
 
 
@@ -59,7 +59,7 @@ def test_below_the_threshold_the_models_word_that_it_repeats_decides(
 ) -> None:
     near = Scored(memory("User enjoys hiking"), 0.72)
     said = candidate("User likes hiking", repeats=near.memory.memory_id)
-    assert decide(said, None, (near,), POLICY) == Reinforce(near.memory, "the model's word, cosine 0.720")
+    assert decide(said, None, (near,), POLICY) == Reinforce(near.memory, "the model's verdict, cosine 0.720")
 
 
 def test_a_guard_stands_above_the_models_word_that_it_repeats(candidate: MakeCandidate, memory: MakeMemory) -> None:

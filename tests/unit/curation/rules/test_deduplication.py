@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from agents.curation.rules.decide import Create, Drop, Supersede
+from agents.curation.rules.decide import Create, Drop, Supersede, same_attribute_value
 from agents.curation.rules.guards import objection
 from agents.curation.rules.similarity import ALIKE
 from agents.curation.rules.thresholds import Thresholds, table, thresholds
@@ -15,7 +15,7 @@ from agents.curation.rules.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
 from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
-from tests.embedders import shipped
+from tests.embedders import packaged_embedder
 from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
@@ -40,7 +40,7 @@ def embedded(model: str) -> list[Case]:
 
 
 def embed(listed: Sequence[Pair], model: str) -> list[Case]:
-    with closing(shipped(model)) as embedder:
+    with closing(packaged_embedder(model)) as embedder:
         return asyncio.run(cases(listed, embedder))
 
 
@@ -127,7 +127,7 @@ def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) 
 
 
 def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
-    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(akin=0.35, related=0.70, merge=0.80)
+    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(comparable=0.35, related=0.70, merge=0.80)
     for model in ("never measured", MINILM.name):
         assert thresholds(model, Policy(name="p", merge_threshold=0.92)).merge == pytest.approx(0.92)
         assert thresholds(model, Policy(name="p", merge_threshold=0.6)).related == pytest.approx(0.6)
@@ -135,7 +135,12 @@ def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the
 
 def test_a_policys_threshold_is_on_the_scale_of_minilm_whatever_embeds() -> None:
     measured_of = table()[E5_SMALL.name]
-    for at, meant in ((0.35, measured_of.akin), (0.70, measured_of.related), (0.80, measured_of.merge), (1.0, 1.0)):
+    for at, meant in (
+        (0.35, measured_of.comparable),
+        (0.70, measured_of.related),
+        (0.80, measured_of.merge),
+        (1.0, 1.0),
+    ):
         assert thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=at)).merge == pytest.approx(meant)
     stricter = thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=0.92))
     assert measured_of.merge < stricter.merge < 1.0
@@ -149,10 +154,11 @@ def test_a_threshold_folds_as_strictly_whatever_embeds(embedded: list[Case], lim
     assert stricter.precision >= LEAST_PRECISION
 
 
-def test_a_threshold_that_nothing_reaches_leaves_letters_and_the_same_text(embedded: list[Case]) -> None:
+def test_a_threshold_that_nothing_reaches_leaves_letters_attributes_and_the_same_text(embedded: list[Case]) -> None:
     folded = [case for case in embedded if as_curated(case, 1.0) and case.cosine < 0.999]
     assert folded
-    assert all(case.letters > ALIKE for case in folded)
+    pairs_of_letters = [case for case in folded if same_attribute_value(case.pair.candidate, case.pair.memory) is None]
+    assert all(case.letters > ALIKE for case in pairs_of_letters)
 
 
 def test_the_same_pair_twice_is_decided_the_same(embedded: list[Case], limits: Thresholds) -> None:

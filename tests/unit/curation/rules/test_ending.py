@@ -7,7 +7,7 @@ import numpy as np
 
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.outcomes import Ruling
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.candidates import Candidate, CandidateBatch

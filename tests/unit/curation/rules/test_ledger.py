@@ -54,8 +54,8 @@ def test_what_a_batch_superseded_is_not_reinforced_by_it(
     found = (Neighbour(known.memory_id, 1.0),)
     settle(ledger, batch(), moved, NORTH, found, DEFAULT_POLICY, Thresholds(), now)
     ruling = settle(ledger, batch(), again, EAST, found, DEFAULT_POLICY, Thresholds(), now)
-    assert ruling.result == "created"
-    assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created"]
+    assert (ruling.result, ruling.memory_id == known.memory_id) == ("superseded", False)
+    assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created", "superseded"]
 
 
 def test_the_index_may_name_memories_of_other_namespaces_or_none_at_all(

@@ -26,8 +26,8 @@ def test_a_text_that_is_too_long_for_a_short_one_becomes_the_full_text(command: 
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"text": "word " * 501, "full_text": "more"}, "text has 501 tokens, and may have 500"),
-        ({"full_text": "word " * 4_001}, "full_text has 4001 tokens, and may have 4000"),
+        ({"text": "word " * 501, "full_text": "more"}, "text has 501 tokens, the limit is 500"),
+        ({"full_text": "word " * 4_001}, "full_text has 4001 tokens, the limit is 4000"),
     ],
 )
 def test_what_no_field_may_hold_is_refused_with_its_size_and_the_limit(

@@ -76,7 +76,7 @@ def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
         ("m3", "compacted", "deleted"),
     ]
     assert ledger.entries[0].cause.actor == "memstream"
-    assert "there may be 2 memories" in (ledger.entries[0].cause.reason or "")
+    assert "beyond the limit of 2" in (ledger.entries[0].cause.reason or "")
 
 
 def test_a_planned_deletion_is_taken_with_its_reason(now: datetime) -> None:

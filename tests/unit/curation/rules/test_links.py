@@ -9,8 +9,8 @@ import pytest
 from agents.curation.rules.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.links import (
-    MOST_LINKS,
-    MOST_RELATED,
+    MAX_LINKS,
+    MAX_RELATED,
     linked_successor,
     links_of,
     relink,
@@ -43,7 +43,7 @@ def test_a_new_memory_is_related_to_its_nearest_neighbours_and_to_no_more(
 ) -> None:
     near = [Scored(memory(f"User has a cat called Tom{number}"), 0.9 - number / 100) for number in range(9)]
     found = links_of(candidate("User has a cat called Mia"), near, None)
-    assert found == to("relates", *(each.memory for each in near[:MOST_RELATED]))
+    assert found == to("relates", *(each.memory for each in near[:MAX_RELATED]))
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_who_follows_several_memories_links_to_each_of_them_the_latest_first(mem
 
 def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
     follows = memory("User moved to Berlin")
-    for number in range(MOST_LINKS + 5):
+    for number in range(MAX_LINKS + 5):
         follows = linked_successor(follows, [memory(f"User lives in Town{number}")])
-    assert len(follows.links) == MOST_LINKS
-    assert follows.links[0].memory_id == f"memory User lives in Town{MOST_LINKS + 4}"
+    assert len(follows.links) == MAX_LINKS
+    assert follows.links[0].memory_id == f"memory User lives in Town{MAX_LINKS + 4}"
 
 
 def test_what_is_gone_is_linked_to_no_more_and_what_took_it_in_is(memory: MakeMemory) -> None:
@@ -142,7 +142,7 @@ def test_links_to_a_deleted_memory_are_taken_out_as_a_change_of_their_own(
     deleted, changed = ledger.entries
     assert deleted.after.links == ()
     assert (changed.change, changed.after.links, changed.after.version) == ("updated", (), 4)
-    assert (changed.cause.actor, changed.cause.reason) == ("mara", "what it was linked to is gone")
+    assert (changed.cause.actor, changed.cause.reason) == ("mara", "a linked memory was removed")
 
 
 def test_what_is_undone_brings_back_no_link_to_what_has_gone_since(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds, joined_context, merge, raised_importance
+from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds_content, joined_context, merge, raised_importance
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.memories import a_memory
@@ -169,4 +169,4 @@ def proposing(fraction: float, source: Source) -> Candidate:
 
 def test_what_says_no_more_adds_nothing(candidate: MakeCandidate, memory: MakeMemory) -> None:
     known = memory("User has a dog", context="said at work", full_text="A dog.")
-    assert not adds(candidate("User has a dog", context="Said at work!", full_text="a dog"), known, 200)
+    assert not adds_content(candidate("User has a dog", context="Said at work!", full_text="a dog"), known, 200)

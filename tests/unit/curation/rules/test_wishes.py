@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.curation.rules.wishes import is_personal, meant
+from agents.curation.rules.wishes import is_personal, memories_meant
 from schemas.extraction.candidates import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -25,7 +25,10 @@ KNOWN = (
 
 def chosen(known: tuple[str, ...] = KNOWN, **named: str) -> set[str]:
     wish = Wish(wish_id="w", message=WISH, **named)
-    return {each.text for each in meant(wish, [a_memory(text, memory_id=text) for text in known], (), personal=True)}
+    return {
+        each.text
+        for each in memories_meant(wish, [a_memory(text, memory_id=text) for text in known], (), personal=True)
+    }
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,50 @@ def test_what_is_not_about_it_stays(topic: str) -> None:
     assert chosen(topic=topic) == set()
 
 
+@pytest.mark.parametrize(
+    ("topic", "text", "is_meant"),
+    [
+        ("my engagement", "User got engaged in May.", True),
+        ("my retirement", "User retired in 2024.", True),
+        ("son licenciement", "L'utilisateur a été licencié en mars.", True),
+        ("my department", "User departs on Friday.", False),
+        ("my apartment", "User is apart from Tom.", False),
+    ],
+)
+def test_what_was_done_is_meant_by_the_noun_that_is_made_of_it(topic: str, text: str, is_meant: bool) -> None:
+    assert chosen((text,), topic=topic) == ({text} if is_meant else set())
+
+
+PRIVATE = (
+    "User has diabetes.",
+    "User takes the afternoon off for chemo.",
+    "User's daughter has asthma.",
+    "User works at Siemens as a nurse.",
+    "User's wife works at Bosch.",
+    "User owes the bank 3,000 euros.",
+    "User's brother Tom is a pilot.",
+    "User plays chess.",
+)
+
+
+@pytest.mark.parametrize(
+    ("topic", "texts"),
+    [
+        ("my health", {"User has diabetes.", "User takes the afternoon off for chemo."}),
+        ("meine Krankheit", {"User has diabetes.", "User takes the afternoon off for chemo."}),
+        ("mon travail", {"User works at Siemens as a nurse."}),
+        (
+            "mi familia",
+            {"User's daughter has asthma.", "User's wife works at Bosch.", "User's brother Tom is a pilot."},
+        ),
+        ("my finances", {"User owes the bank 3,000 euros."}),
+        ("Tom", {"User's brother Tom is a pilot."}),
+    ],
+)
+def test_a_theme_means_what_is_about_it_in_whatever_words(topic: str, texts: set[str]) -> None:
+    assert chosen(PRIVATE, topic=topic) == texts
+
+
 def test_of_the_message_only_the_words_that_are_meant_count() -> None:
     said = Source(conversation_id="c", message_id="m")
     known = [
@@ -83,7 +130,16 @@ def test_of_the_message_only_the_words_that_are_meant_count() -> None:
     ]
     wish = Wish(wish_id="w", message=WISH, means=said, said="I live in Berlin.")
 
-    assert [each.text for each in meant(wish, known, (), personal=True)] == ["User lives in Berlin."]
+    assert [each.text for each in memories_meant(wish, known, (), personal=True)] == ["User lives in Berlin."]
+
+
+def test_of_the_message_the_words_that_are_meant_count_though_the_memory_is_in_another_language() -> None:
+    said = Source(conversation_id="c", message_id="m")
+    texts = ("User has lived in Berlin with two dogs since 2019.", "User is a trained nurse, and has worked in Lyon.")
+    known = [a_memory(text, memory_id=text, sources=(said,)) for text in texts]
+    wish = Wish(wish_id="w", message=WISH, means=said, said="Ich wohne seit 2019 in Berlin, und zwar mit zwei Hunden.")
+
+    assert [each.text for each in memories_meant(wish, known, (), personal=True)] == [texts[0]]
 
 
 def test_what_was_said_after_the_wish_stays() -> None:
@@ -93,7 +149,7 @@ def test_what_was_said_after_the_wish_stays() -> None:
     earlier, later = (a_memory("User lives in Berlin.", memory_id=str(each), sources=(at(each),)) for each in (1, 3))
     wish = Wish(wish_id="w", message=at(2), statement="User lives in Berlin.")
 
-    assert meant(wish, [earlier, later], (), personal=True) == [earlier]
+    assert memories_meant(wish, [earlier, later], (), personal=True) == [earlier]
 
 
 def source(conversation: str, user_id: str | None = None, told: str | None = None) -> Source:
@@ -118,7 +174,7 @@ def test_where_others_feed_the_namespace_only_what_rests_on_that_person_alone_is
     memory = a_memory("ada lives in Berlin.", sources=sources)
     wish = Wish(wish_id="w", message=source("c", "ada"), statement="ada lives in Berlin.")
 
-    assert bool(meant(wish, [memory], (), personal=False)) is theirs
+    assert bool(memories_meant(wish, [memory], (), personal=False)) is theirs
 
 
 @pytest.mark.parametrize(("conversation", "theirs"), [("c", True), ("other", False)])
@@ -126,7 +182,7 @@ def test_of_a_person_without_a_name_only_this_conversation_is_meant(conversation
     memory: Memory = a_memory("User lives in Berlin.", sources=(source(conversation),))
     wish = Wish(wish_id="w", message=source("c"), statement="User lives in Berlin.")
 
-    assert bool(meant(wish, [memory], (), personal=False)) is theirs
+    assert bool(memories_meant(wish, [memory], (), personal=False)) is theirs
 
 
 @pytest.mark.parametrize(

@@ -236,3 +236,13 @@ def test_event_time_is_utc_and_nonsense_is_none(written: str, moment: datetime |
     (found,) = check([draft(event_time=written)], SLICE, knowing()).proposals
     assert found.event_time == moment
     assert MONDAY.tzinfo is UTC
+
+
+def test_a_draft_corrects_others_of_its_answer_by_their_places_and_no_rejected_one() -> None:
+    tea, mint = draft(text="User likes tea.", messages=[3]), draft(text="User likes mint.", messages=[3])
+    broken, again = draft(kind="recipe"), draft(text="user likes TEA!", messages=[3])
+
+    first, second = check([broken, tea, again, mint | {"corrects": [1, 3, 4, 9]}], SLICE, knowing()).proposals
+
+    assert (first.text, second.text) == ("User likes tea.", "User likes mint.")
+    assert (first.corrects, second.corrects) == ((), (first.number,))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.models.answers.ratings import MOST_RATINGS, checked_ratings
+from agents.models.answers.ratings import MAX_RATINGS, checked_ratings
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Answer
 from agents.models.prompts.extraction import RATINGS, answer_schema, policy_part
@@ -59,7 +59,7 @@ def test_what_rates_no_message_of_the_slice_is_passed_over(wrong: object):
 
 def test_an_answer_rates_a_bounded_number_of_messages():
     long = slice_of(*("Yes." for _ in range(100)))
-    assert len(checked_ratings([rated(number, 5) for number in range(1, 101)], long)) == MOST_RATINGS
+    assert len(checked_ratings([rated(number, 5) for number in range(1, 101)], long)) == MAX_RATINGS
 
 
 def test_the_prompt_and_the_schema_ask_for_ratings_only_where_the_policy_does():

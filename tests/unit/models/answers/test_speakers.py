@@ -2,16 +2,18 @@
 
 import pytest
 
-from agents.models.answers.candidates import Draft, check
-from agents.models.answers.speakers import called, fit, told_of
-from agents.models.port import Context
+from agents.models.answers.candidates import check
+from agents.models.answers.drafts import Draft
+from agents.models.answers.speakers import display_names, safe_name, with_name
+from agents.models.port import Context, Proposal
+from schemas import codec
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Policy, Privacy
-from tests.groups import PERSONAL, TEAM, says, slices_of
+from tests.groups import PERSONAL, TEAM, group_message, slices_of
 from tests.memories import a_memory
 from tests.slices import MONDAY
 
-SAID = [says(0, "ada", "I live in Berlin."), says(1, "bob", "I live in Lyon.", name="Bob")]
+SAID = [group_message(0, "ada", "I live in Berlin."), group_message(1, "bob", "I live in Lyon.", name="Bob")]
 
 
 def proposing(*drafts: Draft, policy: Policy = TEAM, related=()):
@@ -27,14 +29,14 @@ def test_a_proposal_goes_to_the_namespaces_of_whoever_said_it() -> None:
     checked = proposing(draft("User lives in Berlin.", 1), draft("User lives in Lyon.", 2))
 
     assert [each.namespaces for each in checked.proposals] == [("kitchen/ada", "kitchen"), ("kitchen", "kitchen/bob")]
-    assert [each.said_by for each in checked.proposals] == ["ada", "Bob"]
+    assert [each.speaker_name for each in checked.proposals] == ["ada", "Bob"]
 
 
 def test_what_several_said_goes_only_where_all_of_them_feed() -> None:
     (decided,) = proposing(draft("Ada and Bob meet in Paris.", 1, 2)).proposals
 
     assert decided.namespaces == ("kitchen",)
-    assert decided.said_by is None
+    assert decided.speaker_name is None
 
 
 def test_what_several_said_is_rejected_where_they_share_no_namespace() -> None:
@@ -84,7 +86,7 @@ def test_another_persons_memory_is_neither_repeated_nor_contradicted() -> None:
     ],
 )
 def test_a_text_about_the_user_is_told_by_name(text: str, told: str) -> None:
-    assert told_of(text, "Ada") == told
+    assert with_name(text, "Ada") == told
 
 
 @pytest.mark.parametrize(
@@ -101,10 +103,17 @@ def test_a_text_about_the_user_is_told_by_name(text: str, told: str) -> None:
     ],
 )
 def test_a_name_is_one_short_line_that_instructs_nobody(name: str | None, stored: str | None) -> None:
-    assert fit(name, Privacy(scrub=("email",))) == stored
+    assert safe_name(name, Privacy(scrub=("email",))) == stored
 
 
 def test_two_people_of_one_name_are_told_apart_by_their_ids() -> None:
     people = [Speaker(user_id="u1", name="Alex"), Speaker(user_id="u2", name="Alex"), Speaker(user_id="u3", name="Kim")]
 
-    assert called(people, Privacy()) == {"u1": "Alex (u1)", "u2": "Alex (u2)", "u3": "Kim"}
+    assert display_names(people, Privacy()) == {"u1": "Alex (u1)", "u2": "Alex (u2)", "u3": "Kim"}
+
+
+def test_stored_answers_keep_the_field_names_by_which_erasures_find_a_speakers_proposals() -> None:
+    stored = b'{"kind":"fact","text":"tea","message_ids":["m1"],"confidence":0.9,"sayers":["ada"],"said_by":"Ada"}'
+    proposal = codec.decode(stored, Proposal)
+    assert (proposal.speaker_ids, proposal.speaker_name) == (("ada",), "Ada")
+    assert codec.encode(proposal) == stored

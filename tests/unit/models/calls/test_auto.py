@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.models.auto import LOOK_AGAIN_S, AutoProvider
+from agents.models.auto import CHECK_INTERVAL_S, AutoProvider
 from agents.models.calls.rate_limits import RateLimited
 from agents.models.local_only import check_policies
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
@@ -29,9 +29,9 @@ class Named(FakeProvider):
         self.leaves_machine = leaves_machine
         self.looked = 0
 
-    async def trouble(self) -> str | None:
+    async def unavailable_reason(self) -> str | None:
         self.looked += 1
-        return await super().trouble()
+        return await super().unavailable_reason()
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ async def test_wrong_key_is_not_passed_over_for_ever(auto: AutoProvider, near: N
 async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, near: Named) -> None:
     await asyncio.gather(*(auto.extract(SLICE, knowing()) for _ in range(20)))
     assert near.looked == 1
-    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    await asyncio.sleep(CHECK_INTERVAL_S + 1)
     await auto.extract(SLICE, knowing())
     assert near.looked == 2
 
@@ -139,10 +139,10 @@ async def test_log_tells_of_changes_and_not_of_every_request(
         near.wrong = wrong
         await auto.extract(SLICE, knowing())
         await auto.extract(SLICE, knowing())
-        await asyncio.sleep(LOOK_AGAIN_S + 1)
+        await asyncio.sleep(CHECK_INTERVAL_S + 1)
     assert [record.getMessage() for record in caplog.records] == [
-        "near is passed over until it is available: not there",
-        "near is available again",
+        "skipping provider near until it is available: not there",
+        "provider near is available again",
     ]
 
 
@@ -151,7 +151,7 @@ async def test_conversation_that_has_to_stay_is_never_brought_before_who_leaves(
     assert (await auto.extract(SLICE, knowing(policy=SECRET))).provider == "near"
     assert (await auto.summarise(SLICE, SECRET)).provider == "near"
     near.wrong = "not there"
-    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    await asyncio.sleep(CHECK_INTERVAL_S + 1)
     with pytest.raises(Retryable, match="not there"):
         await auto.extract(SLICE, knowing(policy=SECRET))
     assert not far.asked and far.looked == 0
@@ -174,10 +174,10 @@ def test_start_is_refused_when_a_policy_wants_to_stay_and_nobody_does(near: Name
 
 async def test_it_is_in_trouble_when_all_are(auto: AutoProvider, near: Named, far: Named) -> None:
     near.wrong = "not there"
-    assert await auto.trouble() is None
-    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    assert await auto.unavailable_reason() is None
+    await asyncio.sleep(CHECK_INTERVAL_S + 1)
     far.wrong = "no key"
-    assert await auto.trouble() == "not there; no key"
+    assert await auto.unavailable_reason() == "not there; no key"
 
 
 async def test_all_are_closed(auto: AutoProvider, near: Named, far: Named) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from agents.models.calls.exchange import ChatTurn, ModelReply, exchange
-from agents.models.prompts.questions import CONTINUE, LEAST_ANSWER_TOKENS, Question, extraction_question
+from agents.models.prompts.questions import CONTINUE, MIN_ANSWER_TOKENS, Question, extraction_question
 from schemas.errors import Rejected
 from tests.fakes.calls import USAGE, FakeCalls
 from tests.slices import knowing, slice_of
@@ -56,7 +56,7 @@ async def test_only_what_is_missing_is_asked_for():
 async def test_nothing_complete_is_asked_for_whole_with_more_room():
     calls = Replying(f"…{reply(1)[:-20]}", reply(1))
     assert await texts_of(calls, asking()) == ["User has cat 1."]
-    assert [(len(turns), room) for turns, room in calls.asked] == [(1, LEAST_ANSWER_TOKENS), (1, 8_192)]
+    assert [(len(turns), room) for turns, room in calls.asked] == [(1, MIN_ANSWER_TOKENS), (1, 8_192)]
 
 
 async def test_a_second_answer_that_breaks_off_is_not_paid_for_a_third_time():
@@ -66,7 +66,7 @@ async def test_a_second_answer_that_breaks_off_is_not_paid_for_a_third_time():
     assert caught.value.reason == "truncated" and len(calls.asked) == 2
 
 
-@pytest.mark.parametrize(("words", "room"), [(100, LEAST_ANSWER_TOKENS), (3_000, 4_500), (90_000, 8_192)])
+@pytest.mark.parametrize(("words", "room"), [(100, MIN_ANSWER_TOKENS), (3_000, 4_500), (90_000, 8_192)])
 async def test_the_room_for_an_answer_follows_the_slice(words: int, room: int):
     calls = Replying(reply(1))
     await exchange(calls, asking("a cat " * words))

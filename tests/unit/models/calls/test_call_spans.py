@@ -35,7 +35,7 @@ def spans() -> Iterator[Spans]:
 
 
 async def ask(calls: FakeCalls) -> None:
-    await GuardedCalls(calls, 8, None).call(QUESTION, (ChatTurn("user", QUESTION.asked),), 2_048)
+    await GuardedCalls(calls, 8, None).call(QUESTION, (ChatTurn("user", QUESTION.user_prompt),), 2_048)
 
 
 async def test_a_call_tells_its_model_and_all_tokens_that_it_read_cached_or_not(spans: Spans) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agents.models.calls.breaker import Breaker
 from agents.models.calls.exchange import ChatTurn, ModelReply
-from agents.models.calls.guarded_calls import LONGEST_WAIT_S, GuardedCalls
+from agents.models.calls.guarded_calls import MAX_WAIT_S, GuardedCalls
 from agents.models.calls.rate_limits import Allowance, RateLimited
 from agents.models.prompts.questions import Question, extraction_question
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -16,7 +16,7 @@ from tests.fakes.calls import FakeCalls
 from tests.slices import knowing, slice_of
 
 QUESTION: Question[Any] = extraction_question(slice_of("I live in Turin."), knowing())
-TURNS = (ChatTurn("user", QUESTION.asked),)
+TURNS = (ChatTurn("user", QUESTION.user_prompt),)
 OUTAGE = Retryable("gone")
 
 
@@ -65,10 +65,10 @@ async def test_calls_wait_as_the_server_tells_rather_than_run_into_its_limit(cal
 
 async def test_call_that_would_wait_for_long_is_not_held(calls: FakeCalls) -> None:
     limited = guarded(calls)
-    calls.failures.append(RateLimited("slow down", wait_s=LONGEST_WAIT_S * 2))
+    calls.failures.append(RateLimited("slow down", wait_s=MAX_WAIT_S * 2))
     with pytest.raises(RateLimited, match="slow down"):
         await ask(limited)
-    with pytest.raises(RateLimited, match="has no room for this within 120 s"):
+    with pytest.raises(RateLimited, match="allows this call only in 120 s"):
         await ask(limited)
     assert len(calls.asked_at) == 1
 
@@ -94,10 +94,10 @@ async def test_being_asked_for_fewer_calls_is_no_outage(calls: FakeCalls) -> Non
 async def test_provider_that_is_down_is_not_asked_until_it_had_time(calls: FakeCalls) -> None:
     limited = guarded(calls)
     await broken(limited, calls)
-    with pytest.raises(Retryable, match="fake failed 3 times in a row and is left alone for another 30 s"):
+    with pytest.raises(Retryable, match="fake failed 3 times in a row: no calls for the next 30 s"):
         await ask(limited)
     assert len(calls.asked_at) == 3
-    assert "left alone" in str(await limited.trouble())
+    assert "no calls for the next" in str(await limited.unavailable_reason())
 
 
 async def test_one_probe_decides_whether_it_is_asked_again(calls: FakeCalls) -> None:
@@ -107,7 +107,7 @@ async def test_one_probe_decides_whether_it_is_asked_again(calls: FakeCalls) -> 
     answers = await asyncio.gather(*(ask(limited) for _ in range(5)), return_exceptions=True)
     assert [isinstance(each, Retryable) for each in answers] == [False, True, True, True, True]
     assert len(calls.asked_at) == 4
-    assert await limited.trouble() is None
+    assert await limited.unavailable_reason() is None
     assert len(await asyncio.gather(*(ask(limited) for _ in range(5)))) == 5
 
 
@@ -125,7 +125,7 @@ async def test_what_answers_is_up(calls: FakeCalls, outcome: Exception | None) -
             calls.failures.append(outcome)
             with pytest.raises(type(outcome)):
                 await ask(limited)
-    assert await limited.trouble() is None
+    assert await limited.unavailable_reason() is None
 
 
 async def test_probe_that_is_cancelled_leaves_room_for_another(calls: FakeCalls) -> None:
@@ -145,7 +145,7 @@ async def test_wrong_set_up_says_nothing_of_whether_it_is_up(calls: FakeCalls) -
     for _ in range(5):
         with pytest.raises(Misconfigured):
             await ask(limited)
-    assert await limited.trouble() is None
+    assert await limited.unavailable_reason() is None
 
 
 async def test_each_call_is_one_line_of_the_log_without_what_was_said(

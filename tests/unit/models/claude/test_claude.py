@@ -7,7 +7,7 @@ from msgspec import structs
 
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
-from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
 from schemas.policies.policies import Policy
@@ -84,7 +84,7 @@ async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesSe
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
-    assert [body["max_tokens"] for body in server.seen] == [LEAST_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
     assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
 
 
@@ -166,7 +166,7 @@ async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, m
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     provider = ClaudeProvider("claude-test-1")
-    assert await provider.trouble() is None
+    assert await provider.unavailable_reason() is None
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from agents.models.batches import Listed, Lost, Unanswered, Unsure
+from agents.models.batches import BatchNotFound, ListedBatch, NoReply, SubmissionUnknown
 from agents.models.calls.exchange import ModelReply
 from agents.models.claude.batches import ClaudeBatches
 from agents.models.claude.provider import ClaudeProvider
@@ -50,8 +50,8 @@ async def test_a_batch_asks_what_single_calls_ask(batches: ClaudeBatches, server
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
-        ("server_error", Unsure),
-        ("overloaded", Unsure),
+        ("server_error", SubmissionUnknown),
+        ("overloaded", SubmissionUnknown),
         ("rate_limited", Retryable),
         ("no_credit", Retryable),
         ("bad_request", Rejected),
@@ -65,7 +65,9 @@ async def test_what_fails_when_a_batch_is_handed_in_is_not_repeated(
     server.batches.faults.append(fault)
     with pytest.raises(error) as raised:
         await batches.submit(questions(batches, "a"))
-    assert isinstance(raised.value, Unsure) == (error is Unsure), "only what may have been taken has to be looked for"
+    assert isinstance(raised.value, SubmissionUnknown) == (error is SubmissionUnknown), (
+        "only what may have been taken has to be looked for"
+    )
     assert server.batches.made == {}
 
 
@@ -73,7 +75,7 @@ async def test_a_server_that_is_away_may_have_taken_the_batch(server: MessagesSe
     await server.stop()
     async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
         batches = ClaudeProvider(MODELS[0], client=client).batches()
-        with pytest.raises(Unsure):
+        with pytest.raises(SubmissionUnknown):
             await batches.submit(questions(batches, "a"))
         with pytest.raises(Retryable):
             await batches.ended("msgbatch_0001")
@@ -100,7 +102,7 @@ async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server:
     assert isinstance(replies["rules"], ModelReply) and replies["rules"].usage.batched
     rejected = {name: reply.reason for name, reply in replies.items() if isinstance(reply, Rejected)}
     assert rejected == {"refusal": "refused", "bad_request": "refused_request"}
-    unanswered = {name for name, reply in replies.items() if isinstance(reply, Unanswered)}
+    unanswered = {name for name, reply in replies.items() if isinstance(reply, NoReply)}
     assert unanswered == {"no_credit", "overloaded", "expired", "canceled"}
 
 
@@ -125,9 +127,9 @@ async def test_an_odd_answer_about_a_batch_passes_and_gives_up_no_request(status
 
 
 async def test_a_batch_that_is_not_there_is_lost(batches: ClaudeBatches) -> None:
-    with pytest.raises(Lost):
+    with pytest.raises(BatchNotFound):
         await batches.ended("msgbatch_none")
-    with pytest.raises(Lost):
+    with pytest.raises(BatchNotFound):
         _ = [each async for each in batches.replies("msgbatch_none")]
 
 
@@ -137,8 +139,8 @@ async def test_batches_are_listed_back_to_a_moment(batches: ClaudeBatches, serve
     server.batches.end(ids[2])
     server.batches.made[ids[0]].created_at -= timedelta(hours=1)
     assert await batches.since(datetime.now(UTC) - timedelta(minutes=30)) == [
-        Listed(provider_id=ids[2], requests=3, ended=True),
-        Listed(provider_id=ids[1], requests=2, ended=False),
+        ListedBatch(provider_id=ids[2], requests=3, ended=True),
+        ListedBatch(provider_id=ids[1], requests=2, ended=False),
     ]
 
 
@@ -182,7 +184,7 @@ async def test_a_result_that_nobody_knows_is_as_good_as_none(
     assert await batches.ended(provider_id)
     server.batches.made[provider_id].results["a"] = result
     replies = {name: reply async for name, reply in batches.replies(provider_id)}
-    assert isinstance(replies["a"], Unanswered)
+    assert isinstance(replies["a"], NoReply)
     assert isinstance(replies["b"], ModelReply)
 
 
@@ -191,4 +193,4 @@ async def test_a_message_without_its_bill_is_as_good_as_none(batches: ClaudeBatc
     assert await batches.ended(provider_id)
     del server.batches.made[provider_id].results["a"]["message"]["usage"]
     ((_, reply),) = [each async for each in batches.replies(provider_id)]
-    assert isinstance(reply, Unanswered)
+    assert isinstance(reply, NoReply)

@@ -25,7 +25,7 @@ QUESTION = extraction_question(SLICE, knowing())
 async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> ModelReply:
     async with client_at(server.url, KEY, 5.0, 0) as client:
         calls = ClaudeCalls(client, "claude-test-1", 5.0, "claude-test-2")
-        return await calls.call(question, (ChatTurn("user", question.asked),), 2_048)
+        return await calls.call(question, (ChatTurn("user", question.user_prompt),), 2_048)
 
 
 async def raised(server: MessagesServer, step: str) -> MemstreamError:
@@ -145,5 +145,5 @@ async def test_circuit_opens_after_outages_in_a_row_and_the_api_is_left_alone(se
         with pytest.raises(Retryable):
             await provider.extract(SLICE, knowing())
     assert len(server.seen) == 5
-    assert "left alone for another 75 s" in str(await provider.trouble())
+    assert "no calls for the next 75 s" in str(await provider.unavailable_reason())
     await provider.close()

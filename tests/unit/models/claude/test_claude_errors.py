@@ -65,7 +65,7 @@ async def test_answer_that_is_no_message_is_retryable_and_not_taken_for_an_empty
 ) -> None:
     provider = provider_at(server)
     server.script(fault)
-    with pytest.raises(Retryable, match=r"no JSON|no message"):
+    with pytest.raises(Retryable, match=r"not JSON|not a message"):
         await provider.extract(SLICE, knowing())
     await provider.close()
 
@@ -135,7 +135,7 @@ async def test_provider_without_credentials_is_not_available(monkeypatch: pytest
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     provider = ClaudeProvider("claude-test-1", base_url="http://127.0.0.1:9")
-    assert "ANTHROPIC_API_KEY" in str(await provider.trouble())
+    assert "ANTHROPIC_API_KEY" in str(await provider.unavailable_reason())
     with pytest.raises(Misconfigured):
         await provider.extract(SLICE, knowing())
     await provider.close()

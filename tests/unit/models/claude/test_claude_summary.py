@@ -9,7 +9,7 @@ from msgspec import structs
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Summary
-from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from agents.models.prompts.summary import SUMMARISE
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -93,7 +93,7 @@ async def test_truncated_summary_is_asked_again_with_more_room(
 ) -> None:
     server.script("truncated")
     assert (await provider.summarise(SLICE, POLICY)).text
-    assert [body["max_tokens"] for body in server.seen] == [LEAST_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [body["max_tokens"] for body in server.seen] == [MIN_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
 
 
 @pytest.mark.parametrize("reply", ["User lives in Turin.", '{"memories": []}', "", '{"summary": 3}', '["a"]'])

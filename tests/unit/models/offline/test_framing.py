@@ -39,8 +39,8 @@ async def test_dreams_games_parts_and_others_texts_are_no_facts(told: str) -> No
     assert await kept(told) == []
 
 
-async def test_what_is_said_beside_a_game_is_kept() -> None:
-    assert await kept("In Skyrim I live in Whiterun. I live in Turin.") == ["User lives in Turin."]
+async def test_what_is_said_of_real_life_beside_a_game_is_kept() -> None:
+    assert await kept("In Skyrim I live in Whiterun. In real life I live in Turin.") == ["User lives in Turin."]
 
 
 async def test_words_that_only_resemble_a_game_or_a_dream_are_facts() -> None:

@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.offline.provider import MOST_COMPARED, OfflineProvider
+from agents.models.offline.provider import MAX_COMPARED, OfflineProvider
+from agents.models.offline.rules.compaction import decide
 from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.keeping import decide
 from agents.models.offline.rules.languages import is_another_language
-from agents.models.offline.rules.rating import MOST_BY_FREQUENCY, frequency, rated
+from agents.models.offline.rules.rating import MAX_BY_FREQUENCY, frequency, rated
 from agents.models.port import Subject
 from agents.models.prompts.compaction import Decision
 from schemas.memories import importance
@@ -73,7 +73,7 @@ def test_feelings_and_close_people_weigh() -> None:
 
 def test_frequency_counts_by_doublings_and_is_bounded() -> None:
     assert frequency(0) == frequency(-3) == 0.0
-    assert frequency(1) < frequency(3) < frequency(7) < frequency(10**6) == MOST_BY_FREQUENCY
+    assert frequency(1) < frequency(3) < frequency(7) < frequency(10**6) == MAX_BY_FREQUENCY
 
 
 def test_feelings_come_first_where_the_policy_asks_for_them() -> None:
@@ -117,7 +117,7 @@ async def test_of_very_many_memories_the_rules_compare_the_newest_and_those_that
     """Each is compared with each while nothing else of the process goes on."""
     said = known("User plays chess with Ada on Sundays.", memory_id="newest")
     repeated = replace(said, memory_id="repeated", importance=0.9)
-    trifles = [replace(known(unlike(n), memory_id=f"t{n}"), importance=0.1) for n in range(MOST_COMPARED)]
+    trifles = [replace(known(unlike(n), memory_id=f"t{n}"), importance=0.1) for n in range(MAX_COMPARED)]
     assert (await OfflineProvider().compact([repeated, *trifles, said], DEFAULT_POLICY)).memory_id == "t0"
-    few = [repeated, *trifles[: MOST_COMPARED - 2], said]
+    few = [repeated, *trifles[: MAX_COMPARED - 2], said]
     assert (await OfflineProvider().compact(few, DEFAULT_POLICY)).memory_id in ("repeated", "newest")

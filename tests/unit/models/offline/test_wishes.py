@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.wishes import Asked, wishes_in
+from agents.models.offline.wishes import ForgetWish, wishes_in
 from agents.models.port import Context
 from schemas.policies.policies import Policy
 from tests.hostile_text import assert_grows_linearly
@@ -57,10 +57,20 @@ TOPICS = {
     "Olvida lo de Porto": "Porto",
     "Forget what I told you about my sister": "my sister",
     "vergiss meinen Job": "meinen Job",
+    "Don't keep anything about my illness.": "my illness",
+    "Remove anything related to my job.": "my job",
+    "Speicher nichts über meine Krankheit.": "meine Krankheit",
+    "Ne garde rien sur ma maladie.": "ma maladie",
+    "No guardes nada sobre mi salud.": "mi salud",
+    "Efface l'histoire du redoublement, le reste ça va": "redoublement",
     "Lösche, was du über meinen Job weißt.": "meinen Job",
     "Efface ce que tu sais sur mon travail.": "mon travail",
     "Por favor, olvida mi dirección": "mi dirección",
     "Borra lo que sabes de mi trabajo": "mi trabajo",
+    "Forget my old job, the rest is fine": "my old job",
+    "Vergiss meinen alten Job, der Rest stimmt.": "meinen alten Job",
+    "efface l'histoire du stage, le reste ça va": "stage",
+    "forget my old job and the rest of the team": "my old job and the rest of the team",
 }
 EVERYTHING = (
     "delete all your memories about me",
@@ -123,7 +133,7 @@ NONE = (
 
 @pytest.mark.parametrize("content", THAT)
 def test_what_was_said_just_before_is_meant(content: str) -> None:
-    assert wishes_in(said(content)).wishes == (Asked(),)
+    assert wishes_in(said(content)).wishes == (ForgetWish(),)
 
 
 @pytest.mark.parametrize(("content", "statement"), STATED.items())
@@ -136,12 +146,12 @@ def test_what_is_stated_is_told_as_a_memory_would_tell_it(content: str, statemen
 
 @pytest.mark.parametrize(("content", "topic"), TOPICS.items())
 def test_a_thing_is_named(content: str, topic: str) -> None:
-    assert wishes_in(said(content)).wishes == (Asked(topic=topic),)
+    assert wishes_in(said(content)).wishes == (ForgetWish(topic=topic),)
 
 
 @pytest.mark.parametrize("content", EVERYTHING)
 def test_everything_about_the_speaker_is_meant(content: str) -> None:
-    assert wishes_in(said(content)).wishes == (Asked(everything=True),)
+    assert wishes_in(said(content)).wishes == (ForgetWish(everything=True),)
 
 
 @pytest.mark.parametrize("content", NONE)
@@ -167,7 +177,7 @@ def test_only_what_a_user_says_is_a_wish(role, content: str) -> None:
     ],
 )
 def test_the_words_before_a_wish_are_meant_where_they_state_something(content: str, meant: str | None) -> None:
-    assert wishes_in(said(content)).wishes == (Asked(said=meant),)
+    assert wishes_in(said(content)).wishes == (ForgetWish(stated_before=meant),)
 
 
 async def kept(*contents: str) -> list[str]:

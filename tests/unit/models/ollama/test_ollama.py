@@ -9,7 +9,7 @@ from agents.models.ollama.calls import OllamaCalls
 from agents.models.ollama.provider import OllamaProvider
 from agents.models.port import Call
 from agents.models.prompts.extraction import STABLE, answer_schema
-from agents.models.prompts.questions import LEAST_ANSWER_TOKENS, REPAIR, REPAIR_SUMMARY
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS, REPAIR, REPAIR_SUMMARY
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
 from schemas.policies.policies import DEFAULT_POLICY, Policy
@@ -105,7 +105,7 @@ async def test_answer_that_broke_off_is_asked_again_with_more_room_in_the_same_w
     answer = await provider.extract(SLICE, knowing())
     assert len(answer.proposals) == 2
     first, second = (body["options"] for body in server.seen)
-    assert (first["num_predict"], second["num_predict"]) == (LEAST_ANSWER_TOKENS, OllamaCalls.larger_max_tokens)
+    assert (first["num_predict"], second["num_predict"]) == (MIN_ANSWER_TOKENS, OllamaCalls.larger_max_tokens)
     assert first["num_ctx"] == second["num_ctx"]
     assert answer.usage.cache_read_tokens > 0
 

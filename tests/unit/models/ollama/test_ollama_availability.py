@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models.ollama.models import runs_elsewhere, tagged
+from agents.models.ollama.models import is_cloud_model, with_tag
 from agents.models.ollama.provider import OllamaProvider
 from tests.ollama_server import MODEL, OllamaServer
 from tests.unit.models.ollama.asking import NOBODY
@@ -16,7 +16,7 @@ async def test_provider_is_available_when_its_model_was_pulled(
     server: OllamaServer, model: str, expected: bool
 ) -> None:
     provider = OllamaProvider(model, server.url + "/")
-    trouble = await provider.trouble()
+    trouble = await provider.unavailable_reason()
     assert (trouble is None) is expected
     assert expected or f"`ollama pull {model}`" in str(trouble)
     await provider.close()
@@ -26,14 +26,14 @@ async def test_provider_is_available_when_its_model_was_pulled(
 @pytest.mark.parametrize("path", ["/elsewhere", "/api/version?"])
 async def test_server_of_another_kind_is_not_available(server: OllamaServer, path: str) -> None:
     provider = OllamaProvider(MODEL, server.url + path)
-    assert "is no Ollama server" in str(await provider.trouble())
+    assert "is no Ollama server" in str(await provider.unavailable_reason())
     await provider.close()
 
 
 @pytest.mark.parametrize("address", [NOBODY, "127.0.0.1:11434", ""])
 async def test_server_that_is_not_there_is_not_available(address: str) -> None:
     provider = OllamaProvider(MODEL, address)
-    trouble = str(await provider.trouble())
+    trouble = str(await provider.unavailable_reason())
     assert "ollama serve" in trouble if address == NOBODY else "http://127.0.0.1:11434" in trouble
     await provider.close()
 
@@ -44,7 +44,7 @@ async def test_conversation_goes_through_no_proxy_of_the_environment(
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, NOBODY)
     provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
-    assert await provider.trouble() is None
+    assert await provider.unavailable_reason() is None
     await provider.close()
 
 
@@ -68,9 +68,9 @@ async def test_what_is_asked_stays_on_the_machine_if_server_and_model_are_on_it(
 
 
 def test_model_of_ollamas_own_machines_is_known_by_its_tag() -> None:
-    assert runs_elsewhere("glm-5:cloud") and not runs_elsewhere("cloudy:7b")
+    assert is_cloud_model("glm-5:cloud") and not is_cloud_model("cloudy:7b")
 
 
 def test_tag_is_what_follows_the_last_part_of_a_name() -> None:
-    assert tagged("hub.example:5000/team/Model") == "hub.example:5000/team/model:latest"
-    assert tagged("model:7b") == "model:7b"
+    assert with_tag("hub.example:5000/team/Model") == "hub.example:5000/team/model:latest"
+    assert with_tag("model:7b") == "model:7b"

@@ -32,7 +32,7 @@ async def test_server_that_does_not_listen_is_retryable_with_its_address() -> No
 async def test_answer_that_is_no_chat_response_is_retryable(server: OllamaServer) -> None:
     server.script("page")
     error = await raised_at(server.url)
-    assert isinstance(error, Retryable) and "no chat response" in str(error)
+    assert isinstance(error, Retryable) and "not a chat response" in str(error)
 
 
 @pytest.mark.parametrize("model", ["qwen-of-tomorrow", "llama-test:70b"])

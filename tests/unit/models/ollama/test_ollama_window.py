@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from agents.models.ollama.calls import OllamaCalls
-from agents.models.ollama.context_window import STEP, fewest_tokens, window_for
+from agents.models.ollama.context_window import STEP, min_tokens, window_for
 from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
@@ -81,7 +81,7 @@ async def test_prompt_that_an_old_server_shortens_without_a_word_is_too_large(as
     uncounted = tuple(structs.replace(message, tokens=1) for message in asked.messages)
     async with OllamaServer(refuses=False) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
-        with pytest.raises(Rejected, match="it read 8192 tokens") as caught:
+        with pytest.raises(Rejected, match="Ollama read 8192 of at least") as caught:
             await provider.extract(structs.replace(asked, messages=uncounted), knowing())
         await provider.close()
     assert caught.value.reason == "too_large"
@@ -113,4 +113,4 @@ def test_window_grows_in_steps_up_to_the_largest(prompt: int, expected: int) -> 
     ],
 )
 def test_least_tokens_are_words_or_three_characters(text: str, expected: int) -> None:
-    assert fewest_tokens(text) == expected
+    assert min_tokens(text) == expected

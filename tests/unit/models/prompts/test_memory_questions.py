@@ -36,8 +36,8 @@ def step(text: str) -> compaction.Step | None:
 
 
 def inside(question: Question[Any], fence: str) -> list[Any]:
-    assert question.asked.count(f"<{fence}>") == question.asked.count(f"</{fence}>") == 1
-    lines = question.asked.split(f"<{fence}>\n")[1].split(f"</{fence}>")[0]
+    assert question.user_prompt.count(f"<{fence}>") == question.user_prompt.count(f"</{fence}>") == 1
+    lines = question.user_prompt.split(f"<{fence}>\n")[1].split(f"</{fence}>")[0]
     return [json.loads(line) for line in lines.splitlines()]
 
 
@@ -60,10 +60,10 @@ def test_compaction_shows_each_memory_once_under_a_number_and_as_data() -> None:
 
 def test_of_very_many_memories_the_newest_and_those_that_matter_least_are_shown_in_their_order() -> None:
     many = [
-        structs.replace(known(f"{n}"), importance=0.1 if n % 2 else 0.9) for n in range(2 * compaction.MOST_SHOWN + 1)
+        structs.replace(known(f"{n}"), importance=0.1 if n % 2 else 0.9) for n in range(2 * compaction.MAX_SHOWN + 1)
     ]
-    shown = [int(each.text) for each in compaction.candidates(many)]
-    assert len(shown) == compaction.MOST_SHOWN and shown == sorted(shown)
+    shown = [int(each.text) for each in compaction.memories_to_show(many)]
+    assert len(shown) == compaction.MAX_SHOWN and shown == sorted(shown)
     assert shown[-1] == len(many) - 1 and all(n % 2 for n in shown[:-1])
 
 

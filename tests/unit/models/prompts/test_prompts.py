@@ -18,8 +18,8 @@ from agents.models.prompts.extraction import STABLE, answer_schema, data_part, p
 from agents.models.prompts.questions import extraction_question
 from agents.models.prompts.styles import BY_STYLE, style_of
 from agents.models.prompts.summary import summary_data
-from agents.models.prompts.transcript import CONTEXT_CHARS, MOST_MESSAGE_TOKENS, longest_shown
-from deploy.embedded.vocabulary import ensure_vocabulary
+from agents.models.prompts.transcript import CONTEXT_CHARS, MAX_MESSAGE_TOKENS, message_limit
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from deploy.policies.files import presets, read_files
 from schemas.conversations.messages import ToolCall
 from schemas.memories.kinds import Kind
@@ -194,7 +194,7 @@ def test_a_message_of_a_megabyte_is_shown_without_its_middle_which_the_line_says
     request = slice_of(long, structs.replace(said("I live in Turin.", 2), tokens=5))
     first, second = texts(inside(data_part(request, knowing()), "transcript"))
     assert first.startswith("word0 word1 ") and first.endswith("word99999 ") and "characters left out] …" in first
-    assert len(first) <= len(words) * MOST_MESSAGE_TOKENS // 250_000 + 100
+    assert len(first) <= len(words) * MAX_MESSAGE_TOKENS // 250_000 + 100
     assert second == "I live in Turin."
 
 
@@ -226,11 +226,11 @@ def test_only_what_is_near_what_is_shown_of_a_long_paste_is_searched(monkeypatch
 
 @given(st.lists(st.integers(0, 60_000), max_size=40), st.integers(200, 100_000))
 def test_a_slice_larger_than_a_model_reads_is_cut_in_its_longest_messages_only(sizes: list[int], room: int) -> None:
-    limit = longest_shown(sizes, room)
+    limit = message_limit(sizes, room)
     shown = [min(size, limit) for size in sizes]
-    assert sum(shown) <= room and limit <= MOST_MESSAGE_TOKENS
+    assert sum(shown) <= room and limit <= MAX_MESSAGE_TOKENS
     cut = [size for size in sizes if size > limit]
-    if cut and limit < MOST_MESSAGE_TOKENS:  # no more could be shown but for a rest that does not go round
+    if cut and limit < MAX_MESSAGE_TOKENS:  # no more could be shown but for a rest that does not go round
         assert sum(shown) > room - len(sizes)
 
 

@@ -27,8 +27,8 @@ def read(*verdicts: dict[str, object]) -> tuple[Verdict, ...] | None:
 
 
 def test_the_question_tells_numbers_days_and_texts_that_cannot_close_their_fence() -> None:
-    assert '"said":"' in asked().asked
-    assert asked().asked.count("</statements>") == 1
+    assert '"said":"' in asked().user_prompt
+    assert asked().user_prompt.count("</statements>") == 1
 
 
 def test_numbers_become_ids_and_those_of_nothing_are_passed_over() -> None:

@@ -11,8 +11,8 @@ from streams.windows.rows import rows
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
 from tests.fakes.chats import CONVERSATION, ended, in_context, message
+from tests.fakes.message_traits import window_settings
 from tests.fakes.talk import NOW, Talk, summaries
-from tests.fakes.turns import window_settings
 
 TEXTS = (
     "hello",
@@ -29,7 +29,7 @@ turns = st.lists(
         st.integers(0, 200),
         st.sampled_from(TEXTS + OPENINGS),
         st.sampled_from([0, 1, 60, 10_000, -300]),
-        st.sampled_from(["say", "say", "say", "say", "prune", "clear", "summary", "end", "restart"]),
+        st.sampled_from(["say", "say", "say", "say", "prune", "clear", "restore", "summary", "end", "restart"]),
     ),
     max_size=40,
 )
@@ -47,7 +47,7 @@ def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_
         at = max(0, at + pause)
         talk.say(role, tokens, text, at, tool_call_id="c" if role == "tool" else None)
         match what:
-            case "prune" | "clear":
+            case "prune" | "clear" | "restore":
                 talk.control(what)
             case "summary":
                 for request in summaries(talk.told)[-1:]:
@@ -60,7 +60,9 @@ def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_
                 talk.window = rows.load(CONVERSATION, stored.get) or talk.window
         history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
         shown = history.turns()
-        assert shown == [entry.message_traits() for at, entry in talk.window.entries.items() if at not in history.out]
+        assert shown == [
+            entry.message_traits() for at, entry in talk.window.entries.items() if at not in history.removed
+        ]
         assert tally == Tally.of(shown, history.removals.gaps)
         assert tally.account.total_messages + tally.pruned == talk.window.head.received == talk.offset
         assert [turn.position for turn in shown] == sorted(turn.position for turn in shown)

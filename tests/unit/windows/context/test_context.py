@@ -8,7 +8,7 @@ from schemas.errors import Rejected
 from streams.windows.context.building import build
 from streams.windows.pruning.pruning import prune
 from streams.windows.traits import MessageTraits
-from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
+from tests.fakes.message_traits import NOW, budget, budgets, exchanges, turn, windows
 
 
 def shown(entries) -> list[int | str]:
@@ -65,14 +65,14 @@ def test_any_context_is_within_its_limit_and_has_what_is_protected_in_order(turn
     except Rejected as refused:
         assert refused.reason == "context_too_small"
         decision = prune(turns, (), limits, NOW)
-        never = [decision.reasons[position] for position in decision.kept]
+        never = [decision.reasons[position] for position in decision.retained]
         assert set(never) <= {"system_prompt", "recent", "with_recent"}, "something else could have left"
         return
     assert context.billed_tokens <= limits.max_tokens
     assert context.tokens == context.decision.tokens
     messages = [entry for entry in context.entries if isinstance(entry, MessageTraits)]
     positions = [message.position for message in messages]
-    assert positions == list(context.decision.kept) == sorted(positions)
+    assert positions == list(context.decision.retained) == sorted(positions)
     assert [each for each in turns if each.role == "system"] == [each for each in messages if each.role == "system"]
     assert turns[-1:] == messages[-1:]
     firsts = [entry.position if isinstance(entry, MessageTraits) else entry.first for entry in context.entries]

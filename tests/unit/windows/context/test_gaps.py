@@ -5,11 +5,11 @@ import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.windows import MARKER_TOKENS, Gap
 from streams.windows.context.gaps import count, holds, merged, of, summarised
-from tests.fakes.turns import turn
+from tests.fakes.message_traits import turn
 
 
 def test_a_marker_says_how_many_messages_left():

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from agents.windows.records import outgoing
 from schemas.conversations.messages import ToolCall
 from schemas.conversations.window_settings import MOST_MESSAGES
-from schemas.conversations.windows import UNDO_CLEAR_S, Calibration
+from schemas.conversations.windows import UNDO_S, Calibration
 from streams.windows.context import statistics
-from streams.windows.context.history import MOST_PROMPTS, MOST_REASONS
+from streams.windows.context.history import MAX_REASONS, MAX_SYSTEM_PROMPTS
 from streams.windows.context.tally import Tally
 from streams.windows.effects import ContextPruned, ContextWarning
 from streams.windows.rows import rows
@@ -136,7 +136,7 @@ def test_of_very_many_different_system_prompts_the_first_and_the_latest_stay():
     for number in range(50):
         talk.say("system", content=f"It is {number} o'clock.")
     positions = [turn.position for turn in talk.window.history.turns()]
-    assert positions == [0, *range(50 - MOST_PROMPTS + 1, 50)]
+    assert positions == [0, *range(50 - MAX_SYSTEM_PROMPTS + 1, 50)]
 
 
 def test_a_call_with_thousands_of_results_does_not_keep_them_all():
@@ -154,7 +154,7 @@ def test_a_pruning_of_very_many_messages_is_told_in_an_event_of_bounded_size():
     (cleared,) = talk.control("clear")
     assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.count == MOST_MESSAGES
-    assert len(cleared.reasons) == MOST_REASONS
+    assert len(cleared.reasons) == MAX_REASONS
     assert len(outgoing(cleared, 0, datetime.now(UTC)).value or b"") < 1_048_576
 
 
@@ -164,8 +164,8 @@ def test_under_a_policy_without_extraction_what_was_cleared_never_comes_back():
     talk.exchange(2)
     talk.control("clear")
     talk.control("flush")
-    assert talk.window.head.cut_to == 5
-    talk.control("due", after_s=UNDO_CLEAR_S)
+    assert talk.window.head.requested_to == 5
+    talk.control("due", after_s=UNDO_S)
     loaded = rows.load(CONVERSATION, rows.save(talk.window).get)
     assert loaded is not None
     assert list(loaded.entries) == list(talk.window.entries) == [0]
@@ -208,7 +208,7 @@ def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_e
     (request,) = requests_among(talk.control("flush"))
     assert [each.position for each in request.messages] == list(range(7))
     talk.control("extraction_completed", request_id=request.request_id)
-    talk.control("due", after_s=UNDO_CLEAR_S)
+    talk.control("due", after_s=UNDO_S)
     assert list(talk.window.entries) == [0]
 
 

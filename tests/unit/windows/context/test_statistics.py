@@ -9,7 +9,7 @@ from streams.windows.context import gaps as gaps_
 from streams.windows.context.statistics import STRATEGIES, explanation, headline, statistics
 from streams.windows.pruning.pruning import prune
 from streams.windows.tokens.accounting import Budget, used_tokens
-from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
+from tests.fakes.message_traits import NOW, budget, budgets, exchanges, turn, windows
 
 
 def test_the_figures_of_a_window_are_told():
@@ -55,7 +55,7 @@ def test_a_panel_has_one_line():
 @given(windows(), budgets())
 def test_all_messages_are_in_context_or_pruned(turns, limits):
     decision = prune(turns, (), limits, NOW)
-    stayed = [each for each in turns if each.position in set(decision.kept)]
+    stayed = [each for each in turns if each.position in set(decision.retained)]
     found = statistics(stayed, decision.gaps, limits)
     assert found.total_messages == len(turns) == found.messages_in_context + found.pruned_messages
     assert found.pruned_messages == gaps_.count(decision.gaps) == len(decision.removed)

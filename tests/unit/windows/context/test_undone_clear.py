@@ -1,6 +1,6 @@
 """A clear by hand can be undone for a while: what it took stays in the window for as long."""
 
-from schemas.conversations.windows import UNDO_CLEAR_S
+from schemas.conversations.windows import UNDO_S
 from schemas.kafka import topics
 from streams.windows.effects import ContextRestored
 from streams.windows.window import Window
@@ -20,14 +20,14 @@ def cleared(*numbers: int) -> Window:
 
 
 def shown(window: Window) -> list[int]:
-    return list(window.history.shown)
+    return list(window.history.in_context)
 
 
 def test_what_a_clear_took_comes_back_beside_what_was_said_since() -> None:
     window = cleared(1, 2, 3)
     assert shown(window) == []
     say(window, 4)
-    (told,) = window.control(control("restore"), 3, TERMS, NOW + UNDO_CLEAR_S)
+    (told,) = window.control(control("restore"), 3, TERMS, NOW + UNDO_S)
     assert isinstance(told, ContextRestored)
     assert (told.restored, told.statistics.messages_in_context) == (3, 4)
     assert shown(window) == [1, 2, 3, 4]
@@ -37,10 +37,10 @@ def test_what_a_clear_took_comes_back_beside_what_was_said_since() -> None:
 def test_after_its_time_a_clear_stands_and_what_it_took_leaves_the_window() -> None:
     window = cleared(1, 2)
     assert list(window.entries) == [1, 2]
-    assert window.deadline(POLICY).at == NOW + UNDO_CLEAR_S
-    window.control(control("due"), 3, TERMS, NOW + UNDO_CLEAR_S)
+    assert window.deadline(POLICY).at == NOW + UNDO_S
+    window.control(control("due"), 3, TERMS, NOW + UNDO_S)
     assert list(window.entries) == []
-    assert window.control(control("restore"), 4, TERMS, NOW + UNDO_CLEAR_S) == []
+    assert window.control(control("restore"), 4, TERMS, NOW + UNDO_S) == []
     assert window.head.cleared_at == NOW
 
 

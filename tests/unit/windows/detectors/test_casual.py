@@ -29,6 +29,7 @@ def casual(text: str, role: str = "user") -> bool:
         "¡Hola! ¿Qué tal?",
         "Muchas gracias",
         "Grazie!",
+        "Hello Mona, it is so nice to chat with you again. Is there anything you'd like to share with me about today?",
     ],
 )
 def test_a_social_message_is_casual(text):

@@ -34,6 +34,12 @@ def corrects(text: str, role: str = "user") -> bool:
         "Me equivoqué de fecha.",
         "Quise decir el lunes.",
         "Eso no es lo que pedí.",
+        "Not quite: the second term is missing.",
+        "Nein, stimmt nicht, es sind acht.",
+        "En fait non, plutôt samedi.",
+        "Non, ce n'est pas le bon fichier.",
+        "En realidad no, es el jueves.",
+        "No, eso era la semana pasada.",
     ],
 )
 def test_a_correction_is_found(text):
@@ -47,6 +53,8 @@ def test_a_correction_is_found(text):
         "No problem.",
         "No, thanks.",
         "No, it's fine as it is.",
+        "Not quite sure yet.",
+        "No es nada.",
         "Is it wrong to lie?",
         "Actually I like it.",
         "What did you mean?",

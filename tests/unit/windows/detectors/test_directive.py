@@ -3,7 +3,7 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.directive import MOST_WORDS
+from streams.windows.detectors.directive import MAX_WORDS
 from streams.windows.detectors.traits import DIRECTIVE, LASTING
 
 
@@ -37,6 +37,9 @@ def directs(text: str, role: str = "user") -> bool:
         "Nunca borres los archivos originales.",
         "El texto debe tener menos de 300 palabras.",
         "A partir de ahora escribe en inglés.",
+        "Use blue and grey, never green.",
+        "The password stays out of the file, always.",
+        "No raisins in it please.",
     ],
 )
 def test_a_directive_or_constraint_is_found(text):
@@ -49,6 +52,12 @@ def test_a_directive_or_constraint_is_found(text):
         "I always have coffee in the morning.",
         "I have never been to Rome.",
         "Never mind.",
+        "It is now or never.",
+        "I said that never again.",
+        "Thank you, as always.",
+        "You know me, I always do, always.",
+        "It is the same as always.",
+        "There was no milk, please forgive me.",
         "You must be very tired after that trip.",
         "I must say I liked it.",
         "I don't know.",
@@ -94,7 +103,7 @@ def test_a_directive_in_a_short_message_outlives_its_task():
 
 
 def test_a_directive_in_a_long_text_is_about_that_task():
-    assert len(PROMPT.split()) > MOST_WORDS
+    assert len(PROMPT.split()) > MAX_WORDS
     for directive in ("All operations must be done in one call.", "Il ne faut jamais donner mon adresse."):
         assert directs(f"{PROMPT} {directive}") and not lasts(f"{PROMPT} {directive}")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.error import MOST_WORDS
+from streams.windows.detectors.error import MAX_WORDS
 from streams.windows.detectors.traits import ERROR
 
 
@@ -107,7 +107,7 @@ PROSE = "Then compare what each of the candidates says with the notes of the las
     ],
 )
 def test_a_long_text_that_speaks_of_failures_reports_none(spoken, role):
-    assert len(PROSE.split()) > MOST_WORDS
+    assert len(PROSE.split()) > MAX_WORDS
     assert not errs(f"{PROSE} {spoken} {PROSE}", role)
 
 

@@ -1,8 +1,8 @@
 """Texts that come again are redundant, but for the last of them."""
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.redundancy import SHORTEST_CHARS, redundant
-from tests.fakes.turns import turn
+from streams.windows.detectors.redundancy import MIN_CHARS, redundant
+from tests.fakes.message_traits import turn
 
 LONG = "The meeting is on Thursday at ten in room 4."
 
@@ -27,7 +27,7 @@ def test_long_texts_of_different_lengths_are_told_apart():
 
 
 def test_short_texts_and_broken_ones_have_fingerprints_that_do_no_harm():
-    assert fingerprint("x" * (SHORTEST_CHARS - 1)) == 0
+    assert fingerprint("x" * (MIN_CHARS - 1)) == 0
     assert fingerprint("\ud800 lone surrogates are counted as well") != 0
 
 

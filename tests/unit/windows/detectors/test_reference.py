@@ -3,7 +3,7 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.traits import MOST_REFERENCES, references
+from streams.windows.detectors.traits import MAX_REFERENCES, references
 
 
 def count(text: str, role: str = "user") -> int:
@@ -54,4 +54,4 @@ def test_references_apart_from_each_other_count_apart():
 
 
 def test_the_count_is_bounded():
-    assert count("As I said, this is how it goes with all of them. " * 30) <= MOST_REFERENCES
+    assert count("As I said, this is how it goes with all of them. " * 30) <= MAX_REFERENCES

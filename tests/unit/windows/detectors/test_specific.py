@@ -3,7 +3,7 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.traits import MOST_REFERENCES, SPECIFIC, references, with_references
+from streams.windows.detectors.traits import MAX_REFERENCES, SPECIFIC, references, with_references
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_only_users_make_specific_statements(role):
     assert not detect(role, "the dog weighs 34 kilos").traits & SPECIFIC
 
 
-@pytest.mark.parametrize("count", range(MOST_REFERENCES + 2))
+@pytest.mark.parametrize("count", range(MAX_REFERENCES + 2))
 def test_the_count_of_references_and_the_trait_leave_each_other_alone(count):
-    assert references(with_references(SPECIFIC, count)) == min(count, MOST_REFERENCES)
+    assert references(with_references(SPECIFIC, count)) == min(count, MAX_REFERENCES)
     assert with_references(SPECIFIC, count) & SPECIFIC

@@ -3,7 +3,8 @@
 from typing import Any
 
 from schemas.extraction.requests import ExtractionRequest
-from schemas.policies.policies import Policy, Triggers
+from schemas.policies.policies import Policy
+from schemas.policies.triggers import Triggers
 from streams.windows.rows import rows
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, ended, message, requests_among, terms
@@ -47,6 +48,9 @@ class Talk:
 
     def ring(self, now: float) -> None:
         self.note(self.window.due(1_000, self.terms, now))
+
+    def flush(self, offset: int = 0, **fields: Any) -> None:
+        self.note(self.window.control(control("flush", **fields), offset, self.terms, NOW))
 
     def answer(self, request: ExtractionRequest, now: float) -> None:
         told = control("extraction_completed", request_id=request.request_id)

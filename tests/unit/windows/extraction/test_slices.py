@@ -14,7 +14,7 @@ from schemas.conversations.windows import Gap
 from schemas.policies.policies import Policy
 from streams.kafka.topics import TopicSettings
 from streams.windows.entry import Entry
-from streams.windows.extraction.slices import LEAST_FULL, OVERLAP_CHARS, cut, request, summary_request
+from streams.windows.extraction.slices import MIN_FULL, OVERLAP_CHARS, cut, request, summary_request
 from streams.windows.rows.head import Head
 from tests.fakes.chats import CONVERSATION, sliced
 
@@ -80,7 +80,7 @@ def test_a_message_larger_than_the_limits_stands_alone():
 def test_slices_keep_every_message_in_order_and_within_limits(sizes):
     entries = entered(sizes)
     runs = list(cut(entries, POLICY))
-    assert [message for run in runs for message in run] == [entry.said for entry in entries]
+    assert [message for run in runs for message in run] == [entry.message for entry in entries]
     assert all(fits(run) or len(run) == 1 for run in runs)
 
 
@@ -89,7 +89,7 @@ def test_slices_are_as_few_as_fit_but_for_those_that_end_with_a_task(sizes):
     entries = entered(sizes)
     segment = {entry.position: entry.segment for entry in entries}
     for run, (following, *_) in pairwise(cut(entries, POLICY)):
-        ends_with_a_task = segment[run[-1].position] != segment[following.position] and full(run) >= LEAST_FULL
+        ends_with_a_task = segment[run[-1].position] != segment[following.position] and full(run) >= MIN_FULL
         assert ends_with_a_task or not fits([*run, following])
 
 

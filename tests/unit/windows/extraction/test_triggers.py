@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 
 from schemas.conversations.messages import ToolCall
-from schemas.policies.policies import Policy, Schedule, Triggers
+from schemas.policies.policies import Policy
+from schemas.policies.triggers import Schedule, Triggers
 from tests.fakes.chats import control
 from tests.unit.windows.extraction.talk import NOW, TOKENS, Talk, policy
 
@@ -118,3 +119,38 @@ def test_whatever_the_combination_every_message_is_asked_for_once_in_the_end(tri
         now = max(now, alarm)
         talk.ring(now)
     assert [position for request in talk.asked for position in request] == list(range(talk.offset))
+
+
+def test_somebody_may_wait_for_what_is_asked_by_hand_or_after_an_exchange_and_nobody_for_what_an_end_or_time_asks():
+    for asked, may_wait in (
+        (lambda talk: talk.end(), True),
+        (lambda talk: talk.ring(NOW + 60), True),
+        (lambda talk: talk.flush(), False),
+        (lambda talk: talk.flush(lane="background"), True),
+        (lambda talk: talk.say("assistant"), False),
+    ):
+        talk = Talk(policy(idle_s=60.0, on_exchange=True))
+        talk.say("user")
+        asked(talk)
+        assert [request.may_wait for request in talk.requests] == [may_wait]
+
+
+def test_a_flush_by_hand_asks_once_more_for_what_may_be_waiting_for_others_and_only_once():
+    talk = Talk(policy())
+    talk.say("user")
+    talk.end()
+    (waiting,) = talk.requests
+    assert waiting.may_wait
+    talk.flush(0, lane="background")
+    assert talk.requests == [waiting], "nobody waits"
+
+    talk.restart()
+    talk.flush(1)
+    _, hastened = talk.requests
+    assert (hastened.request_id, hastened.messages) == (waiting.request_id, waiting.messages)
+    assert not hastened.may_wait
+
+    talk.restart()
+    talk.flush(1)  # delivered again
+    talk.flush(2)
+    assert len(talk.requests) == 2

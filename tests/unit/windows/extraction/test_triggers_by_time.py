@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.policies.policies import Schedule
-from streams.windows.extraction.progress import MOST_ASKED
+from schemas.policies.triggers import Schedule
+from streams.windows.extraction.progress import MAX_PENDING_REQUESTS
 from streams.windows.extraction.triggers import RUN_WITHIN_S, next_run
 from tests.fakes.chats import control
 from tests.unit.windows.extraction.talk import NOW, Talk, policy
@@ -123,13 +123,13 @@ def test_a_request_asked_again_keeps_its_lane_and_its_id():
 
 def test_what_waits_behind_a_bound_of_requests_is_asked_for_in_the_lane_of_those_before_it():
     talk = Talk(msgspec.structs.replace(policy(schedule=Schedule(at="03:00")), slice_tokens=100))
-    for _ in range(10 * (MOST_ASKED + 1)):
+    for _ in range(10 * (MAX_PENDING_REQUESTS + 1)):
         talk.say("user")
     talk.ring(NOW + 86_400.0)
-    assert len(talk.requests) == MOST_ASKED
+    assert len(talk.requests) == MAX_PENDING_REQUESTS
     talk.answer(talk.requests[0], NOW + 86_401.0)
     assert {request.lane for request in talk.requests} == {"background"}
-    assert len(talk.requests) == MOST_ASKED + 1
+    assert len(talk.requests) == MAX_PENDING_REQUESTS + 1
 
 
 @given(st.lists(st.integers(0, 9 * 86_400), min_size=2, max_size=20))

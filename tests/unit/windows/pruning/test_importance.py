@@ -15,7 +15,7 @@ from streams.windows.detectors.traits import (
     with_references,
 )
 from streams.windows.pruning.importance import DAY_S, IMPORTANT, importance, scores
-from tests.fakes.turns import NOW, turn, windows
+from tests.fakes.message_traits import NOW, turn, windows
 
 FAR = 100  # messages that follow: no boost
 

@@ -11,7 +11,7 @@ from streams.windows.pruning.pruning import clear, due, prune
 from streams.windows.pruning.reasons import SENTENCES, STAYED
 from streams.windows.pruning.units import group_units
 from streams.windows.tokens.accounting import used_tokens
-from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
+from tests.fakes.message_traits import NOW, budget, budgets, exchanges, turn, windows
 
 CAUSES = st.sampled_from(["usage", "boundary", "session_start", "manual"])
 STRATEGIES = ["rolling_window", "importance", "hybrid"]
@@ -30,7 +30,7 @@ def conversation(exchanged: int = 30, tokens: int = 10, **fields):
 def test_below_the_warning_level_nothing_leaves(strategy):
     decision = decide(conversation(20), strategy=strategy)
     assert (decision.removed, decision.gaps, decision.level) == ((), (), "ok")
-    assert len(decision.kept) == 41
+    assert len(decision.retained) == 41
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -49,7 +49,7 @@ def test_plain_messages_leave_from_the_middle_oldest_first_and_leave_a_marker(st
     opening = (1, 2) if strategy == "hybrid" else ()
     first = 3 if strategy == "hybrid" else 1
     assert decision.removed == tuple(range(first, first + len(decision.removed)))
-    assert decision.kept[: 1 + len(opening)] == (0, *opening)
+    assert decision.retained[: 1 + len(opening)] == (0, *opening)
     assert [gap.marker for gap in decision.gaps] == [f"... [{len(decision.removed)} messages removed] ..."]
 
 
@@ -57,20 +57,20 @@ def test_plain_messages_leave_from_the_middle_oldest_first_and_leave_a_marker(st
 def test_a_window_never_has_more_messages_than_it_may(strategy):
     assert decide(conversation(25), budget(100_000, strategy=strategy)).removed == ()
     decision = decide(conversation(26), budget(100_000, strategy=strategy))
-    assert 33 <= len(decision.kept) - 1 <= 35, "the warning level's target of 50, in whole exchanges"
+    assert 33 <= len(decision.retained) - 1 <= 35, "the warning level's target of 50, in whole exchanges"
     assert decision.level == "ok" and decision.reached
 
 
 def test_the_system_prompt_and_the_last_ones_stay_even_if_they_are_too_large():
     decision = decide(conversation(30), budget(50))
-    assert decision.kept == (0, *range(51, 61))
+    assert decision.retained == (0, *range(51, 61))
     assert not decision.reached
-    assert {decision.reasons[position] for position in decision.kept} == {"system_prompt", "recent"}
+    assert {decision.reasons[position] for position in decision.retained} == {"system_prompt", "recent"}
 
 
 def test_what_belongs_to_a_recent_message_stays_with_it():
     decision = decide(conversation(30), budget(50, min_recent=3))
-    assert decision.kept == (0, 57, 58, 59, 60)
+    assert decision.retained == (0, 57, 58, 59, 60)
     assert decision.reasons[57] == "with_recent"
 
 
@@ -106,7 +106,7 @@ def test_a_failed_call_and_its_retry_are_kept_longest_and_leave_together():
     ]
     for strategy in STRATEGIES:
         decision = decide(turns, budget(340, strategy=strategy, max_messages=100))
-        assert {5, 6, 7, 8} <= set(decision.kept)
+        assert {5, 6, 7, 8} <= set(decision.retained)
         assert {decision.reasons[place] for place in (5, 6, 7, 8)} == {"error_pair"}
         tight = decide(turns, budget(200, strategy=strategy, max_messages=100))
         assert {5, 6, 7, 8} <= set(tight.removed)
@@ -117,7 +117,7 @@ def test_with_importance_the_least_important_leave_first():
     turns[11] = turn(11, "user", traits=DIRECTIVE)
     turns[21] = turn(21, "user", important=True)
     decision = decide(turns, budget(500, strategy="importance", max_messages=100))
-    assert {11, 12, 21, 22} <= set(decision.kept)
+    assert {11, 12, 21, 22} <= set(decision.retained)
     assert {10, 13, 20, 23} <= set(decision.removed)
 
 
@@ -126,7 +126,7 @@ def test_hybrid_weighs_importance_and_age():
     turns[7] = turn(7, traits=ERROR)
     turns[47] = turn(47, traits=ERROR)
     decision = decide(turns, budget(700, max_messages=100, min_recent=2))
-    assert {7, 8, 47, 48} <= set(decision.kept) and 40 in decision.removed
+    assert {7, 8, 47, 48} <= set(decision.retained) and 40 in decision.removed
     fewer = decide(turns, budget(120, max_messages=100, min_recent=2))
     assert 7 in fewer.removed
 
@@ -138,11 +138,11 @@ def test_an_error_and_its_correction_are_kept_longest_and_the_error_leaves_befor
     turns[13] = turn(13, important=True)
     for strategy in STRATEGIES:
         decision = decide(turns, budget(340, strategy=strategy, max_messages=100))
-        assert {5, 6, 9, 10} <= set(decision.kept)
+        assert {5, 6, 9, 10} <= set(decision.retained)
         assert decision.reasons[6] == decision.reasons[9] == "error_pair"
         assert decision.reasons[13] == "last_resort"
         tight = decide(turns, budget(300, strategy=strategy, max_messages=100))
-        assert 6 in tight.removed and {9, 10} <= set(tight.kept)
+        assert 6 in tight.removed and {9, 10} <= set(tight.retained)
 
 
 def test_what_frames_the_current_task_outlives_its_steps():
@@ -184,7 +184,7 @@ def test_by_hand_a_window_comes_down_to_the_lower_target():
 def test_clearing_leaves_the_system_prompt_alone():
     turns = [*exchanges(2, 0), turn(4, "system"), *exchanges(2, 5)]
     decision = clear(turns, (), budget())
-    assert (decision.kept, decision.cause) == ((4,), "cleared")
+    assert (decision.retained, decision.cause) == ((4,), "cleared")
     assert decision.gaps == (Gap(0, 3, 4, 40), Gap(5, 8, 4, 40))
     assert clear([turns[4]], decision.gaps, budget()).gaps == decision.gaps
 
@@ -197,8 +197,8 @@ def test_gaps_of_earlier_prunings_grow():
 
 
 def test_a_window_of_nothing_is_left_alone():
-    assert decide([]).kept == () == decide([]).removed
-    assert clear([], (), budget()).kept == ()
+    assert decide([]).retained == () == decide([]).removed
+    assert clear([], (), budget()).retained == ()
 
 
 @pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
@@ -211,7 +211,7 @@ def test_an_error_and_its_correction_stay_where_twenty_conversations_share_a_par
         *(turn(80 + 20 * place, ("user", "assistant")[place % 2]) for place in range(60)),
     ]
     decision = prune(said, (), budget(20 * len(said), strategy=strategy, max_messages=30), NOW)
-    assert {0, 20, 40, 60} <= set(decision.kept)
+    assert {0, 20, 40, 60} <= set(decision.retained)
 
 
 def test_every_reason_has_a_sentence():
@@ -221,10 +221,14 @@ def test_every_reason_has_a_sentence():
 @given(windows(), budgets(), CAUSES)
 def test_nothing_is_lost_and_order_is_kept(turns, limits, cause):
     decision = prune(turns, (), limits, NOW, cause)
-    assert sorted([*decision.kept, *decision.removed]) == [each.position for each in turns] == list(decision.reasons)
-    assert list(decision.kept) == sorted(decision.kept) and list(decision.removed) == sorted(decision.removed)
-    assert len(decision.kept) + gaps_.count(decision.gaps) == len(turns)
-    assert all((decision.reasons[position] in STAYED) == (position in decision.kept) for position in decision.reasons)
+    assert (
+        sorted([*decision.retained, *decision.removed]) == [each.position for each in turns] == list(decision.reasons)
+    )
+    assert list(decision.retained) == sorted(decision.retained) and list(decision.removed) == sorted(decision.removed)
+    assert len(decision.retained) + gaps_.count(decision.gaps) == len(turns)
+    assert all(
+        (decision.reasons[position] in STAYED) == (position in decision.retained) for position in decision.reasons
+    )
 
 
 @given(windows(), budgets(), CAUSES)
@@ -232,12 +236,12 @@ def test_what_is_protected_stays(turns, limits, cause):
     decision = prune(turns, (), limits, NOW, cause)
     said = [each.position for each in turns if each.role != "system"]
     protected = {each.position for each in turns if each.role == "system"} | set(said[-limits.settings.min_recent :])
-    assert protected <= set(decision.kept)
+    assert protected <= set(decision.retained)
 
 
 @given(windows(), budgets(), CAUSES)
 def test_what_belongs_together_is_not_split(turns, limits, cause):
-    kept = set(prune(turns, (), limits, NOW, cause).kept)
+    kept = set(prune(turns, (), limits, NOW, cause).retained)
     for unit in group_units(turns, [0.5] * len(turns), 1):
         assert len({turns[place].position in kept for place in unit.places}) == 1
 
@@ -257,9 +261,9 @@ def test_the_current_task_is_whole_as_long_as_others_have_anything_to_give(turns
 @given(windows(), budgets(), CAUSES)
 def test_pruning_twice_is_pruning_once(turns, limits, cause):
     once = prune(turns, (), limits, NOW, cause)
-    stayed = [each for each in turns if each.position in set(once.kept)]
+    stayed = [each for each in turns if each.position in set(once.retained)]
     twice = prune(stayed, once.gaps, limits, NOW, cause)
-    assert (twice.kept, twice.removed, twice.gaps, twice.tokens) == (once.kept, (), once.gaps, once.tokens)
+    assert (twice.retained, twice.removed, twice.gaps, twice.tokens) == (once.retained, (), once.gaps, once.tokens)
     assert once.tokens == used_tokens(stayed, once.gaps)
 
 
@@ -271,7 +275,7 @@ def test_a_window_within_its_targets_is_within_its_limit(turns, limits):
         assert sum(each.role != "system" for each in turns) - len(decision.removed) <= limits.settings.max_messages
     else:
         assert not any(
-            decision.reasons[each] not in ("system_prompt", "recent", "with_recent") for each in decision.kept
+            decision.reasons[each] not in ("system_prompt", "recent", "with_recent") for each in decision.retained
         )
 
 
@@ -288,6 +292,6 @@ def test_pruning_as_messages_arrive_loses_none(turns, limits, first):
     for arrived in turns[first:]:
         kept.append(arrived)
         decision = prune(kept, gaps, limits, NOW)
-        kept, gaps = [each for each in kept if each.position in set(decision.kept)], decision.gaps
+        kept, gaps = [each for each in kept if each.position in set(decision.retained)], decision.gaps
         assert all(gaps_.holds(gaps, position) for position in decision.removed)
     assert len(kept) + gaps_.count(gaps) == len(turns)

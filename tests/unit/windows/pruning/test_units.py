@@ -4,9 +4,9 @@ from msgspec import structs
 
 from schemas.conversations.windows import Gap
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
-from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, group_units
+from streams.windows.pruning.units import MAX_CALLS, MAX_RESULTS, PAIR_REACH, group_units
 from streams.windows.traits import MessageTraits
-from tests.fakes.turns import exchanges, turn
+from tests.fakes.message_traits import exchanges, turn
 
 
 def places(*turns: MessageTraits, min_recent: int = 1) -> list[list[int]]:
@@ -70,17 +70,17 @@ def test_results_without_a_call_stand_alone():
 
 
 def test_calls_of_one_message_beyond_a_bound_are_tied_to_no_result():
-    calls = [f"c{number}" for number in range(MOST_CALLS + 1)]
+    calls = [f"c{number}" for number in range(MAX_CALLS + 1)]
     said = (call(0, *calls), *(result(place, each) for place, each in enumerate(calls, start=1)))
-    assert places(*said) == [[*range(MOST_CALLS + 1)], [MOST_CALLS + 1]]
+    assert places(*said) == [[*range(MAX_CALLS + 1)], [MAX_CALLS + 1]]
 
 
 def test_results_of_one_call_beyond_a_bound_stand_alone_whether_they_come_before_or_after_it():
-    results = [result(place, "x") for place in range(1, MOST_RESULTS + 2)]
-    assert places(call(0, "x"), *results) == [[*range(MOST_RESULTS + 1)], [MOST_RESULTS + 1]]
-    early = [result(place, "x") for place in range(MOST_RESULTS + 1)]
-    tied = [*range(MOST_RESULTS), MOST_RESULTS + 1]
-    assert sorted(places(*early, call(MOST_RESULTS + 1, "x"))) == [tied, [MOST_RESULTS]]
+    results = [result(place, "x") for place in range(1, MAX_RESULTS + 2)]
+    assert places(call(0, "x"), *results) == [[*range(MAX_RESULTS + 1)], [MAX_RESULTS + 1]]
+    early = [result(place, "x") for place in range(MAX_RESULTS + 1)]
+    tied = [*range(MAX_RESULTS), MAX_RESULTS + 1]
+    assert sorted(places(*early, call(MAX_RESULTS + 1, "x"))) == [tied, [MAX_RESULTS]]
 
 
 def test_the_last_ones_are_protected_with_what_belongs_to_them():
@@ -92,7 +92,7 @@ def test_the_last_ones_are_protected_with_what_belongs_to_them():
 
 def test_a_unit_has_the_traits_and_the_best_score_of_its_messages():
     (unit,) = group_units([turn(0, traits=CASUAL), turn(1, "assistant", traits=ERROR)], [0.3, 0.8], 1)
-    assert (unit.score, unit.errs, unit.casual) == (0.8, True, False)
+    assert (unit.score, unit.has_error, unit.casual) == (0.8, True, False)
 
 
 def corrected(*traits: int, segment_of_last: int = 0) -> list[bool]:
@@ -134,7 +134,7 @@ def test_a_failed_call_is_paired_with_the_next_call_of_its_task():
 def test_each_retry_that_fails_is_paired_with_the_next():
     said = (call(0, "a"), failed(1, "a"), call(2, "b"), failed(3, "b"), call(4, "c"), result(5, "c"))
     assert repaired(*said) == [0, 1, 2, 3, 4, 5]
-    assert [unit.leaves_at for unit in group_units(said, [0.5] * 6, 1)] == [0, 2, 2]
+    assert [unit.removal_place for unit in group_units(said, [0.5] * 6, 1)] == [0, 2, 2]
 
 
 def test_what_a_user_says_between_a_failed_call_and_the_next_is_part_of_the_repair():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas.conversations.window_settings import WindowSettings
-from schemas.conversations.windows import UNDO_CLEAR_S
+from schemas.conversations.windows import UNDO_S
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.context.tally import Tally
@@ -130,7 +130,7 @@ def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, dat
             loaded = table.load()
             assert view(loaded) == view(window)
             assert loaded.head == window.head
-            assert len(table.chunks) == len(window.chunks.numbers) == len(loaded.chunks.numbers)
+            assert len(table.chunks) == len(window.messages.chunks.numbers) == len(loaded.messages.chunks.numbers)
             window = loaded
     assert view(window) == view(expected)
     assert named(sent) == named(asked)
@@ -161,7 +161,7 @@ def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_lea
         window = table.load()
         before = set(window.entries)
         sent += apply(window, step)
-        taken |= {*window.entries, *window.history.out} - before
+        taken |= {*window.entries, *window.history.removed} - before
         table.save(window)
     window, now = table.load(), NOW + 10_000
     sent += window.end(ended(), 1_000, 0, 1_000, TIGHT, now)
@@ -174,13 +174,13 @@ def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_lea
     for offset, request_id in enumerate(slices, start=1_000):
         window.control(control("extraction_completed", request_id=request_id), offset, TIGHT, now)
         table.save(window)
-    assert window.finished
+    assert window.head.finished
     assert unextracted(window) == []
     assert set(window.entries) == set(in_context(window))
     tally = window.head.tally
     assert tally == Tally.of(window.history.turns(), window.history.removals.gaps)
     assert len(window.entries) + tally.pruned == window.head.received
     window.control(control("clear"), 2_000, TIGHT, now)
-    window.control(control("due"), 2_001, TIGHT, now + UNDO_CLEAR_S)
+    window.control(control("due"), 2_001, TIGHT, now + UNDO_S)
     table.save(window)
     assert set(table.rows) == {removals_key(CONVERSATION), head_key(CONVERSATION)}

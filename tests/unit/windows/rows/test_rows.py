@@ -1,5 +1,7 @@
 """Windows as rows: what is saved is loaded again, at a cost that does not grow with the window."""
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,11 +11,12 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.kafka.topics import TopicSettings
 from streams.windows.rows import rows
+from streams.windows.rows.head import Head, HeldEnd, PendingRequest, WindowErasure
 from streams.windows.rows.rows import (
     CHUNK_BYTES,
     CHUNKS,
-    LEAST_SPAN,
-    LONGEST_SPAN,
+    MAX_SPAN,
+    MIN_SPAN,
     SEPARATOR,
     chunk_key,
     head_key,
@@ -79,7 +82,7 @@ def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
     assert changed[:2] == [removals_key(CONVERSATION), head_key(CONVERSATION)]
     assert changed[2:] == [chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 1)]
     assert table.chunks == []
-    assert window.head.first_row == window.head.next_row
+    assert window.head.first_chunk == window.head.next_chunk
 
 
 def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
@@ -146,7 +149,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
     for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
         window.add(message(number, "x" * length), number, 10, always(TERMS), NOW)
     table.save(window)
-    assert window.chunks.numbers == {0: 1, 1: 1, 2: 1}
+    assert window.messages.chunks.numbers == {0: 1, 1: 1, 2: 1}
 
 
 @pytest.mark.parametrize("name", ["plain", "nul\x00inside", 'quo"te', "ünï", "a/b", " ", "\x00"])
@@ -207,9 +210,9 @@ def test_a_window_that_keeps_few_of_many_messages_asks_for_few_numbers_when_it_i
     for number in range(1, 5_000):
         window.add(message(number), number, 10, always(forgetting), NOW)
         table.save(window)
-        assert window.head.next_row - window.head.first_row <= LEAST_SPAN + 1
-        assert len(window.head.sealed) <= 10
-    assert len(table.chunks) == len(window.chunks.numbers) <= 60
+        assert window.head.next_chunk - window.head.first_chunk <= MIN_SPAN + 1
+        assert len(window.head.listed_chunks) <= 10
+    assert len(table.chunks) == len(window.messages.chunks.numbers) <= 60
     assert view(table.load()) == view(window)
 
 
@@ -256,12 +259,31 @@ def test_large_messages_are_not_written_again():
     """Chunks of them are too large to be folded; the head lists them."""
     table, window = Table(), Window.opened(CONVERSATION, 0)
     costs = []
-    for number in range(LONGEST_SPAN + 3):
+    for number in range(MAX_SPAN + 3):
         before = table.written
         window.add(message(number, "x" * (40_000 if number % 64 == 0 else 10)), number, 10, always(TERMS), NOW)
         table.save(window)
         costs.append(table.written - before)
-    assert sum(costs[:-2]) < 40_000 * 66 + LONGEST_SPAN * 800
-    assert len(window.head.sealed) > LONGEST_SPAN // 64
+    assert sum(costs[:-2]) < 40_000 * 66 + MAX_SPAN * 800
+    assert len(window.head.listed_chunks) > MAX_SPAN // 64
     assert max(costs) < 2_000_000
     assert view(table.load()) == view(window)
+
+
+def test_a_head_that_an_earlier_version_wrote_is_read_and_written_with_the_same_field_names():
+    row = (
+        b'{"scope":{"conversation_id":"c","user_id":"ada"},"partition":1,"applied":{"chat.messages":9},"sealed":[2],"first_row":3,'
+        b'"next_row":5,"cut_to":7,"asked":[["r",1,6,2,9.5,true,false]],"wanted":true,"held":[8,4.0,"m8",null,3.0],"ended":true,'
+        b'"ended_at":3.0,"resumed":true,"received":8,"opened":1,"waiting_since":1.0,"heard_at":2.0,"touched_at":2.5,"prunings":1,'
+        b'"warned":"warning","erased":[1.5,4],"others":["bob"],"people":["eve"],"partly":{"eve":[1.0,2]}}'
+    )
+    head = codec.decode(row, Head)
+    assert (head.listed_chunks, head.first_chunk, head.next_chunk, head.requested_to) == ([2], 3, 5, 7)
+    assert (head.pending, head.at_request_limit) == ([PendingRequest("r", 1, 6, 2, 9.5, True, False)], True)
+    assert head.held_end == HeldEnd(8, 4.0, "m8", None, 3.0)
+    assert (head.first_position, head.last_message_at, head.changed_at, head.warned_level) == (1, 2.0, 2.5, "warning")
+    assert (head.last_erasure, head.user_erasures) == (WindowErasure(1.5, 4), {"eve": WindowErasure(1.0, 2)})
+    assert (head.unattributed_speakers, head.other_speakers) == (["bob"], ["eve"])
+    written = json.loads(codec.encode(head))
+    del written["tally"]
+    assert written == json.loads(row)

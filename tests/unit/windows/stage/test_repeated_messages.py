@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agents.dead_letters.writer import REPLAYED
 from agents.windows.agent import WindowAgent
-from agents.windows.repeats import MessageKey, WindowRepeats
+from agents.windows.deduplication import MessageDeduplicator, MessageKey
 from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import WindowSettings
 from streams.windows.seen_messages import REMEMBERED
@@ -34,7 +34,7 @@ class Remembering(Stage):
         super().__init__(**settings)
         self.archive = FakeArchive()
         self.agent = WindowAgent(
-            self.app, NAMES, self.terms, len, self.publisher, self.clock, repeats=WindowRepeats(self.archive)
+            self.app, NAMES, self.terms, len, self.publisher, self.clock, repeats=MessageDeduplicator(self.archive)
         )
 
     async def extract_all(self) -> None:
@@ -60,7 +60,7 @@ async def test_a_message_that_comes_again_after_many_others_have_left_is_extract
     await stage.say(*(said(number) for number in range(count)))
     await stage.end(ended())
     await stage.extract_all()
-    assert len(stage.window().history.removals.left) == REMEMBERED
+    assert len(stage.window().history.removals.removed_digests) == REMEMBERED
     before = stage.window().head.received
     batch = await stage.say(said(0), said(count))
     await stage.checkpoint()

@@ -1,9 +1,9 @@
-"""A window that fails for a reason nobody foresaw puts the record aside; its partition, and its other records, go on."""
+"""A window that fails unexpectedly puts the record aside; its partition, and its other records, go on."""
 
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters.writer import letter_headers
+from agents.dead_letters.writer import dead_letter_headers
 from schemas.conversations.window_settings import WindowSettings
 from schemas.kafka import topics
 from streams.windows.context import history
@@ -34,7 +34,7 @@ def poisoned(monkeypatch) -> None:
 
 def letters(stage: Stage) -> list[dict[str, str]]:
     effects = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
-    return [letter_headers(effect.headers) for effect in effects]
+    return [dead_letter_headers(effect.headers) for effect in effects]
 
 
 async def test_the_record_goes_to_the_dead_letters_and_the_others_of_its_batch_are_applied_once(stage, poisoned):
@@ -99,7 +99,7 @@ async def test_pruning_that_fails_leaves_the_context_unpruned_and_tells_it(monke
     await stage.say(*(said(number) for number in range(12)))
     await stage.checkpoint()
     assert letters(stage) == []
-    assert len(stage.window().history.shown) == 12
+    assert len(stage.window().history.in_context) == 12
     assert {event.type for event in stage.activity} == {"memstream.window.pruning_failed"}
     assert stage.activity[0].data["error"] == "ZeroDivisionError('nobody foresaw this')"
 

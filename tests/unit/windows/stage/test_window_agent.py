@@ -1,17 +1,14 @@
 """The window agent decodes, applies, and lets rows, effects and offsets leave together."""
 
 import asyncio
-import json
 
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters.writer import letter_headers
-from schemas import codec
-from schemas.conversations.windows import UNDO_CLEAR_S
+from schemas.conversations.windows import UNDO_S
 from schemas.errors import Retryable
-from schemas.kafka import topics
-from schemas.policies.policies import Policies, Triggers
+from schemas.policies.policies import Policies
+from schemas.policies.triggers import Triggers
 from streams.apps import BATCH_RECORDS
 from streams.windows.rows import rows
 from tests.fakes.batches import batch_of
@@ -48,46 +45,6 @@ async def test_rows_effects_and_offsets_leave_in_one_transaction(stage):
     assert sent.offsets() == {MESSAGES: 1, ENDED: 1}
     assert list(sent.rows)[-1] == rows.head_key(CONVERSATION)
     assert len(sent.effects) == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
-)
-async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on(stage, value, reason):
-    batch = await stage.say(said(1), value, said(2))
-    await stage.end(ended())
-    await stage.checkpoint()
-    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
-    assert letter.value == value
-    assert letter_headers(letter.headers)["reason"] == reason
-    assert letter_headers(letter.headers)["offset"] == "1"
-    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
-    assert batch.acked
-
-
-@pytest.mark.parametrize("depth", [50, 300, 1_000])
-async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_letter(stage, depth):
-    called = json.loads(codec.encode(said(1, role="assistant")))
-    called["tool_calls"] = [{"id": "c", "name": "n", "arguments": "HERE"}]
-    value = json.dumps(called).replace('"HERE"', "[" * depth + "]" * depth).encode()
-    await stage.say(value, said(2))
-    await stage.end(ended())
-    await stage.checkpoint()
-    letters = [effect.value for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
-    kept = [m.message_id for request in stage.requests for m in request.messages]
-    assert (letters, kept) in [([value], ["m2"]), ([], ["m1", "m2"])]
-    assert depth > 100 or letters == []
-
-
-@pytest.mark.parametrize("topic", [ENDED, CONTROL])
-async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
-    await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
-    await stage.checkpoint()
-    assert [letter_headers(effect.headers)["reason"] for effect in stage.app.broker.effects] == [
-        "undecodable",
-        "invalid",
-    ]
 
 
 async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage):
@@ -207,7 +164,7 @@ async def test_conversations_that_are_mixed_in_one_batch_come_to_what_they_come_
             rows.load(conversation_id, each.app.checkpointer[PARTITION].read) for each in (at_once, one_by_one)
         )
         assert list(together.entries.values()) == list(single.entries.values())
-        assert (together.head.tally, together.head.cut_to) == (single.head.tally, single.head.cut_to)
+        assert (together.head.tally, together.head.requested_to) == (single.head.tally, single.head.requested_to)
 
 
 def by_id(requests):
@@ -224,8 +181,8 @@ async def test_an_answer_lets_the_messages_go(stage):
     await stage.checkpoint()
     left = {rows.removals_key(CONVERSATION), rows.head_key(CONVERSATION)}
     assert set(stage.app.broker.rows(PARTITION)) == {*left, rows.chunk_key(CONVERSATION, 0)}
-    assert stage.window().deadline(POLICY).at <= stage.clock() + UNDO_CLEAR_S, "then its messages go"
-    stage.clock.advance(UNDO_CLEAR_S)
+    assert stage.window().deadline(POLICY).at <= stage.clock() + UNDO_S, "then its messages go"
+    stage.clock.advance(UNDO_S)
     await stage.tell(control("due"))
     await stage.checkpoint()
     assert set(stage.app.broker.rows(PARTITION)) <= left
@@ -238,15 +195,6 @@ async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_w
     assert await stage.due() == []
     stage.clock.advance(0.1)
     assert len(await stage.due()) == 1
-
-
-@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
-async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
-    await stage.tell(control(kind))
-    await stage.checkpoint()
-    assert stage.app.broker.rows(PARTITION) == {}
-    (letter,) = stage.app.broker.effects
-    assert letter_headers(letter.headers)["reason"] == "no_window"
 
 
 async def test_a_batch_without_records_carries_its_offset_on(stage):
@@ -271,7 +219,7 @@ async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_ba
     eager = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
     await eager.begin()
     await eager.say(*(said(number) for number in range(before)), said(before, role="assistant"))
-    assert bool(eager.app.checkpointer._wanted) is urgent
+    assert bool(eager.app.checkpointer._requested_partitions) is urgent
     await eager.checkpoint()
     assert sum(len(request.messages) for request in eager.requests) == before + 1
 

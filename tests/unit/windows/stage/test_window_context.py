@@ -86,6 +86,17 @@ async def test_clear_by_hand_empties_the_context_and_is_told(stage):
     assert [m.message_id for m in stage.requests[0].messages] == ["m0", "m1", "m2"]
 
 
+async def test_each_undo_is_told_as_an_event_of_its_own_that_says_what_it_undid(stage):
+    await stage.say(said(0, role="system"), said(1), said(2))
+    for _ in range(2):
+        await stage.tell(control("clear"), control("restore"))
+        await stage.checkpoint()
+    assert types(stage) == ["cleared", "restored"] * 2
+    first, second = (each for each in stage.activity if each.type.endswith("restored"))
+    assert first.id != second.id
+    assert (first.data["restored"], first.data["cause"]) == (2, "cleared")
+
+
 async def test_clear_and_prune_delivered_again_change_nothing(stage):
     await stage.say(said(1), said(2))
     await stage.tell(control("clear"))

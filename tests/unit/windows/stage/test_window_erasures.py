@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.windows.agent import WindowAgent
-from agents.windows.erasures import CLOCKS_APART_S, WHOLE, WindowErasures
+from agents.windows.erasures import ALL_KEYS, MAX_CLOCK_SKEW_S, WindowErasures
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.erasure.erasures import Erasure
@@ -76,7 +76,7 @@ async def test_a_window_is_emptied_and_answered_for_once_that_is_safe(owner: Own
     await owner.checkpoint()
     await owner.told()
     assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 2)]
-    assert owner.erasures._told == {}, "nothing is kept of what was answered"
+    assert owner.erasures._sent_at == {}, "nothing is kept of what was answered"
     assert [*owner.window().entries] == [2]
 
 
@@ -140,7 +140,7 @@ async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_
 ):
     owner.erase(5, **subject)
     await owner.say(said(4), said(5), said(6), said(3, conversation_id="another"))
-    assert [entry.said.message_id for entry in owner.window().entries.values()] == ["m6"]
+    assert [entry.message.message_id for entry in owner.window().entries.values()] == ["m6"]
     concerned = "user_id" in subject or subject.get("namespace") == "app/user"
     assert (rows.load("another", owner.app.checkpointer[PARTITION].read) is None) is concerned
 
@@ -234,14 +234,14 @@ async def test_a_partition_that_comes_back_is_compacted_where_another_owner_eras
     owner.known.answered_at[PARTITION] = datetime.fromtimestamp(owner.clock() + 60, UTC)
     await owner.told()
     assert owner.apart == [], "within an epoch nobody else answers"
-    owner.clock.advance(CLOCKS_APART_S + 61)
+    owner.clock.advance(MAX_CLOCK_SKEW_S + 61)
     await owner.begin()
     await owner.told()
-    assert owner.apart == [WHOLE]
+    assert owner.apart == [ALL_KEYS]
     assert owner.app.checkpointer[PARTITION].compacted_at == owner.clock()
     await owner.begin()
     await owner.told()
-    assert owner.apart == [WHOLE], "nothing was erased since"
+    assert owner.apart == [ALL_KEYS], "nothing was erased since"
 
 
 async def test_a_window_that_was_deleted_before_its_conversation_was_erased_leaves_nothing_on_the_disk(owner: Owner):

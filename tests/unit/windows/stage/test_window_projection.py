@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from agents.windows.projection import WindowProjection
 from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import UNDO_S, Restorable
 from schemas.errors import Retryable
 from schemas.policies.policies import Policy
 from streams.delivery.fence import Phase
@@ -75,6 +76,11 @@ async def test_prunings_gaps_clearing_and_extraction_are_told():
     assert state.extracted_to == 8
     assert state.cleared_at == stage.clock()
     assert [pruning.cause for pruning in state.prunings] == ["usage", "cleared"]
+    assert state.restorable == Restorable(stage.clock() + UNDO_S, "cleared", 6)
+    await stage.tell(control("restore"))
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.restorable, state.cleared_at, state.prunings[-1].undone_at) == (None, None, stage.clock())
 
 
 async def test_a_busy_window_is_told_of_once_a_turn(stage):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.windows.agent import TOLD_AGAIN_AFTER_S
+from agents.windows.agent import DUE_AGAIN_AFTER_S
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Retryable
@@ -25,7 +25,7 @@ async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
     stage.clock.advance(POLICY.late_idle_s)
     assert len(await stage.due()) == 1
     assert await stage.due() == []
-    stage.clock.advance(TOLD_AGAIN_AFTER_S - 0.1)
+    stage.clock.advance(DUE_AGAIN_AFTER_S - 0.1)
     assert await stage.due() == []
     stage.clock.advance(0.1)
     assert len(await stage.due()) == 1
@@ -38,7 +38,7 @@ async def test_a_timer_that_could_not_tell_tells_later(stage):
     stage.publisher.failures.append(Retryable("broker away"))
     with pytest.raises(Retryable):
         await stage.agent.tick()
-    stage.clock.advance(TOLD_AGAIN_AFTER_S)
+    stage.clock.advance(DUE_AGAIN_AFTER_S)
     assert len(await stage.due()) == 1
 
 

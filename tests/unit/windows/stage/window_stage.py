@@ -2,6 +2,7 @@
 
 from agents.windows.agent import WindowAgent
 from agents.windows.terms import WindowTerms
+from agents.windows.user_choices import UserChoices
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
@@ -18,6 +19,7 @@ from tests.fakes.changelog import Broker
 from tests.fakes.chats import CONVERSATION, message
 from tests.fakes.clock import Clock, settled
 from tests.fakes.publisher import FakePublisher
+from tests.fakes.user_settings import FakeUserSettings
 
 NAMES = TopicSettings(prefix="test.")
 MESSAGES, ENDED, CONTROL = (NAMES.physical(t) for t in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL))
@@ -36,7 +38,9 @@ class Stage:
         self.app = StubApp(broker, interval_s=1_000.0)
         self.clock = clock or Clock()
         self.publisher = FakePublisher()
-        self.agent = WindowAgent(self.app, NAMES, self.terms, len, self.publisher, self.clock)
+        self.user_settings = FakeUserSettings()
+        self.users = UserChoices(self.user_settings, self.terms, self.clock)
+        self.agent = WindowAgent(self.app, NAMES, self.terms, len, self.publisher, self.clock, users=self.users)
         self.offsets = {MESSAGES: 0, ENDED: 0, CONTROL: 0}
 
     async def begin(self, partitions: frozenset[int] = frozenset({PARTITION})) -> "Stage":

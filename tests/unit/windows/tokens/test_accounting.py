@@ -5,8 +5,8 @@ from hypothesis import given
 
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap
-from streams.windows.tokens.accounting import ANSWER_ROOM, Account, Budget, cumulative, used_tokens
-from tests.fakes.turns import budget, budgets, exchanges, turn, windows
+from streams.windows.tokens.accounting import ANSWER_ROOM, Account, Budget, used_tokens
+from tests.fakes.message_traits import budget, budgets, exchanges, turn, windows
 
 
 def test_messages_and_tokens_are_counted_by_role():
@@ -14,11 +14,6 @@ def test_messages_and_tokens_are_counted_by_role():
     assert account.tokens == {"system": 40, "user": 30, "assistant": 30, "tool": 5}
     assert account.messages == {"system": 1, "user": 3, "assistant": 3, "tool": 1}
     assert (account.total_messages, account.total_tokens) == (8, 105)
-
-
-def test_tokens_add_up_message_by_message():
-    assert cumulative(exchanges(2, tokens=7)) == [7, 14, 21, 28]
-    assert cumulative([]) == []
 
 
 def test_markers_use_tokens_too():
@@ -83,12 +78,32 @@ def test_what_is_below_the_warning_level_is_within_the_limit_and_targets_are_bel
 
 
 @given(windows())
-def test_an_account_sums_to_the_last_of_the_cumulative_counts(turns):
-    assert Account.of(turns).total_tokens == (cumulative(turns) or [0])[-1] == used_tokens(turns)
+def test_an_account_sums_to_the_tokens_used(turns):
+    assert Account.of(turns).total_tokens == used_tokens(turns)
 
 
 @given(budgets())
 def test_up_to_its_calm_tokens_a_budget_is_at_no_level_and_nearly_there(budget):
-    calm = budget.calm_tokens
+    calm = budget.surely_ok_tokens
     assert budget.level(max(0, calm)) == "ok" or calm < 0
     assert budget.level(calm + 4) != "ok"
+
+
+@pytest.mark.parametrize("size", [1_001, 8_192, 200_000])
+@pytest.mark.parametrize("max_tokens", [None, 700, 1_000])
+def test_the_tokens_that_are_told_are_the_least_of_each_level(size: int, max_tokens: int | None):
+    for warning_at, aggressive_at in ((0.8, 0.9), (0.33, 0.5), (0.95, 0.97)):
+        settings = WindowSettings(
+            max_tokens=max_tokens,
+            warning_at=warning_at,
+            aggressive_at=aggressive_at,
+            warning_target=0.2,
+            aggressive_target=0.1,
+        )
+        budget = Budget.of(settings, size)
+        warning, aggressive = budget.warning_at_tokens, budget.aggressive_at_tokens
+        assert (budget.level(warning - 1), budget.level(aggressive - 1)) == (
+            "ok",
+            "warning" if warning < aggressive else "ok",
+        )
+        assert budget.level(warning) in ("warning", "aggressive") and budget.level(aggressive) == "aggressive"

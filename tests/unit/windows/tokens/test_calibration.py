@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from schemas import codec
 from schemas.conversations.windows import Calibration
 from streams.windows.tokens.calibration import (
-    FEWEST_TOKENS,
-    STEEPEST,
+    MAX_RATIO,
+    MIN_TOKENS,
     UNCALIBRATED,
     WEIGHT,
     observe,
@@ -39,13 +39,13 @@ def test_what_a_provider_always_adds_teaches_nothing_about_text():
     assert observe(UNCALIBRATED, 100, 433, fixed=313).ratio == pytest.approx(1.2)
 
 
-@pytest.mark.parametrize(("counted", "billed", "fixed"), [(FEWEST_TOKENS - 1, 500, 0), (100, 0, 0), (100, 313, 313)])
+@pytest.mark.parametrize(("counted", "billed", "fixed"), [(MIN_TOKENS - 1, 500, 0), (100, 0, 0), (100, 313, 313)])
 def test_requests_that_say_nothing_are_left_out(counted, billed, fixed):
     assert observe(Calibration(1.5, 3), counted, billed, fixed) == Calibration(1.5, 3)
 
 
 def test_one_absurd_bill_does_not_spoil_the_ratio():
-    assert observe(UNCALIBRATED, 100, 10**6).ratio == STEEPEST
+    assert observe(UNCALIBRATED, 100, 10**6).ratio == MAX_RATIO
 
 
 def test_a_calibration_can_be_stored():
@@ -58,7 +58,7 @@ def test_any_usage_leaves_a_ratio_within_its_bounds(requests):
     known = UNCALIBRATED
     for counted, billed, fixed in requests:
         known = observe(known, counted, billed, fixed)
-    assert 1.0 <= known.ratio <= STEEPEST
+    assert 1.0 <= known.ratio <= MAX_RATIO
 
 
 KNOWN = {

@@ -61,7 +61,7 @@ def test_a_size_below_one_token_stops_the_start(limits):
     "table", [b"", b"[]", b'{"default": 0, "context_tokens": {}}', b'{"default": 9, "models": {}}']
 )
 def test_a_table_that_does_not_read_as_one_stops_the_start(table):
-    with pytest.raises(Misconfigured, match="table of models' limits"):
+    with pytest.raises(Misconfigured, match="table of model limits"):
         decoded(table)
 
 

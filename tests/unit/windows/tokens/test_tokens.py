@@ -5,10 +5,10 @@ import time
 import pytest
 import tiktoken
 
-from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ToolCall
 from streams.windows.tokens.calibration import MESSAGE_TOKENS
-from streams.windows.tokens.counting import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
+from streams.windows.tokens.counting import CHARACTERS_PER_TOKEN, PIECE_CHARS, TokenCounter, message_tokens
 from tests.fakes.chats import message
 
 
@@ -38,7 +38,7 @@ def test_special_tokens_in_a_text_are_counted_as_text(count):
 def test_a_long_text_is_counted_to_within_a_token_for_each_piece(count, encoding):
     text = "the quick brown fox jumps over the lazy dog. " * 1_000
     exact = len(encoding.encode_ordinary(text))
-    assert exact <= count(text) <= exact + 2 * (len(text) // COUNTED_AT_ONCE + 1)
+    assert exact <= count(text) <= exact + 2 * (len(text) // PIECE_CHARS + 1)
 
 
 def test_a_long_run_without_a_space_is_counted_in_pieces(encoding):
@@ -52,7 +52,7 @@ def test_a_long_run_without_a_space_is_counted_in_pieces(encoding):
     recording = Recording()
     begun = time.process_time()
     assert TokenCounter(recording)("a" * 200_000) >= 200_000 / 16
-    assert recording.longest == COUNTED_AT_ONCE
+    assert recording.longest == PIECE_CHARS
     assert time.process_time() - begun < 20  # in one piece it takes minutes
 
 
@@ -61,7 +61,7 @@ def test_every_character_is_counted_once_whatever_the_length():
         def encode_ordinary(self, text: str) -> list[int]:
             return [0] * len(text)
 
-    for length in (0, 1, COUNTED_AT_ONCE - 1, COUNTED_AT_ONCE, COUNTED_AT_ONCE + 1, 3 * COUNTED_AT_ONCE):
+    for length in (0, 1, PIECE_CHARS - 1, PIECE_CHARS, PIECE_CHARS + 1, 3 * PIECE_CHARS):
         assert TokenCounter(ByCharacter())("x" * length) == length
 
 

@@ -1,14 +1,15 @@
 /** Keys of the API and the audit, for administrators. */
+import { useSearchParams } from "@solidjs/router";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/solid-query";
 import ScrollText from "lucide-solid/icons/scroll-text";
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { me, mayEverywhere } from "../../app/session";
 import { Empty, Failed, Loading } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
-import { Table } from "../Table";
+import { Rows, Table } from "../Table";
 import { w, word } from "../words";
 import { MakeKey } from "./MakeKey";
 
@@ -36,7 +37,7 @@ function Keys() {
       <MakeKey made={() => void changed()} />
       <Table<Key>
         name={w("access.keys")}
-        read={async (signal) => (await answered(api.GET("/v1/keys", { signal }))).keys}
+        read={async (signal) => ({ rows: (await answered(api.GET("/v1/keys", { signal }))).keys })}
         columns={[
           { name: w("access.name"), of: (key) => <><strong>{key.name}</strong> <Show when={key.key_id === me()?.key_id}><span class="badge">{w("access.yours")}</span></Show></> },
           { name: w("access.grants"), of: (key) => <ul><For each={key.grants}>{(grant) => <li>{word("right", grant.right)} <code class="mono">{grant.namespaces}</code></li>}</For></ul> },
@@ -52,10 +53,10 @@ function Keys() {
 }
 
 function Audit() {
-  const [action, setAction] = createSignal("");
+  const [search, setSearch] = useSearchParams<{ action?: string }>();
   const asked = useInfiniteQuery(() => ({
-    queryKey: ["audit", action()],
-    queryFn: ({ signal, pageParam }) => answered(api.GET("/v1/audit", { params: { query: { limit: 50, action: action() || undefined, cursor: pageParam } }, signal })),
+    queryKey: ["audit", search.action],
+    queryFn: ({ signal, pageParam }) => answered(api.GET("/v1/audit", { params: { query: { limit: 50, action: search.action || undefined, cursor: pageParam } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   }));
@@ -63,7 +64,7 @@ function Audit() {
   return (
     <section class="panel-card" aria-label={w("access.audit")}>
       <div class="page-head"><h2>{w("access.audit")}</h2>
-        <label class="with-label"><span class="hint">{w("access.action")}</span><input class="choice" placeholder={w("access.anyAction")} value={action()} maxlength="100" onChange={(event) => setAction(event.currentTarget.value.trim())} /></label>
+        <label class="with-label"><span class="hint">{w("access.action")}</span><input class="choice" placeholder={w("access.anyAction")} value={search.action ?? ""} maxlength="100" onChange={(event) => setSearch({ action: event.currentTarget.value.trim() || undefined }, { replace: true })} /></label>
       </div>
       <p class="hint">{w("access.auditHint")}</p>
       <Switch>
@@ -71,24 +72,28 @@ function Audit() {
         <Match when={asked.isError && !asked.data}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
         <Match when={!entries().length}><Empty icon={<ScrollText />} title={w("access.noAudit")} /></Match>
         <Match when={true}>
-          <div class="table-scroller" tabindex="0" role="region" aria-label={w("access.audit")}>
-            <table>
-              <thead><tr><For each={["when", "who", "did", "to", "details"] as const}>{(name) => <th scope="col">{w(`access.${name}`)}</th>}</For></tr></thead>
-              <tbody>
-                <For each={entries()}>
-                  {(entry) => (
-                    <tr>
-                      <td><Moment at={entry.at} /></td><td>{entry.actor}</td><td>{entry.action}</td><td class="mono">{entry.subject}</td>
-                      <td><Show when={Object.keys(entry.details).length} fallback="–"><details><summary>{w("common.show")}</summary><pre class="prompt" tabindex="0">{JSON.stringify(entry.details, null, 2)}</pre></details></Show></td>
-                    </tr>
-                  )}
-                </For>
-              </tbody>
-            </table>
-          </div>
+          <Rows
+            name={w("access.audit")}
+            rows={entries()}
+            columns={[
+              { name: w("access.when"), of: (entry) => <Moment at={entry.at} /> },
+              { name: w("access.who"), of: (entry) => entry.actor },
+              { name: w("access.did"), of: (entry) => entry.action },
+              { name: w("access.to"), of: (entry) => <span class="mono">{entry.subject}</span> },
+              { name: w("access.details"), of: (entry) => <Details of={entry.details} /> },
+            ]}
+          />
           <Show when={asked.hasNextPage}><button class="button" onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
         </Match>
       </Switch>
     </section>
+  );
+}
+
+function Details(props: { of: Record<string, unknown> }) {
+  return (
+    <Show when={Object.keys(props.of).length} fallback="–">
+      <details><summary>{w("common.show")}</summary><pre class="prompt" tabindex="0">{JSON.stringify(props.of, null, 2)}</pre></details>
+    </Show>
   );
 }

@@ -1,10 +1,10 @@
 /** One dead letter: why it is one, and its record without credentials. */
 import { useQuery } from "@tanstack/solid-query";
-import ArrowLeft from "lucide-solid/icons/arrow-left";
 import { For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Back } from "../../ui/Back";
 import { Failed, Loading } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { Confirm } from "../Confirm";
@@ -19,7 +19,7 @@ export function LetterDetail(props: Props) {
   }));
   return (
     <>
-      <button class="button quiet back" onClick={props.close}><ArrowLeft aria-hidden="true" />{w("common.back")}</button>
+      <Back close={props.close} />
       <Switch>
         <Match when={asked.isPending}><Loading rows={3} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
@@ -29,8 +29,8 @@ export function LetterDetail(props: Props) {
               <Facts letter={letter()} />
               <Show when={mayEverywhere("admin")}>
                 <div class="actions">
-                  <Confirm text={w("letters.replay")} title={w("letters.replayTitle", { count: 1 })} hint={w("letters.replayHint")} disabled={!letter().source} primary act={() => void props.settle("replay")} />
-                  <Confirm text={w("letters.discard")} title={w("letters.discardTitle", { count: 1 })} hint={w("letters.discardHint")} danger act={() => void props.settle("discard")} />
+                  <Confirm text={w("letters.replay")} title={w("letters.replayTitle", { count: number(1) })} hint={w("letters.replayHint")} disabled={!letter().source} primary act={() => void props.settle("replay")} />
+                  <Confirm text={w("letters.discard")} title={w("letters.discardTitle", { count: number(1) })} hint={w("letters.discardHint")} danger act={() => void props.settle("discard")} />
                 </div>
               </Show>
               <Record letter={letter()} />

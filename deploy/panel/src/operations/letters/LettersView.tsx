@@ -7,6 +7,7 @@ import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Rows } from "../../ui/Rows";
 import { Empty, Failed, Loading } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { act } from "../act";
@@ -60,7 +61,7 @@ export function LettersView() {
           <div class="beside" classList={{ "with-detail": !!params.id }}>
             <section class="panel-card letters" aria-label={w("letters.list")}>
               <Show when={mayEverywhere("admin")}><Actions letters={letters()} chosen={chosen()} choose={setChosen} settle={settle} /></Show>
-              <ul class="rows flowing">
+              <Rows label={w("letters.list")}>
                 <For each={letters()}>
                   {(letter) => (
                     <li class="letter-row">
@@ -80,7 +81,7 @@ export function LettersView() {
                     </li>
                   )}
                 </For>
-              </ul>
+              </Rows>
               <Show when={asked.hasNextPage}><button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button></Show>
             </section>
             <section class="panel-card detail-card" aria-label={w("letters.record")}>

@@ -1,7 +1,8 @@
 /** Extraction requests that wait for long, by lane and reason. */
-import { For, Show } from "solid-js";
+import { Show } from "solid-js";
 import { number } from "../../i18n";
 import { Ago } from "../../ui/Time";
+import { Rows } from "../Table";
 import { w, word } from "../words";
 import type { Pipeline } from "./PipelineView";
 
@@ -11,22 +12,17 @@ export function Parked(props: { parked: Pipeline["parked"] }) {
       <h2>{w("pipeline.parked")}</h2>
       <p class="hint">{w("pipeline.parkedHint")}</p>
       <Show when={props.parked.length} fallback={<p>{w("pipeline.noParked")}</p>}>
-        <div class="table-scroller" tabindex="0" role="region" aria-label={w("pipeline.parked")}>
-          <table>
-            <thead>
-              <tr><For each={["reason", "lane", "requests", "batched", "oldest"] as const}>{(name) => <th scope="col">{w(`pipeline.${name}`)}</th>}</For></tr>
-            </thead>
-            <tbody>
-              <For each={props.parked}>
-                {(each) => (
-                  <tr>
-                    <td>{each.reason}</td><td>{word("lane", each.lane)}</td><td>{number(each.requests)}</td><td>{number(each.batched)}</td><td><Ago at={each.oldest_at} /></td>
-                  </tr>
-                )}
-              </For>
-            </tbody>
-          </table>
-        </div>
+        <Rows
+          name={w("pipeline.parked")}
+          rows={props.parked}
+          columns={[
+            { name: w("pipeline.reason"), of: (each) => word("parkedFor", each.reason) },
+            { name: w("pipeline.lane"), of: (each) => word("lane", each.lane) },
+            { name: w("pipeline.requests"), of: (each) => number(each.requests), numeric: true },
+            { name: w("pipeline.batched"), of: (each) => number(each.batched), numeric: true },
+            { name: w("pipeline.oldest"), of: (each) => <Ago at={each.oldest_at} /> },
+          ]}
+        />
       </Show>
     </section>
   );

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/solid-query";
 import TriangleAlert from "lucide-solid/icons/triangle-alert";
 import { For, Match, Show, Switch, type JSX } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
-import { number } from "../../i18n";
+import { named, number } from "../../i18n";
 import { Failed, Loading } from "../../ui/states";
 import { Ago } from "../../ui/Time";
 import { w, word } from "../words";
@@ -32,9 +32,10 @@ export function PipelineView() {
 }
 
 function Shown(props: { pipeline: Pipeline }) {
+  const [search] = useSearchParams<{ ns?: string }>();
   return (
     <>
-      <div class="page-head"><p class="hint grow">{w("pipeline.hint")}</p><A class="button small" href="/follow">{w("trail.title")}</A></div>
+      <div class="page-head"><p class="hint grow">{w("pipeline.hint")}</p><A class="button small" href={`/follow${search.ns ? `?ns=${encodeURIComponent(search.ns)}` : ""}`}>{w("trail.title")}</A></div>
       <Missing parts={props.pipeline.missing} />
       <Figures pipeline={props.pipeline} />
       <Show when={!("stages" in props.pipeline.missing)}><Stages stages={props.pipeline.stages} /></Show>
@@ -93,7 +94,7 @@ function Budget(props: { limits: Pipeline["budget"] }) {
           <For each={props.limits}>
             {(each) => (
               <li class="budget">
-                <strong class="grow">{word("limit", each.limit)}</strong>
+                <strong class="grow">{named("limit", each.limit)}</strong>
                 <span class="meter wide" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(1, each.remains / (each.of || 1))) * 100}%` }} /></span>
                 <span class="hint">{w("pipeline.budgetOf", { remains: number(Math.max(0, each.remains), 2), of: number(each.of, 2) })}</span>
                 <Show when={each.reserved}><span class="hint">{w("pipeline.reserved", { reserved: number(each.reserved, 2) })}</span></Show>

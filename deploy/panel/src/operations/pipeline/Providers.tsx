@@ -21,7 +21,7 @@ export function Providers(props: { providers: Provider[] }) {
               <li>
                 <strong class="grow">{each.provider}</strong>
                 <span class="state" classList={{ good: state(each) === "available", bad: state(each) === "open" || state(each) === "unavailable" }}>{word("breaker", state(each))}</span>
-                <span class="hint">{each.workers === 1 ? w("pipeline.oneWorker") : w("pipeline.workers", { count: number(each.workers) })}, <Ago at={each.at} /></span>
+                <span class="hint">{w("pipeline.workers", { count: number(each.workers) })}, <Ago at={each.at} /></span>
               </li>
             )}
           </For>

@@ -6,11 +6,13 @@ import { mayEverywhere } from "../../app/session";
 import { Failed, Loading } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { w } from "../words";
+import { Compare, Value } from "./Compare";
+import { differences } from "./differences";
 import type { Draft } from "./PolicyForm";
 
 type Put = Shape<"PutPolicy">;
 
-export function History(props: { name: string; take: (draft: Draft) => void }) {
+export function History(props: { name: string; now: Draft; take: (draft: Draft) => void }) {
   const asked = useQuery(() => ({
     queryKey: ["policy-history", props.name],
     queryFn: async ({ signal }) => (await answered(api.GET("/v1/policies/{name}/history", { params: { path: { name: props.name } }, signal }))).changes,
@@ -29,6 +31,8 @@ export function History(props: { name: string; take: (draft: Draft) => void }) {
         <Match when={!asked.data?.length}><p class="hint">{w("policies.noHistory")}</p></Match>
         <Match when={asked.data}>
           {(changes) => (
+            <>
+            <Compare changes={changes()} now={props.now} />
             <ol class="versions">
               <For each={changes()}>
                 {(put, at) => (
@@ -41,6 +45,7 @@ export function History(props: { name: string; take: (draft: Draft) => void }) {
                 )}
               </For>
             </ol>
+            </>
           )}
         </Match>
       </Switch>
@@ -50,12 +55,6 @@ export function History(props: { name: string; take: (draft: Draft) => void }) {
 
 /** What differs from the change before it. */
 function Fields(props: { put: Put; before?: Put }) {
-  const said = (value: unknown) => (value === undefined ? w("policies.default") : JSON.stringify(value));
-  const fields = () => {
-    const now = props.put.policy ?? {}, then = props.before?.policy ?? {};
-    return [...new Set([...Object.keys(now), ...Object.keys(then)])]
-      .filter((name) => name !== "version" && name !== "name" && JSON.stringify(now[name]) !== JSON.stringify(then[name]))
-      .map((name) => ({ name, before: said(then[name]), after: said(now[name]) }));
-  };
-  return <dl class="changes"><For each={fields()}>{(field) => <div><dt class="mono">{field.name}</dt><dd><del>{field.before}</del> → <ins>{field.after}</ins></dd></div>}</For></dl>;
+  const fields = () => differences(props.before?.policy ?? {}, props.put.policy ?? {});
+  return <dl class="changes"><For each={fields()}>{(field) => <div><dt class="mono">{field.name}</dt><dd class="change"><Value of={field.before} as="del" /> → <Value of={field.after} as="ins" /></dd></div>}</For></dl>;
 }

@@ -6,6 +6,7 @@ import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Rows } from "../../ui/Rows";
 import { Empty, Failed, Loading } from "../../ui/states";
 import { w, word } from "../words";
 import { History } from "./History";
@@ -38,7 +39,7 @@ export function PoliciesView() {
           <div class="beside policies" classList={{ "with-detail": !!begun() || !!chosen() }}>
             <section class="panel-card letters" aria-label={w("section.policies")}>
               <Show when={mayEverywhere("admin")}><Begin begin={(draft) => (navigate(to()), setBegun(draft))} /></Show>
-              <ol class="rows flowing"><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></ol>
+              <Rows label={w("section.policies")}><For each={asked.data}>{(each) => <li><Row applied={each} chosen={each.policy.name === name() && !begun()} open={() => open(each.policy.name)} /></li>}</For></Rows>
             </section>
             <section class="panel-card detail-card" aria-label={w("work.policy")}>
               <Show when={begun()} keyed fallback={
@@ -46,7 +47,7 @@ export function PoliciesView() {
                   {(applied) => (
                     <>
                       <PolicyForm draft={applied.policy as Draft} origin={applied.origin} saved={saved} close={() => open()} />
-                      <History name={applied.policy.name} take={setBegun} />
+                      <History name={applied.policy.name} now={applied.policy as Draft} take={setBegun} />
                     </>
                   )}
                 </Show>

@@ -1,10 +1,10 @@
 /** The form of one policy. It is made from the server's schema, and the server says whether it is valid and what it would reach. */
 import { useQuery } from "@tanstack/solid-query";
-import ArrowLeft from "lucide-solid/icons/arrow-left";
 import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
 import { mayEverywhere } from "../../app/session";
 import { number } from "../../i18n";
+import { Back } from "../../ui/Back";
 import { Failed, Loading, reason } from "../../ui/states";
 import { act } from "../act";
 import { Confirm } from "../Confirm";
@@ -48,7 +48,7 @@ export function PolicyForm(props: Props) {
   };
   return (
     <>
-      <button class="button quiet back" onClick={props.close}><ArrowLeft aria-hidden="true" />{w("common.back")}</button>
+      <Back close={props.close} />
       <div class="page-head"><h2>{props.fresh ? w("policies.new") : props.draft.name}</h2><Show when={props.origin}>{(origin) => <span class="badge">{word("origin", origin())}</span>}</Show></div>
       <Show when={props.origin && props.origin !== "topic"}><p class="notice">{w("policies.fromElsewhere")}</p></Show>
       <Show when={props.fresh}>

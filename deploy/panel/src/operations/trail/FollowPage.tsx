@@ -10,10 +10,12 @@ import { Empty, Failed, Loading } from "../../ui/states";
 import { Moment } from "../../ui/Time";
 import { w, word } from "../words";
 import { Step } from "./Step";
+import { useTitle } from "../../ui/title";
 
 type Asked = { conversation?: string; message?: string; ns?: string };
 
 export function FollowPage() {
+  useTitle(() => w("trail.title"));
   const [search] = useSearchParams<Asked>();
   return (
     <div class="page operations">

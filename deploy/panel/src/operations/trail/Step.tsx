@@ -1,7 +1,7 @@
 /** One step of a message on its way. */
 import { For, Show } from "solid-js";
 import type { Shape } from "../../api/client";
-import { named, number } from "../../i18n";
+import { dollars, elapsed, named, number } from "../../i18n";
 import { MemoryLink } from "../../ui/MemoryLink";
 import { Moment } from "../../ui/Time";
 import { w, word } from "../words";
@@ -15,7 +15,7 @@ export function Step(props: { step: TrailStep; began?: string | null }) {
     <li class="version" classList={{ failed: BAD.includes(step().kind), waiting: step().kind === "parked" || step().kind === "asked" }}>
       <p class="facts">
         <strong>{step().kind === "changed" ? named("versions", step().change ?? "") : word("step", step().kind)}</strong>
-        <Show when={step().at} fallback={<span>{w("trail.noTime")}</span>}>{(at) => <><Moment at={at()} /><Show when={props.began}>{(began) => <span class="offset">{offset(began(), at())}</span>}</Show></>}</Show>
+        <Show when={step().at} fallback={<span>{w("trail.noTime")}</span>}>{(at) => <><Moment at={at()} /><Show when={props.began}>{(began) => <span class="offset">+{elapsed(began(), at())}</span>}</Show></>}</Show>
         <Show when={step().later}><span class="badge">{w("trail.later")}</span></Show>
       </p>
       <Show when={step().text}>{(text) => <MemoryLink id={step().memory_id ?? ""}><span dir="auto">{text()}</span></MemoryLink>}</Show>
@@ -27,12 +27,6 @@ export function Step(props: { step: TrailStep; began?: string | null }) {
       </Show>
     </li>
   );
-}
-
-/** How long after the first step. */
-function offset(began: string, at: string): string {
-  const seconds = (new Date(at).getTime() - new Date(began).getTime()) / 1000;
-  return `+${number(seconds, seconds < 10 ? 2 : 0)} s`;
 }
 
 function Facts(props: { step: TrailStep }) {
@@ -51,7 +45,7 @@ function Facts(props: { step: TrailStep }) {
       [w("trail.model"), step.model ? `${step.provider} / ${step.model}` : step.provider],
       [w("trail.proposals"), step.proposals],
       [w("work.tokens"), step.tokens == null ? undefined : number(step.tokens)],
-      [w("work.cost"), step.cost_usd == null ? undefined : number(step.cost_usd, 4)],
+      [w("work.cost"), step.cost_usd == null ? undefined : dollars(step.cost_usd)],
       [w("trail.sequence"), step.sequence],
       [w("trail.event"), step.published == null ? undefined : step.published ? w("trail.published") : w("trail.notPublished")],
       [w("trail.request"), step.request_id],

@@ -1,22 +1,31 @@
 /** What a generation would change in a namespace: the live memory beside the replayed one. */
 import { useSearchParams } from "@solidjs/router";
-import { useQuery } from "@tanstack/solid-query";
+import { useInfiniteQuery } from "@tanstack/solid-query";
+import { diffWords } from "diff";
 import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api, type Shape } from "../../api/client";
+import { moment, named, number } from "../../i18n";
+import { differing } from "../../memories/Versions";
 import { Empty, Failed, Loading } from "../../ui/states";
 import GitCompare from "lucide-solid/icons/git-compare";
 import { w, word } from "../words";
 
+type Difference = Shape<"Difference">;
+const PAGE = 500; // memories that are compared at a time
+
 export function Differences(props: { id: string; close: () => void }) {
   const [search] = useSearchParams<{ ns?: string }>();
   const [same, setSame] = createSignal(false);
-  const asked = useQuery(() => ({
+  const asked = useInfiniteQuery(() => ({
     queryKey: ["differences", props.id, search.ns],
-    queryFn: ({ signal }) =>
-      answered(api.GET("/v1/generations/{generation_id}/differences", { params: { path: { generation_id: props.id }, query: { namespace: search.ns ?? "", limit: 500 } }, signal })),
+    queryFn: ({ signal, pageParam }) =>
+      answered(api.GET("/v1/generations/{generation_id}/differences", { params: { path: { generation_id: props.id }, query: { namespace: search.ns ?? "", limit: PAGE, cursor: pageParam } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
     enabled: !!search.ns,
   }));
-  const shown = () => (asked.data?.differences ?? []).filter((each) => same() || (each.fate !== "same" && each.fate !== "kept"));
+  const compared = () => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.differences) : []);
+  const shown = () => compared().filter((each) => same() || (each.fate !== "same" && each.fate !== "kept"));
   return (
     <section class="panel-card" aria-label={w("work.differences")}>
       <div class="page-head">
@@ -28,7 +37,7 @@ export function Differences(props: { id: string; close: () => void }) {
         <Match when={!search.ns}><p>{w("work.chooseNamespace")}</p></Match>
         <Match when={asked.isPending}><Loading rows={3} /></Match>
         <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
-        <Match when={!shown().length}><Empty icon={<GitCompare />} title={w("work.noDifference")} /></Match>
+        <Match when={!shown().length && !asked.hasNextPage}><Empty icon={<GitCompare />} title={w("work.noDifference")} /></Match>
         <Match when={true}>
           <div class="table-scroller" tabindex="0" role="region" aria-label={w("work.differences")}>
             <table class="sides">
@@ -36,18 +45,60 @@ export function Differences(props: { id: string; close: () => void }) {
               <tbody><For each={shown()}>{(each) => <Row difference={each} />}</For></tbody>
             </table>
           </div>
+          <Show when={asked.hasNextPage}>
+            <p class="hint">{w("work.moreDifferences", { count: number(compared().length) })}</p>
+            <button class="button" disabled={asked.isFetchingNextPage} onClick={() => void asked.fetchNextPage()}>{w("common.more")}</button>
+          </Show>
         </Match>
       </Switch>
     </section>
   );
 }
 
-function Row(props: { difference: Shape<"Difference"> }) {
+function Row(props: { difference: Difference }) {
+  const words = () => (props.difference.fate === "changed" ? diffWords(props.difference.before!.text, props.difference.after!.text) : undefined);
   return (
     <tr>
-      <td><span class="badge">{word("fate", props.difference.fate)}</span><Show when={props.difference.why}><p class="hint">{props.difference.why}</p></Show><Show when={props.difference.fields?.length}><p class="hint">{props.difference.fields!.join(", ")}</p></Show></td>
-      <td dir="auto"><Show when={props.difference.before} fallback="–">{(memory) => <Show when={props.difference.fate === "lost"} fallback={memory().text}><del>{memory().text}</del></Show>}</Show></td>
-      <td dir="auto"><Show when={props.difference.after} fallback="–">{(memory) => <Show when={props.difference.fate === "added"} fallback={memory().text}><ins>{memory().text}</ins></Show>}</Show></td>
+      <td>
+        <span class="badge">{word("fate", props.difference.fate)}</span>
+        <Show when={props.difference.why}><p class="hint">{props.difference.why}</p></Show>
+        <Show when={fieldsOf(props.difference).length}><Fields difference={props.difference} /></Show>
+      </td>
+      <td dir="auto"><Show when={words()} fallback={<Whole memory={props.difference.before} gone={props.difference.fate === "lost"} />}>{(parts) => <For each={parts().filter((part) => !part.added)}>{(part) => <Show when={part.removed} fallback={part.value}><del>{part.value}</del></Show>}</For>}</Show></td>
+      <td dir="auto"><Show when={words()} fallback={<Whole memory={props.difference.after} fresh={props.difference.fate === "added"} />}>{(parts) => <For each={parts().filter((part) => !part.removed)}>{(part) => <Show when={part.added} fallback={part.value}><ins>{part.value}</ins></Show>}</For>}</Show></td>
     </tr>
   );
+}
+
+function Whole(props: { memory?: Difference["before"]; gone?: boolean; fresh?: boolean }) {
+  return (
+    <Show when={props.memory} fallback="–">
+      {(memory) => <Show when={props.gone || props.fresh} fallback={memory().text}>{props.gone ? <del>{memory().text}</del> : <ins>{memory().text}</ins>}</Show>}
+    </Show>
+  );
+}
+
+/** The fields that differ, with both values. */
+function Fields(props: { difference: Difference }) {
+  return (
+    <dl class="changes">
+      <For each={fieldsOf(props.difference)}>{(field) => <div><dt>{named("field", field.name)}</dt><dd dir="auto"><del>{field.before}</del> → <ins>{field.after}</ins></dd></div>}</For>
+    </dl>
+  );
+}
+
+/** Of the fields that the server compared: as the history of a memory shows them, and those that it does not show. */
+function fieldsOf({ before, after, fields }: Difference) {
+  if (!before || !after || !fields) return [];
+  const known = new Map(differing(before, after).map((each) => [each.name as string, each]));
+  const told = (memory: object, name: string) => plain((memory as Record<string, unknown>)[name], name);
+  return fields.filter((name) => name !== "text").map((name) => known.get(name) ?? { name, before: told(before, name), after: told(after, name) });
+}
+
+const DIGITS = 3; // shares that differ by less than the history shows
+
+function plain(value: unknown, name: string): string {
+  if (name === "event_time" && value) return moment(String(value));
+  if (typeof value === "number") return number(value, DIGITS);
+  return (Array.isArray(value) ? value.map(String).join(", ") : String(value ?? "")) || "–";
 }

@@ -21,13 +21,13 @@ export function ReplayView() {
       <Show when={compared()} keyed>{(id) => <Differences id={id} close={() => setCompared(undefined)} />}</Show>
       <Table<Generation>
         name={w("work.generations")}
-        read={async (signal) => (await answered(api.GET("/v1/generations", { signal }))).generations}
+        read={async (signal) => ({ rows: (await answered(api.GET("/v1/generations", { signal }))).generations })}
         columns={[
           { name: w("work.id"), of: (each) => <code class="mono">{each.generation_id}</code> },
           { name: w("common.created"), of: (each) => <Moment at={each.created_at} /> },
           { name: w("common.status"), of: (each) => <><span class="badge">{word("runStatus", each.status)}</span> {each.failure}</> },
           { name: w("work.namespaces"), of: (each) => each.namespaces },
-          { name: w("work.progress"), of: (each) => `${number(each.done)} / ${number(each.conversations)}` },
+          { name: w("work.progress"), of: (each) => `${number(each.done)} / ${number(each.conversations)}`, numeric: true },
           { name: w("work.differences"), of: (each) => <button class="button small" onClick={() => setCompared(each.generation_id)}>{w("work.compare")}</button> },
           { name: w("work.act"), of: (each) => <Show when={mayEverywhere("admin")}><Switching generation={each} /></Show> },
         ]}

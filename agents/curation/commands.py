@@ -1,0 +1,72 @@
+"""Applies a command within the deciding transaction, and stores its outcome."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from agents.curation import outcome_records
+from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
+from agents.curation.rules.apply_command import apply_command, needs_completion, rejected
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion
+from agents.curation.rules.incoming import command_memory_ids
+from agents.curation.rules.kinds import kinds_refused
+from agents.curation.rules.lengths import too_long
+from agents.curation.rules.outcomes import Outcome
+from agents.curation.undoing import change_to_undo, show_hidden_messages
+from schemas.memories.commands import Command
+from schemas.memories.events import Cause
+from schemas.policies.policies import Policy
+from sinks.erasure.purges import Purges
+from sinks.memories.kinds import Kinds
+from sinks.memories.settlements import Settlements
+from sinks.outbox.projector import put_records
+from sinks.postgres.connection import Connection
+from streams.windows.tokens.counting import TokenCount
+
+
+async def decide_command(
+    connection: Connection,
+    command: Command,
+    prepared: DecisionInputs,
+    policy: Policy,
+    now: datetime,
+    embedding_model: str,
+    count_tokens: TokenCount,
+) -> Outcome:
+    """Applies a command that was not applied before, and stores its changes, its outcome, and the event about it.
+
+    An invalid command gets a `rejected` outcome. Raises NeedsInput.
+    """
+    undone, completed_command = await change_to_undo(connection, command), prepared.completed or command
+    text = undone.before.text if undone and undone.before else completed_command.text
+    same = await same_texts(connection, command.namespace, [text] if text else [])
+    ledger = await open_ledger(
+        connection, command.namespace, same, command_memory_ids(completed_command, undone), policy.max_memories
+    )
+    fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
+    length_problem = too_long(completed_command, count_tokens)
+    may_be_completed = length_problem is None and (fenced is None or command.at > fenced)
+    if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
+        known = ledger.find_live(command.memory_id)
+        raise NeedsCompletion(known.reinforcement_count if known else 0)
+    if (refused := length_problem or kinds_refused(completed_command, policy)) is not None:
+        outcome = rejected(ledger, refused)
+    else:
+        vector = prepared.vector(text) if text else None
+        outcome = apply_command(ledger, completed_command, vector, now, undone, fenced)
+    if outcome.status == "rejected" and await show_hidden_messages(connection, command):
+        outcome = Outcome(status="accepted", namespace=command.namespace, sequence=ledger.sequence)
+    most = policy.max_memories if outcome.change in ("created", "restored") else None
+    limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
+    cause = Cause(actor=command.actor, command_id=command.command_id)
+    await close_ledger(connection, ledger, limit, cause, now, embedding_model)
+    outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
+    await _store(connection, command, outcome, now)
+    return outcome
+
+
+async def _store(connection: Connection, command: Command, outcome: Outcome, now: datetime) -> None:
+    if outcome.status == "accepted":
+        await Kinds(connection).keep(command.namespace, command.new_kinds or (), command.actor, now)
+    await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
+    await put_records(connection, command.namespace, outcome_records.command_records(command, outcome, now))

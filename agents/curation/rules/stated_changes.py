@@ -1,0 +1,42 @@
+"""Detects by words of change that a statement ends a memory: replaced, given up, finished, or found."""
+
+from collections.abc import Callable
+from typing import Final
+
+from agents.curation.rules.attribute_values import owners
+from agents.curation.rules.attributes import table
+from agents.curation.rules.cessations import found, given_up
+from agents.curation.rules.meaning import meaning
+from agents.curation.rules.named_things import affirms, is_planned
+from agents.curation.rules.replacements import chosen_instead, corrected, replaced, swapped
+from agents.curation.rules.roles import is_taken_over
+from agents.curation.rules.statement import Statement, statement
+
+
+def change_told(candidate: str, memory: str) -> str | None:
+    """How the candidate ends a memory of the same subject, in a few words; None if it does not."""
+    new, old = statement(candidate), statement(memory)
+    if new.relations != old.relations or owners(candidate) != owners(memory):
+        return None
+    not_yet = not table().not_yet.isdisjoint(new.tokens) and not is_planned(old)
+    if not_yet or new.scope or not affirms(old):
+        return None
+    if subject(new) != subject(old):  # "Der Nutzer hat ..." and "Der Zahnarzt des Nutzers ist ..."
+        return TAKEN_OVER if is_taken_over(candidate, memory, new, old) else None
+    return next((why for why, tells in CHANGES.items() if tells(candidate, memory, new, old)), None)
+
+
+def subject(each: Statement) -> str | None:
+    return each.subject and meaning(each.subject)
+
+
+TAKEN_OVER: Final = "another has its place"
+CHANGES: Final[dict[str, Callable[[str, str, Statement, Statement], bool]]] = {
+    "it is replaced": replaced,
+    "it is corrected": corrected,
+    "something else is planned instead": chosen_instead,
+    TAKEN_OVER: is_taken_over,
+    "it is given up": given_up,
+    "it was looked for, and is found": found,
+    "something else is in its place": swapped,
+}

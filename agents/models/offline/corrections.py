@@ -1,0 +1,70 @@
+"""Corrections that are no sentences: "in 2015. No, 2016". They repeat an earlier statement with another value."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from agents.models.answers.drafts import Draft
+from agents.models.offline.rules.relations import words
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+
+TAKES_BACK: Final = re.compile(
+    r"^\W*(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero|ok|okay)[ ,.!]+){0,3}"
+    r"(?:sorry|oops|whoops|wait|no|nope|nah|i meant?|make that|or rather|correction|scratch that|actually|hang on|my bad|typo"
+    r"|entschuldigung|verzeihung|nein|quatsch|moment|falsch|ich mein(?:e|te)|besser gesagt|korrektur"
+    r"|doch nicht|pardon|non|attends?"
+    r"|je (?:veux|voulais) dire|ou plutôt|erreur|perdón|espera|qui(?:ero|se) decir|mejor dicho|me equivoqué|error)\b|^\*",
+    re.IGNORECASE,
+)
+MAX_WORDS: Final = 12  # of a correction; a longer one is a sentence of its own
+# Forms of values that a correction may replace, the most specific first.
+VALUES: Final = (
+    re.compile(r"\b\d{1,2}[:.]\d{2}\b"),
+    re.compile(r"\b(?:19|20)\d{2}\b"),
+    re.compile(r"(?<![\w:.,-])\d[\d.,-]*(?![\w:])"),
+    re.compile(
+        r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+        r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<=[\w,*] )[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b|(?<=\*)[A-ZÀ-Þ][\w'-]*[a-zà-ÿ]\b"),
+)
+NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
+
+
+def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> Iterator[Draft]:
+    """The drafts that corrections in the slice make of earlier statements of the same person."""
+    cited = {place for each in drafts for place in each.messages}
+    latest: dict[str | None, int] = {}
+    for number, message in enumerate(request.messages, start=1):
+        if message.role != "user":
+            continue
+        before = latest.get(message.user_id)
+        latest[message.user_id] = number
+        if before in cited and number not in cited and is_correction(message):
+            yield from corrected([each for each in drafts if each.messages == [before]], number, message.content)
+
+
+def is_correction(message: SliceMessage) -> bool:
+    return len(message.content.split()) <= MAX_WORDS and TAKES_BACK.match(message.content) is not None
+
+
+def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
+    """The corrected statement: the only one with a single value of the same form as the correction's. Nothing in doubt."""
+    for form in VALUES:
+        new = values(form, correction)
+        if not new:
+            continue
+        having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
+        if len(new) == 1 and len(having) == 1 and having[0][1] != new:
+            draft, old = having[0]
+            text = draft.text.replace(old[0], new[0])
+            if words(text) != words(draft.text):
+                yield structs.replace(draft, text=text, messages=[number], event_time=None, repeats=None)
+        return
+
+
+def values(form: re.Pattern[str], text: str) -> list[str]:
+    return [each for each in dict.fromkeys(form.findall(text)) if each not in NO_VALUE]

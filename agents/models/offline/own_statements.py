@@ -1,0 +1,41 @@
+"""Finds what users say in their own names: without role play, stories, and jokes that they take back."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from agents.models.offline.rules.framing import after_frame, is_role, is_taken_back
+from schemas.extraction.requests import SliceMessage
+
+FRAME_TIMEOUT: Final = timedelta(minutes=30)  # without a message of the person who opened it
+
+
+class RolePlay:
+    """The open frame of one person (a role play or a story), if any."""
+
+    def __init__(self) -> None:
+        self._in_frame_at: datetime | None = None
+        self.latest: int | None = None  # the number of the previous message, which the next one may take back
+
+    def own(self, message: SliceMessage) -> str:
+        """The part of the next message outside of a frame that an earlier message opened."""
+        content = message.content
+        if self._in_frame_at is not None and message.timestamp - self._in_frame_at < FRAME_TIMEOUT:
+            content = after_frame(content) or ""
+        self._in_frame_at = message.timestamp if not content or is_role(content) else None
+        return content
+
+
+def own_statements(messages: Sequence[SliceMessage], before: Sequence[SliceMessage] = ()) -> dict[int, str]:
+    """The user's own words by message number. A message `before` the slice may have opened a frame."""
+    role_plays: dict[str | None, RolePlay] = {}
+    own: dict[int, str] = {}
+    for number, message in enumerate((*before, *messages), 1 - len(before)):
+        if message.role != "user":
+            continue
+        role_play = role_plays.setdefault(message.user_id, RolePlay())
+        if is_taken_back(message.content):
+            own.pop(role_play.latest or 0, None)
+        own[number] = role_play.own(message)
+        role_play.latest = number
+    return {number: content for number, content in own.items() if number > 0 and content}

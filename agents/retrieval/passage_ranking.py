@@ -1,0 +1,188 @@
+"""Ranks passages for a question: by vector similarity and BM25, then by the scores of neighbouring messages. Pure.
+
+The weights were tuned on half of the conversations of two public datasets; deploy/docs/retrieval.md has the results on the
+other half.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.retrieval.passage_bm25 import LONG_WORDS, QuestionWords, WordWeights, bm25
+from agents.retrieval.passage_exchanges import Scores, best_around, in_order, messages_of
+from agents.retrieval.passage_wording import WordingWeights, wording
+from sinks.passages.rows import PassageRow
+
+Span: TypeAlias = tuple[datetime, datetime]
+
+TIME_GRACE: Final = timedelta(days=2)  # people still talk about a day for some days
+
+
+class Weights(Struct, frozen=True, kw_only=True):
+    """Weights of a passage's score.
+
+    Relevance is `nearness` times the vector similarity plus (1 - `nearness`) times the word score; a BM25 score of
+    `words_full` counts as a word score of 1. If the question names a speaker, `named` is the weight of the similarity to the
+    question without the name, within the vector similarity. The other weights are added to the relevance, `asks` is
+    subtracted.
+    """
+
+    nearness: float = 0.6
+    named: float = 0.7
+    words_full: float = 12.0
+    words: WordWeights = WordWeights()
+    asks: float = 0.1
+    length: float = 0.1
+    time: float = 0.25
+    exchange: float = 0.25
+    wording: WordingWeights = WordingWeights()
+
+
+DEFAULT_WEIGHTS: Final = Weights()
+
+
+class CosineScale(Struct, frozen=True, kw_only=True):
+    """The range of an embedding model's cosines. Below `floor`, no passage is related to the question.
+
+    Similarity is scaled to the range of the found cosines, of at least `least_range`. For comparison with memories, cosines
+    from `start` to `start + span` count from 0 to 1, fitted so that models agree.
+    """
+
+    start: float
+    span: float
+    floor: float
+    least_range: float
+
+
+SCALES: Final[Mapping[str, CosineScale]] = {
+    "all-MiniLM-L6-v2-int8": CosineScale(start=-0.20, span=1.20, floor=0.40, least_range=0.35),
+    "e5-small-v2-int8": CosineScale(start=0.70, span=0.20, floor=0.79, least_range=0.10),
+    "bge-small-en-v1.5-int8": CosineScale(start=0.30, span=0.60, floor=0.56, least_range=0.25),
+}
+UNMEASURED: Final = CosineScale(start=0.15, span=0.70, floor=0.0, least_range=0.35)
+MIN_WORD_SHARE: Final = 0.5  # share of the question's total word weight
+
+
+def cosine_scale(embedding_model: str) -> CosineScale:
+    return SCALES.get(embedding_model, UNMEASURED)
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """The best passage of a message. `score` is comparable within one answer. `cosine` is None if the vector index did not
+    return the passage."""
+
+    passage_id: str
+    score: float
+    cosine: float | None
+    words: float
+
+
+class PassageWording(NamedTuple):
+    """The text of a passage, and whether the question names its speaker."""
+
+    text: str
+    is_named: bool
+
+
+def ranked(
+    rows: Sequence[PassageRow],
+    cosines: Mapping[str, float],
+    question: QuestionWords,
+    spans: Sequence[Span],
+    scale: CosineScale,
+    weights: Weights = DEFAULT_WEIGHTS,
+    *,
+    of_named: Mapping[str, float] | None = None,
+) -> list[Ranked]:
+    """One hit per message, best first. `spans` are the times that the question names. `of_named` are cosines to the question
+    without speakers' names, for passages of the named speakers."""
+    rows = in_order(rows)
+    if not rows:
+        return []
+    messages = messages_of(rows)
+    known = np.array([cosines.get(row.passage_id, np.nan) for row in rows])
+    words, all_words = bm25(rows, messages, question, weights.words)
+    if is_unrelated(known, words, all_words, scale):
+        return []
+    speaker_cosines = np.array([(of_named or {}).get(row.passage_id, np.nan) for row in rows])
+    found = ~np.isnan(known) | (words > 0) | ~np.isnan(speaker_cosines)
+    farthest = min(cosines.values(), default=0.0)
+    near = nearness(known, farthest, scale)
+    if of_named:  # a named speaker's passages may all be near: the farthest of all passages sets the scale
+        farthest = min(farthest, *of_named.values())
+        near = (1 - weights.named) * near + weights.named * nearness(speaker_cosines, farthest, scale)
+    known = np.where(np.isnan(known), speaker_cosines, known)
+    scores = relevance(near, words, weights) + preferences(rows, spans, weights)
+    scores = np.where(found, scores, -np.inf)
+    of_messages = np.maximum.reduceat(scores, messages.first_rows)
+    around = best_around(of_messages, messages)[messages.of_row]
+    scores = np.where(found, scores + weights.exchange * np.where(found, around, 0.0), -np.inf)
+    best: dict[int, int] = {}
+    for at in np.argsort(-scores, kind="stable").tolist():
+        if found[at]:
+            best.setdefault(int(messages.of_row[at]), at)
+    return [
+        Ranked(
+            passage_id=rows[at].passage_id,
+            score=float(scores[at]),
+            cosine=None if np.isnan(known[at]) else float(known[at]),
+            words=float(words[at]),
+        )
+        for at in best.values()
+    ]
+
+
+def is_unrelated(known: Scores, words: Scores, all_words: float, scale: CosineScale) -> bool:
+    """Whether no passage is near enough to the question, and none has half of the question's words by weight."""
+    nearest = float(np.nanmax(known)) if not np.isnan(known).all() else -1.0
+    return nearest < scale.floor and float(words.max(initial=0.0)) < max(MIN_WORD_SHARE * all_words, 1e-9)
+
+
+def nearness(known: Scores, farthest: float, scale: CosineScale) -> Scores:
+    """Cosines scaled from 0 (the farthest returned passage, or not returned) to 1 (the nearest). The scale is at least
+    `least_range` wide: cosines that differ little say little."""
+    if np.isnan(known).all():
+        return np.zeros(len(known))
+    span = max(float(np.nanmax(known)) - farthest, scale.least_range)
+    near: Scores = (np.nan_to_num(known, nan=farthest) - farthest) / span
+    return near
+
+
+def relevance(near: Scores, words: Scores, weights: Weights) -> Scores:
+    """Weighted sum of similarity and word score. Word scores are scaled by the best one, at least by `words_full`, so that a
+    match of common words alone counts less."""
+    shares = words / max(weights.words_full, float(words.max(initial=0.0)))
+    total: Scores = weights.nearness * near + (1 - weights.nearness) * shares
+    return total
+
+
+def preferences(rows: Sequence[PassageRow], spans: Sequence[Span], weights: Weights) -> Scores:
+    """Score parts that do not depend on the question's words: a passage gains if it is a statement, has more than a few
+    words, and was said at a time that the question names."""
+    lengths = np.array([len(row.terms) for row in rows])
+    says_more = np.minimum(np.log1p(lengths) / math.log(LONG_WORDS), 1.0)
+    total: Scores = weights.length * says_more - weights.asks * np.array([float(row.asks) for row in rows])
+    return total + weights.time * in_spans([row.said_at for row in rows], spans)
+
+
+def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
+    """1 for each time within one of the spans, or up to GRACE later; else 0."""
+    return np.array([any(start <= at < end + TIME_GRACE for start, end in spans) for at in moments], np.float64)
+
+
+def ranked_by_wording(best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights) -> list[Ranked]:
+    """Adds the preference of its wording to each score, and sorts. Passages without a text are left out."""
+    found = [
+        replace(
+            each,
+            score=each.score + wording(passage.text).preference(weights.wording, is_named=passage.is_named),
+        )
+        for each in best
+        if (passage := wordings.get(each.passage_id)) is not None
+    ]
+    return sorted(found, key=lambda each: -each.score)

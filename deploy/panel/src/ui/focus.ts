@@ -1,0 +1,30 @@
+/** The focus where what had it goes away or is disabled, such as the button of a row that was deleted: the heading of the part of the page
+ * that it was in gets it, or the part itself. Lists whose rows come and go as they scroll see to their own. */
+const PARTS = "section, article, aside, form, main";
+const DIALOG = "[role=dialog], [role=alertdialog]";
+
+function ancestors(of: Element | null): Element[] {
+  return of ? [of, ...ancestors(of.parentElement)] : [];
+}
+
+const isLost = (element?: Element) => !!element && (!element.isConnected || element.matches(":disabled"));
+const isShown = (element: Element) => element.isConnected && element.getClientRects().length > 0;
+
+function give(to: HTMLElement): void {
+  if (!to.hasAttribute("tabindex")) to.tabIndex = -1;
+  to.focus();
+}
+
+export function keepFocus(): void {
+  let path: Element[] = []; // what had the focus last, and all that it was in
+  const check = () => {
+    if (document.activeElement !== document.body || !isLost(path[0]) || path[0]!.matches(".row") || document.querySelector(DIALOG)) return;
+    const part = path.slice(1).find((each) => each.matches(PARTS) && isShown(each));
+    const heading = [...(part?.querySelectorAll("h1, h2, h3") ?? [])].find(isShown);
+    if (part) give((heading ?? part) as HTMLElement);
+  };
+  // Two frames later: the browser takes the focus from what was disabled after the first, and dialogs give it back by then.
+  const seen = new MutationObserver(() => isLost(path[0]) && requestAnimationFrame(() => requestAnimationFrame(check)));
+  seen.observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });
+  document.addEventListener("focusin", (event) => (path = ancestors(event.target as Element)));
+}

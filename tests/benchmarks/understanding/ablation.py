@@ -1,0 +1,123 @@
+"""What each group of rules brings: the development half without it, beside all of them, and its lines.
+
+`python -m tests.benchmarks.understanding.ablation`, some minutes. The table is on stdout, as Markdown.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+from msgspec import structs
+
+from agents.models.offline import own_statements, provider, statements
+from agents.models.offline.rules import rule_engine, standing_findings, standing_instructions
+from agents.models.offline.rules.english_plans import PLANS
+from agents.models.offline.rules.english_preferences import PREFERENCES
+from agents.models.offline.rules.english_projects import PROJECTS
+from agents.models.offline.rules.english_statements import IDENTITY, STATEMENTS
+from agents.models.offline.rules.rule import LanguageRules
+from agents.profile import classification
+from tests.benchmarks.understanding.run import run, told
+from tests.benchmarks.understanding.scenarios import scenarios
+
+RULES: Final = Path(standing_instructions.__file__).parent
+FIGURES: Final = ("contained", "constraints_in_block", "never_kept", "wrong_subject", "junk")
+
+
+def nothing(*_: Any, **__: Any) -> Iterator[Any]:
+    return iter(())
+
+
+def same(text: str) -> str:
+    return text
+
+
+def without(code: str, *rules: Any, **fields: Any) -> Any:
+    """A language without some of its rules."""
+    tongue: LanguageRules = statements.LANGUAGE_RULES[code]
+    left = tuple(each for each in tongue.rules if each not in rules)
+    return patch.dict(statements.LANGUAGE_RULES, {code: structs.replace(tongue, rules=left, **fields)})
+
+
+def silent(code: str) -> Any:
+    return without(code, *statements.LANGUAGE_RULES[code].rules, changes=())
+
+
+# By group: the files that it is in, and what takes it away.
+GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
+    "English: statements": (
+        ("english_statements.py",),
+        lambda: (without("en", *IDENTITY, *STATEMENTS),),
+    ),
+    "English: preferences": (("english_preferences.py",), lambda: (without("en", *PREFERENCES),)),
+    "English: plans": (("english_plans.py",), lambda: (without("en", *PLANS),)),
+    "English: projects": (("english_projects.py",), lambda: (without("en", *PROJECTS),)),
+    "English: changes": (("english_changes.py",), lambda: (without("en", changes=()),)),
+    "German": (("german.py",), lambda: (silent("de"),)),
+    "French": (("french.py",), lambda: (silent("fr"),)),
+    "Spanish": (("spanish.py",), lambda: (silent("es"),)),
+    "limits and wishes: all": (
+        ("standing_instruction*", "standing_classifier.py", "spelling.py"),
+        lambda: (
+            patch.object(standing_findings, "standing_instruction", lambda *_: None),
+            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found: found),
+        ),
+    ),
+    "limits and wishes: classifier": (
+        ("standing_classifier.py",),
+        lambda: (
+            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found: found),
+            patch.object(classification, "part_by_classifier", lambda _: None),
+        ),
+    ),
+    "slips of spelling": (("spelling.py",), lambda: (patch.object(rule_engine, "spelled", same),)),
+    "frames": (
+        ("fram*",),
+        lambda: (
+            patch.object(provider, "own_part", same),
+            patch.object(own_statements, "is_role", lambda _: False),
+            patch.object(standing_findings, "is_unreal", lambda _: False),
+            patch.object(standing_findings, "is_hearsay", lambda _: False),
+        ),
+    ),
+    "corrections by a bare value": (("../amending.py",), lambda: (patch.object(provider, "amended", nothing),)),
+    "what tools and assistants state": (("matter.py",), lambda: (patch.object(provider, "matter", nothing),)),
+}
+
+
+@contextmanager
+def away(patches: Any) -> Iterator[None]:
+    with ExitStack() as stack:
+        for each in patches():
+            stack.enter_context(each)
+        yield
+
+
+def lines(files: tuple[str, ...]) -> int:
+    return sum(len(path.read_text().splitlines()) for name in files for path in sorted(RULES.glob(name)))
+
+
+def figures() -> dict[str, Any]:
+    chosen = scenarios(halves=["development"])
+    found, _ = asyncio.run(run(chosen, "offline"))
+    return told(found, "development")
+
+
+def main() -> int:
+    names = [each.replace("_", " ") for each in FIGURES]
+    sys.stdout.write(f"| without | lines | {' | '.join(names)} |\n|---|---{'|---' * len(names)}|\n")
+    for name, (files, patches) in {"nothing": ((), tuple), **GROUPS}.items():
+        with away(patches):
+            row = figures()
+        cells = [f"{row.get(each, 0)} of {row.get(f'{each}_of', 0)}" for each in FIGURES]
+        sys.stdout.write(f"| {name} | {lines(files)} | {' | '.join(cells)} |\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Parked requests that wait to share a model call, in memory and on PostgreSQL."""
+
+from sinks.extraction.parked import Parked
+from tests.contract.extraction.parking import EARLIER, LONG_S, AnyParking, claimed, share
+
+
+async def companions(parking: AnyParking, first: Parked, most_tokens: int = 1_000, limit: int = 10) -> set[str]:
+    found = await parking.claim_companions(first, "shared", most_tokens, limit, "owner", LONG_S)
+    return {each.request_id for each in found}
+
+
+async def test_those_that_wait_to_share_a_call_come_with_the_first_whose_time_has_come(parking: AnyParking) -> None:
+    await share(parking, "first", wait=EARLIER)
+    await share(parking, "second")
+    await share(parking, "of another", key="other")
+    await share(parking, "put off", reason="budget")
+    (first,) = await parking.claim("live", 10, "owner", LONG_S)
+    assert (first.request_id, first.shares, first.tokens) == ("first", "k", 100)
+    assert await companions(parking, first) == {"second"}
+    assert await companions(parking, first) == set()
+
+
+async def test_no_more_come_than_one_call_holds(parking: AnyParking) -> None:
+    await share(parking, "first", wait=EARLIER)
+    for number in range(4):
+        await share(parking, f"r{number}", tokens=300, enough=10_000)
+    (first,) = await parking.claim("live", 10, "owner", LONG_S)
+    assert len(await companions(parking, first, most_tokens=700)) == 2
+
+
+async def test_no_more_come_than_are_asked_for_and_the_others_still_wait(parking: AnyParking) -> None:
+    await share(parking, "first", wait=EARLIER)
+    for number in range(5):
+        await share(parking, f"r{number}", tokens=1)
+    (first,) = await parking.claim("live", 10, "owner", LONG_S)
+    assert await companions(parking, first, limit=3) == {"r0", "r1", "r2"}
+    assert await companions(parking, first, limit=3) == {"r3", "r4"}
+
+
+async def test_one_that_failed_before_is_not_drawn_along(parking: AnyParking) -> None:
+    await share(parking, "failed", wait=EARLIER)
+    await claimed(parking, "live")
+    await parking.try_again("failed", "owner", LONG_S)
+    await share(parking, "first", wait=EARLIER)
+    (first,) = await parking.claim("live", 10, "owner", LONG_S)
+    assert await companions(parking, first) == set()
+
+
+async def test_those_that_have_enough_together_wait_no_longer(parking: AnyParking) -> None:
+    await share(parking, "first", tokens=600)
+    assert await claimed(parking, "live") == []
+    await share(parking, "of another", tokens=600, key="other")
+    assert await claimed(parking, "live") == []
+    await share(parking, "second", tokens=600)
+    assert sorted(await claimed(parking, "live")) == ["first", "second"]

@@ -1,0 +1,60 @@
+"""What holds for every view: who cannot see, has a phone or prefers the dark can use it, and what others wrote is text."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from tests.api import Api
+from tests.integration.panel import texts
+from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.test_frame import PHONE
+from tests.integration.panel.views import View, listed, views
+from tests.integration.panel.world import Installation
+
+MODES: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "phone": PHONE,
+}
+# Nothing is wider than its place but what scrolls by itself, as tables and rows of chips do.
+TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".page, .scroller, .chosen, .detail, .dialog")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.className || each.tagName)"""
+FOREIGN = "() => document.querySelectorAll(\"a[href^='javascript:' i], iframe, img, object, embed\").length"
+ATTACKED = "() => window.attacked ?? null"
+TEXTS = """() => [document.body.innerText, ...[...document.querySelectorAll("title, textarea, input")]
+    .map((each) => each.value || each.textContent)].join("\\n")"""
+
+
+def test_the_walk_leaves_out_no_view_that_the_sources_list():
+    walked = {each.name for each in views(Installation(Api(), texts.ATTACKS))}
+    assert len(listed()) > 15
+    assert listed() - walked == set()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_view_can_be_read_by_everybody_and_shows_what_others_wrote_as_text(
+    panel_of_everything: Panel, shown: Installation, mode: str
+):
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", context=MODES[mode], admin="*")
+    wrong = {}
+    for view in views(shown):
+        await view.show(tab)
+        wrong[view.name] = [*await found(tab, view), *tab.complaints]
+        tab.complaints.clear()
+    assert {name: each for name, each in wrong.items() if each} == {}
+
+
+async def found(tab: Opened, view: View) -> list[object]:
+    """What is wrong with the view that is open."""
+    page: Page = tab.page
+    wrong: list[object] = [*await tab.serious_findings()]
+    if wide := await page.evaluate(TOO_WIDE):
+        wrong.append(f"wider than its place: {wide}")
+    if await page.evaluate(FOREIGN) or await page.evaluate(ATTACKED) is not None:
+        wrong.append("what others wrote is more than text")
+    if view.foreign and "window.attacked" not in await page.evaluate(TEXTS):
+        wrong.append("what others wrote is not shown")
+    if not (await page.title()).endswith("· memstream"):
+        wrong.append(f"its title is {await page.title()!r}")
+    return wrong

@@ -1,0 +1,135 @@
+"""Every view by keyboard alone: what can be pressed is reached and seen to be reached, and nothing holds the focus but a dialog,
+which gives it back."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.api import a_memory
+from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.views import DIALOG, View, views
+from tests.integration.panel.world import Installation
+
+MOST_STOPS = 400
+# What a key should reach in an element: of radio buttons, tabs and rows one of each group, which arrows go on from.
+REACHABLE = """(root) => [...document.querySelector(root).querySelectorAll(
+        "a[href], button, input, select, textarea, summary, [tabindex]:not([data-focus-trap])")]
+    .filter((each) => !each.disabled && each.tabIndex >= 0 && each.checkVisibility({ visibilityProperty: true }))
+    .filter((each) => each.type !== "radio" || each.checked)
+    .filter((each) => !each.hasAttribute("data-reached"))
+    .map((each) => each.outerHTML.slice(0, 120))"""
+# Where the focus is, and whether that can be seen; undefined once it has left.
+STOP = """(root) => {
+    const now = document.activeElement;
+    if (!document.querySelector(root)?.contains(now) || now.matches(root)) return null;
+    // The browser draws the focus of its day, month and year.
+    const partOfIt = now.type?.startsWith("date") && now === window.lastStop;
+    const again = now.hasAttribute("data-reached") && !partOfIt;
+    window.lastStop = now;
+    now.setAttribute("data-reached", "");
+    const seen = partOfIt || [now, now.nextElementSibling, now.parentElement].some((each) => {
+        const style = each && getComputedStyle(each);
+        return style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    });
+    return { again, wrong: seen ? null : "its focus is not seen: " + now.outerHTML.slice(0, 120) };
+}"""
+
+# The focus is in the dialog and stays where it is: a dialog that has just opened moves it.
+RESTS_IN = """new Promise((done) => {
+    const now = document.activeElement, inside = document.querySelector("%s")?.contains(now);
+    requestAnimationFrame(() => requestAnimationFrame(() => done(inside && now === document.activeElement)));
+})"""
+FORGET = "() => document.querySelectorAll('[data-reached]').forEach((each) => each.removeAttribute('data-reached'))"
+
+
+async def not_reached(tab: Opened, root: str) -> list[str]:
+    """What Tab does not lead to within an element that has the focus, and what is not seen to have it."""
+    await tab.page.evaluate(FORGET)
+    wrong = []
+    for _ in range(MOST_STOPS):
+        await tab.page.keyboard.press("Tab")
+        stop = await tab.page.evaluate(STOP, root)
+        if stop is None or stop["again"]:
+            break
+        wrong += [stop["wrong"]] if stop["wrong"] else []
+    else:
+        wrong.append("Tab never comes to an end")
+    return wrong + await tab.page.evaluate(REACHABLE, root)
+
+
+async def test_every_control_of_every_view_is_reached_and_seen_to_be_reached(
+    panel_of_everything: Panel, shown: Installation
+):
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
+    wrong = {}
+    for view in (each for each in views(shown) if not opens_dialog(each)):
+        await view.show(tab)
+        await tab.page.locator(".skip").focus()
+        await tab.page.keyboard.press("Enter")
+        assert await tab.page.evaluate("document.activeElement.id") == "content"
+        wrong[view.name] = await not_reached(tab, "#content")
+    assert {name: each for name, each in wrong.items() if each} == {}
+
+
+async def test_every_dialog_keeps_the_focus_until_escape_gives_it_back(panel_of_everything: Panel, shown: Installation):
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
+    dialogs = [each for each in views(shown) if opens_dialog(each)]
+    assert len(dialogs) >= 4
+    for view in dialogs:
+        await tab.page.goto(f"{tab.address}/#{view.address()}")
+        opener = tab.page.get_by_role("button", name=view.press[-1], exact=True).first
+        await opener.focus()
+        await tab.page.keyboard.press("Enter")
+        await tab.page.locator(view.shows).first.wait_for()
+        await tab.requires(RESTS_IN % DIALOG)
+        assert await not_reached(tab, DIALOG) == [], view.name
+        assert await tab.page.evaluate("(dialog) => !!document.activeElement.closest(dialog)", DIALOG), view.name
+        await tab.page.keyboard.press("Escape")
+        await expect(tab.page.locator(DIALOG)).to_have_count(0)
+        await expect(opener).to_be_focused()
+
+
+def opens_dialog(view: View) -> bool:
+    return view.shows.startswith("[role=")
+
+
+async def test_a_list_is_one_stop_from_which_arrows_go_on_over_rows_that_were_not_there_before(panel: Panel):
+    panel.api.memories.put(*(a_memory(f"m{n:03}", text=f"Number {n}.", importance=1 - n / 400) for n in range(300)))
+    tab = await panel.signed_in("/memories?ns=app%2Fada", read="app/*")
+    await tab.rows.first.focus()
+    for _ in range(60):
+        await tab.page.keyboard.press("ArrowDown")
+    await expect(tab.rows.filter(has_text="Number 60.")).to_be_focused()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("heading", name="Number 60.")).to_be_visible()
+    await tab.page.keyboard.press("Tab")
+    assert await tab.page.evaluate("!!document.activeElement.closest('.chosen')"), "past the other rows"
+    await tab.page.keyboard.press("Shift+Tab")
+    await expect(tab.rows.filter(has_text="Number 60.")).to_be_focused()
+
+
+async def test_keys_that_come_faster_than_rows_lead_as_far_all_the_same(panel: Panel):
+    panel.api.memories.put(*(a_memory(f"m{n:03}", text=f"Number {n}.", importance=1 - n / 400) for n in range(90)))
+    tab = await panel.signed_in("/memories?ns=app%2Fada", read="app/*")
+    press = """(keys) => keys.forEach((key) => document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))"""
+    await tab.rows.first.focus()
+    await tab.page.evaluate(press, ["ArrowDown"] * 70 + ["k"] * 10)
+    await expect(tab.rows.filter(has_text="Number 60.")).to_be_focused()
+    await expect(tab.rows.filter(has_text="Number 60.")).to_be_in_viewport()
+    await tab.page.evaluate(press, ["ArrowDown"] * 200)
+    await expect(tab.rows.filter(has_text="Number 89.")).to_be_focused()
+
+
+@pytest.mark.parametrize("path", ["/memories", "/conversations", "/operations/letters", "/operations/policies"])
+async def test_where_a_list_gives_way_to_what_is_chosen_the_focus_goes_along_and_comes_back(
+    panel_of_everything: Panel, path: str
+):
+    narrow = {"viewport": {"width": 900, "height": 800}}
+    tab = await panel_of_everything.signed_in(f"{path}?ns=app%2Fada", context=narrow, admin="*")
+    chosen = tab.rows.first
+    await chosen.focus()
+    await tab.page.keyboard.press("Enter")
+    back = tab.page.locator(".back")
+    await expect(back).to_be_focused()
+    await tab.page.keyboard.press("Enter")
+    await expect(chosen).to_be_focused()

@@ -1,0 +1,107 @@
+"""Every view while it waits for the server, when that fails, and when there is nothing to show."""
+
+import asyncio
+
+from playwright.async_api import Route, expect
+
+from tests.api import Api, a_memory
+from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.views import View, listed, views
+from tests.integration.panel.world import Installation
+
+ALWAYS = ("/v1/me", "/v1/namespaces")
+AWAY = '{"title": "Internal Server Error", "status": 500, "detail": "it is away", "request_id": "r-1"}'
+ASKS_NOTHING = {"/data", "/live"}  # what they ask for is told beside the rest, which is there without it
+ODD = r"""() => ["undefined", "NaN", "null", "Invalid Date", "[object"]
+    .filter((each) => document.querySelector("#content").innerText.includes(each))"""
+
+
+def parts(shown: Installation) -> list[View]:
+    return [each for each in views(shown) if each.name in listed() and each.name not in ASKS_NOTHING]
+
+
+async def test_every_view_that_fails_says_so_and_can_be_tried_again(panel_of_everything: Panel, shown: Installation):
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
+    is_away = True
+
+    async def answer(route: Route) -> None:
+        if is_away and not route.request.url.split("?")[0].endswith(ALWAYS):
+            await route.fulfill(status=500, content_type="application/problem+json", body=AWAY)
+        else:
+            await route.fallback()
+
+    await tab.page.route("**/v1/**", answer)
+    wrong = {}
+    for view in parts(shown):
+        is_away = True
+        await tab.page.goto("about:blank")  # what was loaded is forgotten
+        await tab.page.goto(f"{tab.address}/#{view.address()}")
+        await tab.page.get_by_role("alert").first.wait_for()
+        wrong[view.name] = await tab.serious_findings()
+        is_away = False
+        again = tab.page.get_by_role("button", name="Try again")
+        while await again.count():
+            await again.first.click()
+            await tab.requires("!document.querySelector('#content .skeleton')")
+        await tab.page.locator(view.shows).first.wait_for()
+    assert {name: each for name, each in wrong.items() if each} == {}
+    await tab.page.unroute_all(behavior="wait")
+
+
+async def test_a_view_whose_server_is_away_for_a_moment_asks_again_by_itself(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
+    refusals = 1
+
+    async def answer(route: Route) -> None:
+        nonlocal refusals
+        if not refusals:
+            await route.fallback()
+            return
+        refusals -= 1
+        await route.fulfill(status=503, content_type="application/problem+json", body=AWAY.replace("500", "503"))
+
+    await tab.page.route("**/v1/memories?**", answer)
+    await tab.go("/memories", ns="app%2Fada")
+    await expect(tab.rows).to_have_count(1)
+    assert refusals == 0
+    await expect(tab.page.get_by_role("alert")).to_have_count(0)
+    await tab.page.unroute_all(behavior="wait")
+
+
+async def test_every_view_says_that_it_is_loading(panel_of_everything: Panel, shown: Installation):
+    tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
+    answers = asyncio.Event()
+
+    async def answer(route: Route) -> None:
+        if not route.request.url.split("?")[0].endswith(ALWAYS):
+            await answers.wait()
+        await route.fallback()
+
+    await tab.page.route("**/v1/**", answer)
+    for view in parts(shown):
+        answers.clear()
+        await tab.page.goto("about:blank")
+        await tab.page.goto(f"{tab.address}/#{view.address()}")
+        await tab.page.locator("#content [role=status][aria-label=Loading]").first.wait_for()
+        answers.set()
+    await tab.page.locator(view.shows).first.wait_for()
+    await tab.page.unroute_all(behavior="wait")
+
+
+async def test_every_view_of_nothing_says_what_there_would_be(panel: Panel):
+    tab = await panel.signed_in("/memories?ns=app%2Fnobody", admin="*")
+    wrong = {}
+    for view in views(Installation(Api(), ["nothing"])):
+        if view.press or view.name not in listed():
+            continue
+        await tab.page.goto(f"{tab.address}/#{view.address('app/nobody')}")
+        await settled(tab)
+        wrong[view.name] = [*await tab.serious_findings(), *await tab.page.evaluate(ODD)]
+    assert {name: each for name, each in wrong.items() if each} == {}
+
+
+async def settled(tab: Opened) -> None:
+    await tab.requires(
+        "!document.querySelector('.skeleton') && document.querySelector('#content').innerText.length > 20"
+    )

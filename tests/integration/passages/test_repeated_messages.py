@@ -1,0 +1,65 @@
+"""What else a user said of what they asked to have forgotten is found in the index: their own words up to the wish, in bounds."""
+
+from datetime import timedelta
+
+from agents.passages.repeated_messages import RepeatedMessages
+from schemas.extraction.candidates import Source, Wish
+from schemas.replay.shadows import shadow_of
+from sinks.archive.messages import ArchivedMessage
+from sinks.passages.user_messages import MAX_MESSAGES
+from tests.integration.passages.conftest import MONDAY, Said
+from tests.memories import a_memory
+
+ADA = "kitchen/ada"
+TEXT = "User is allergic to peanuts."
+LATER = MONDAY + timedelta(days=1)
+
+
+def source(said: ArchivedMessage, user_id: str | None = "ada") -> Source:
+    message = said.message
+    return Source(conversation_id=message.conversation_id, message_id=message.message_id, user_id=user_id)
+
+
+async def again(said: Said, *of: ArchivedMessage, namespace: str = ADA, user_id: str | None = "ada") -> list[str]:
+    asked = Source(conversation_id="c1", message_id="wish", user_id=user_id, timestamp=LATER)
+    memory = a_memory(TEXT, namespace=namespace, sources=tuple(source(each, user_id) for each in of))
+    async with said.pool.acquire() as connection, connection.transaction():
+        found = await RepeatedMessages().of(connection, namespace, Wish(wish_id="w", message=asked), memory)
+    return sorted(each.message_id for each in found)
+
+
+async def test_the_same_persons_repeats_up_to_the_wish_are_found(said: Said) -> None:
+    first = said.message("I am allergic to peanuts.")
+    repeat = said.message("As I said, I'm allergic to peanuts.", conversation="c2")
+    await said.said(
+        first,
+        repeat,
+        said.message("I'm allergic to peanuts.", conversation="c3", user="bob"),
+        said.message("You are allergic to peanuts, I know.", role="assistant", user=None),
+        said.message("I am allergic to peanuts.", conversation="c4", at=LATER + timedelta(minutes=1)),
+        said.message("My sister is allergic to peanuts.", conversation="c5"),
+        said.message("Peanuts are on the list.", conversation="c5"),
+    )
+    assert await again(said, first) == [repeat.message.message_id]
+
+
+async def test_a_shadow_finds_what_its_namespace_has(said: Said) -> None:
+    repeat = said.message("I'm allergic to peanuts.", conversation="c2")
+    await said.said(repeat)
+    assert await again(said, namespace=shadow_of("0123abcd", ADA)) == [repeat.message.message_id]
+
+
+async def test_without_a_user_only_the_conversation_of_the_wish_counts(said: Said) -> None:
+    here = said.message("I'm allergic to peanuts.", user=None)
+    await said.said(here, said.message("I'm allergic to peanuts.", user=None, conversation="c2"))
+    (namespace,) = {
+        row["namespace"] for row in await said.pool.fetch("SELECT namespace FROM passages WHERE conversation_id = 'c1'")
+    }
+    assert await again(said, namespace=namespace, user_id=None) == [here.message.message_id]
+
+
+async def test_a_bounded_number_of_messages_is_looked_at(said: Said) -> None:
+    await said.said(
+        *(said.message("I'm allergic to peanuts.", conversation=f"n{number}") for number in range(MAX_MESSAGES + 20))
+    )
+    assert len(await again(said)) == MAX_MESSAGES

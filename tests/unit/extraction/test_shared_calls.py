@@ -1,0 +1,279 @@
+"""Short slices of one person's conversations that share a model call: parked until there are enough, asked about once, each with
+an answer and an outcome of its own."""
+
+import asyncio
+from collections import deque
+
+import pytest
+from msgspec import structs
+
+from agents.extraction.extractor import LEASE_S
+from agents.extraction.parked_requests import MAX_MEMBERS, SHARED_TRIES
+from agents.extraction.shared_calls import SHARED
+from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policies
+from tests.fakes.clock import utc
+from tests.slices import MONDAY
+from tests.unit.extraction.extraction_stage import POLICY, Worker, asked, patient
+from tests.unit.extraction.parking_stage import ticked
+
+WAIT_S = POLICY.share_wait_s
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def delivered(worker: Worker, *requests: ExtractionRequest) -> None:
+    batch = await worker.take(*requests)
+    await asyncio.sleep(1)
+    assert batch.acked
+
+
+async def test_requests_that_nobody_waits_for_are_answered_by_one_call_each_for_its_conversation(worker):
+    await delivered(worker, patient(1), patient(2), patient(3))
+    assert {row.parked.reason for row in worker.parking.rows.values()} == {SHARED}
+
+    await ticked(worker, int(WAIT_S) + 3)
+
+    assert worker.provider.asked == {}
+    (together,) = worker.provider.together
+    assert sorted(together) == sorted(patient(each).request_id for each in (1, 2, 3))
+    told = {(batch.conversation_id, each.text) for batch in worker.candidates for each in batch.candidates}
+    assert told == {(f"conversation-{each}", f"together {patient(each).request_id}") for each in (1, 2, 3)}
+    assert len(worker.candidates) == 3 * len(POLICY.namespaces)
+    assert worker.parking.rows == {}
+
+
+async def test_a_request_that_somebody_waits_for_goes_at_once(worker):
+    await worker.take(asked(1))
+    await asyncio.sleep(2)
+    assert worker.provider.asked == {asked(1).request_id: 1}
+    assert worker.parking.rows == {}
+
+
+async def test_a_request_that_somebody_comes_to_wait_for_is_asked_about_at_once_with_those_that_wait(worker):
+    await delivered(worker, patient(1), patient(2))
+    await worker.take(structs.replace(patient(1), may_wait=False))
+    await ticked(worker, 3)
+
+    assert WAIT_S > 3
+    (together,) = worker.provider.together
+    assert sorted(together) == sorted(patient(each).request_id for each in (1, 2))
+    assert len(worker.candidates) == 2 * len(POLICY.namespaces)
+    assert worker.parking.rows == {}
+
+
+async def test_one_alone_waits_no_longer_than_the_policy_says(worker):
+    await delivered(worker, patient(1))
+    await ticked(worker, int(WAIT_S) - 2)
+    assert worker.provider.asked == {}
+    await ticked(worker, 5)
+    assert worker.provider.asked == {patient(1).request_id: 1}
+    assert worker.provider.together == []
+    assert worker.parking.rows == {}
+
+
+async def test_enough_tokens_wait_no_longer(worker):
+    half = POLICY.share_tokens // 4  # in each of two messages
+    long = [
+        structs.replace(each, messages=tuple(structs.replace(said, tokens=half) for said in each.messages))
+        for each in (patient(1), patient(2))
+    ]
+    await delivered(worker, *long)
+    await ticked(worker, 2)
+    assert len(worker.provider.together) == 1
+
+
+async def test_slices_of_a_call_that_is_rejected_are_asked_about_alone_and_only_the_bad_one_is_given_up(worker):
+    worker.provider.together_failures.append(Rejected("refused", "one of them"))
+    worker.provider.failures += [Rejected("refused", "this one")]
+    await delivered(worker, patient(1), patient(2))
+
+    await ticked(worker, int(WAIT_S) + 5)
+
+    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+    assert [control.kind for control in worker.controls] == ["extraction_failed"]
+    assert len(worker.candidates) == len(POLICY.namespaces)
+    assert worker.parking.rows == {}
+
+
+@pytest.mark.parametrize("error", [Retryable("overloaded"), Deferred(MONDAY, "budget")])
+async def test_a_call_that_fails_for_now_is_shared_again_later(worker, error):
+    worker.provider.together_failures.append(error)
+    await delivered(worker, patient(1), patient(2))
+    await ticked(worker, int(WAIT_S) + 12)
+    assert len(worker.provider.together) == 2
+    assert worker.provider.asked == {}
+    assert len(worker.candidates) == 2 * len(POLICY.namespaces)
+    assert worker.parking.rows == {}
+
+
+async def test_a_call_that_keeps_failing_is_taken_apart_so_that_each_gets_its_answer(worker):
+    worker.provider.together_failures.extend([Retryable("timed out")] * 10)
+    await delivered(worker, patient(1), patient(2))
+    await ticked(worker, int(WAIT_S) + 15)
+    assert len(worker.provider.together) == SHARED_TRIES
+    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+    assert worker.parking.rows == {}
+
+
+async def test_no_call_has_more_members_than_one_may_have(worker):
+    await delivered(worker, *map(patient, range(1, MAX_MEMBERS + 4)))
+    await ticked(worker, int(WAIT_S) + 5)
+    assert [len(together) for together in worker.provider.together] == [MAX_MEMBERS, 3]
+    assert worker.parking.rows == {}
+
+
+async def test_what_was_said_before_a_slice_counts_among_the_tokens_of_its_call(worker):
+    earlier = tuple(structs.replace(each, content="x" * 300, tokens=9_000) for each in patient(1).messages)
+    await delivered(worker, patient(1), patient(2, overlap=earlier))
+    alone, after_others = (worker.parking.rows[patient(each).request_id].parked.tokens for each in (1, 2))
+    assert after_others == alone + 200
+
+
+async def test_a_wrong_set_up_gives_all_of_them_back(worker):
+    worker.provider.together_failures.append(Misconfigured("no such model"))
+    await delivered(worker, patient(1), patient(2))
+    with pytest.raises(Misconfigured):
+        await ticked(worker, int(WAIT_S) + 5)
+    await asyncio.sleep(1)
+    assert [row.owner for row in worker.parking.rows.values()] == [None, None]
+
+
+async def test_what_is_erased_while_a_call_is_under_way_is_in_no_answer_and_the_others_are_asked_again(worker):
+    worker.provider.takes_s = 5.0
+    await delivered(worker, patient(1), patient(2, namespaces=("app/user", "app")), patient(3))
+    worker.parking.rows.pop(patient(2).request_id)
+    await ticked(worker, int(WAIT_S) + 1)
+    assert len(worker.provider.together) == 1
+    worker.extractions.fences = {name: utc() for name in patient(1).namespaces}
+    await ticked(worker, 15)
+    assert worker.provider.asked == {}
+    assert [batch.candidates for batch in worker.candidates] == [()] * len(worker.candidates)
+    assert worker.parking.rows == {}
+
+
+async def test_a_worker_that_dies_between_collecting_and_asking_leaves_all_of_them_to_another():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, "worker-2", one.parking)
+    await delivered(one, patient(1), patient(2))
+    await asyncio.sleep(WAIT_S)
+    await one.parking.claim("live", 2, "a dead worker", LEASE_S)
+    await ticked(two, int(LEASE_S) + 5)
+    assert len(two.provider.together) == 1
+    assert len(two.candidates) == 2 * len(POLICY.namespaces)
+    assert one.parking.rows == {}
+
+
+async def test_what_was_answered_before_a_worker_died_is_published_again_and_the_rest_asked_about():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, "worker-2", one.parking)
+    one.publisher.failures += [Retryable("broker away")] * 100
+    await delivered(one, patient(1), patient(2))
+    await ticked(one, int(WAIT_S) + 3)
+    assert len(one.provider.together) == 1
+    await one.resuming.close()
+    two.offset = one.offset
+    await delivered(two, patient(3))
+    await ticked(two, 40)
+    assert two.provider.asked == {patient(3).request_id: 1}
+    assert len({batch.request_id for batch in two.candidates}) == 3
+    assert one.parking.rows == {}
+
+
+async def test_one_that_another_worker_asks_about_does_not_hold_the_others_for_long():
+    one = Worker(name="worker-1")
+    await delivered(one, patient(1), patient(2), patient(3))
+    await one.extractions.lease(patient(2), "another worker", 3_600.0)
+    await ticked(one, int(WAIT_S) + 12)
+    assert [len(together) for together in one.provider.together] == [2]
+    assert set(one.parking.rows) == {patient(2).request_id}
+
+
+async def test_a_store_that_is_away_costs_time_only(worker):
+    worker.extractions.failures["store_answer"] = deque([Retryable("postgres away")])
+    await delivered(worker, patient(1), patient(2))
+    await ticked(worker, int(WAIT_S) + 30)
+    assert worker.parking.rows == {}
+    assert len(worker.candidates) == 2 * len(POLICY.namespaces)
+
+
+class HeldSlots:
+    """All places of a lane taken, so that a call waits for one without bound."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._slots = worker.extractor._calls["live"]
+
+    async def __aenter__(self) -> None:
+        while not self._slots.locked():
+            await self._slots.acquire()
+
+    async def __aexit__(self, *raised: object) -> None:
+        self._slots.release()
+
+
+async def waiting_for_room(worker: Worker, *requests: ExtractionRequest) -> None:
+    await delivered(worker, *requests)
+    await ticked(worker, int(WAIT_S) + 2)
+    assert (worker.provider.together, worker.provider.asked) == ([], {})
+
+
+async def test_what_is_erased_while_the_call_waits_for_room_is_sent_to_no_model(worker):
+    one, two = patient(1), patient(2)
+    async with HeldSlots(worker):
+        await waiting_for_room(worker, one, two)
+        worker.extractions.fences = {name: utc() for name in one.namespaces}
+    await ticked(worker, 10)
+    assert (worker.provider.together, worker.provider.asked) == ([], {})
+    assert worker.parking.rows == {}
+
+
+async def test_what_is_erased_while_the_only_one_that_came_waits_for_room_is_sent_to_no_model(worker):
+    await delivered(worker, patient(1), patient(2))
+    await worker.extractions.lease(patient(2), "another worker", 3_600.0)
+    async with HeldSlots(worker):
+        await ticked(worker, int(WAIT_S) + 10)
+        worker.extractions.fences = {name: utc() for name in patient(1).namespaces}
+    await ticked(worker, 10)
+    assert (worker.provider.together, worker.provider.asked) == ([], {})
+
+
+@pytest.mark.parametrize("changed", [{"note": True}, {"share_wait_s": 0.0}])
+async def test_a_policy_that_forbids_sharing_while_the_call_waits_for_room_has_each_asked_about_alone(worker, changed):
+    async with HeldSlots(worker):
+        await waiting_for_room(worker, patient(1), patient(2))
+        worker.extractor._policies = Policies((structs.replace(POLICY, **changed),))
+    await ticked(worker, 10)
+    assert worker.provider.together == []
+    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+
+
+async def test_a_policy_that_keeps_all_on_this_machine_while_the_call_waits_for_room_is_heeded(worker):
+    async with HeldSlots(worker):
+        await waiting_for_room(worker, patient(1), patient(2))
+        worker.extractor._policies = Policies((structs.replace(POLICY, local_only=True),))
+    await ticked(worker, 10)
+    assert len(worker.provider.together) == 1
+    assert [context.policy.local_only for context in worker.provider.contexts] == [True, True]
+
+
+async def test_a_slice_at_which_the_call_fails_unexpectedly_takes_no_other_down(worker):
+    worker.provider.together_failures.append(ValueError("a mistake"))
+    worker.provider.failures.append(ValueError("the same mistake"))
+    await delivered(worker, patient(1), patient(2))
+    await ticked(worker, int(WAIT_S) + 5)
+    assert [control.kind for control in worker.controls] == ["extraction_failed"]
+    assert len(worker.candidates) == len(POLICY.namespaces)
+    assert worker.parking.rows == {}
+
+
+async def test_a_refusal_of_the_only_one_that_came_is_not_asked_for_twice(worker):
+    await delivered(worker, patient(1), patient(2))
+    await worker.extractions.lease(patient(2), "another worker", 3_600.0)
+    worker.provider.failures.append(Rejected("refused", "this one"))
+    await ticked(worker, int(WAIT_S) + 10)
+    assert worker.provider.asked == {patient(1).request_id: 1}
+    assert [control.kind for control in worker.controls] == ["extraction_failed"]

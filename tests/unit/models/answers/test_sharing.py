@@ -1,0 +1,120 @@
+"""An answer about several conversations: each draft goes to the one whose messages it cites, with that one's numbers."""
+
+import pytest
+from msgspec import structs
+
+from agents.models.answers.shared_answers import check_shared
+from agents.models.answers.summaries import estimated_tokens
+from agents.models.billing import shares
+from agents.models.model_provider import ModelProvider
+from agents.models.port import Usage, merge_contexts
+from agents.models.prompts.questions import extraction_question, shared_question
+from schemas.conversations.messages import Scope
+from schemas.errors import Rejected
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy
+from tests.fakes.calls import FakeCalls
+from tests.slices import knowing, said, slice_of
+
+
+def talk(name: str, *messages: str, before: tuple[str, ...] = ()) -> ExtractionRequest:
+    spoken = [structs.replace(said(text, n), message_id=f"{name}{n}") for n, text in enumerate(messages, 1)]
+    overlap = tuple(structs.replace(said(text, n), message_id=f"{name}-{n}") for n, text in enumerate(before, 1))
+    one = structs.replace(slice_of(*spoken), request_id=name, overlap=overlap)
+    return structs.replace(one, scope=Scope(conversation_id=name, user_id="ada"))
+
+
+TURIN = talk("a", "I live in Turin.", "Hello.", before=("Where do you live?",))
+TEA = talk("b", "I like tea.", "Green tea.", "No, mint.", before=("Hi.", "What do you drink?"))
+
+
+def draft(text: str, *messages: int, **changed: object) -> dict[str, object]:
+    return {"kind": "fact", "text": text, "messages": list(messages), "confidence": 0.9} | changed
+
+
+def checked(*drafts: object):
+    return check_shared(drafts, (TURIN, TEA), knowing(), estimated_tokens)
+
+
+def test_each_draft_goes_to_the_conversation_that_it_cites() -> None:
+    turin, tea = checked(draft("User likes tea.", 3, 4), draft("User lives in Turin.", 1))
+    assert [(each.text, each.message_ids) for each in turin.proposals] == [("User lives in Turin.", ("a1",))]
+    assert [(each.text, each.message_ids) for each in tea.proposals] == [("User likes tea.", ("b1", "b2"))]
+
+
+def test_what_rests_on_several_conversations_goes_to_none_of_them() -> None:
+    turin, tea = checked(draft("User drinks tea in Turin.", 1, 3), draft("User likes tea.", 3))
+    assert (turin.proposals, turin.rejected) == ((), {"conversations": 1})
+    assert [each.text for each in tea.proposals] == ["User likes tea."]
+
+
+def test_what_was_said_before_a_conversation_is_its_own_overlap() -> None:
+    turin, tea = checked(draft("User lives in Rome.", 0), draft("User drinks milk.", -1), draft("User likes x.", -2))
+    assert (turin.rejected, tea.rejected) == ({"overlap": 1}, {"overlap": 2})
+
+
+def test_what_is_no_draft_costs_the_others_nothing() -> None:
+    turin, tea = checked("no draft", draft("User likes tea.", 3), draft("User likes nuts.", 99))
+    assert turin.rejected == {"schema": 1, "provenance": 1}
+    assert [each.text for each in tea.proposals] == ["User likes tea."]
+
+
+def test_a_correction_names_the_draft_of_its_own_conversation() -> None:
+    turin, tea = checked(
+        draft("User lives in Turin.", 1),
+        draft("User likes green tea.", 4),
+        draft("User likes mint tea.", 5, corrects=[1, 2]),
+    )
+    assert [each.corrects for each in turin.proposals] == [()]
+    green, mint = tea.proposals
+    assert (green.corrects, mint.corrects) == ((), (green.number,))
+
+
+def test_the_question_numbers_messages_on_and_shows_known_memories_once() -> None:
+    context = merge_contexts([knowing("User has a dog.", "User is 30."), knowing("User is 30.", "User has a cat.")])
+    assert [memory.text for memory in context.related] == ["User has a dog.", "User is 30.", "User has a cat."]
+
+    question = shared_question((TURIN, TEA), context)
+
+    asked = question.user_prompt
+    assert asked.count("<transcript>\n") == asked.count("<before>\n") == 2
+    lines = [line.split(" ")[0] for line in asked.splitlines() if line.split(" ")[0].lstrip("-").isdigit()]
+    assert lines[len(context.related) :] == ["0", "1", "2", "-2", "-1", "3", "4", "5"]
+    alone = extraction_question(TURIN, context)
+    assert (question.stable, question.policy, question.schema) == (alone.stable, alone.policy, alone.schema)
+    assert (question.payer.namespaces, question.payer.request_id) == (TURIN.namespaces, None)
+
+
+def test_a_long_slice_among_short_ones_is_shown_whole_where_all_have_room() -> None:
+    def sized(name: str, tokens: int) -> ExtractionRequest:
+        request = talk(name, "word " * tokens)
+        return structs.replace(request, messages=tuple(structs.replace(m, tokens=tokens) for m in request.messages))
+
+    requests = [sized("long", 1_900), *(sized(f"short{number}", 100) for number in range(14))]
+    assert "left out" not in shared_question(requests, knowing(), most_tokens=18_337).user_prompt
+    assert "left out" not in shared_question(requests, knowing(), most_tokens=1_900 + 1_400).user_prompt
+    assert shared_question(requests, knowing(), most_tokens=2_400).user_prompt.count("left out") == 1
+
+
+async def test_what_no_call_shows_whole_is_not_asked_together() -> None:
+    provider = ModelProvider(FakeCalls(), most_tokens=10)
+    tea = structs.replace(TEA, messages=tuple(structs.replace(each, tokens=6) for each in TEA.messages))
+    with pytest.raises(Rejected, match="too_long"):
+        await provider.extract_together([(TURIN, knowing()), (tea, knowing())])
+
+
+def test_an_answer_that_mixes_conversations_is_asked_for_once_more() -> None:
+    question = shared_question((TURIN, TEA), knowing(policy=Policy(name="p")))
+    mixed = '{"memories": [{"kind": "fact", "text": "User x.", "messages": [1, 3], "confidence": 1, "importance": 1}]}'
+    assert question.read(mixed) is None
+    assert question.read(mixed.replace("1, 3", "3")) is not None
+
+
+def test_the_shares_of_a_call_add_up_to_what_it_cost() -> None:
+    parts = shares(Usage(input_tokens=1_001, output_tokens=7, cache_read_tokens=3), [400, 0, 200])
+    assert [each.input_tokens for each in parts] == [667, 0, 334]
+    assert [sum(values) for values in zip(*((p.output_tokens, p.cache_read_tokens) for p in parts), strict=True)] == [
+        7,
+        3,
+    ]
+    assert sum(each.output_tokens for each in shares(Usage(output_tokens=5), [0, 0])) == 5

@@ -1,0 +1,36 @@
+"""A correction that is no sentence tells the statement before it again, with the other value."""
+
+import pytest
+
+from agents.models.offline.provider import OfflineProvider
+from tests.slices import knowing, said, slice_of
+
+
+async def kept(*contents: str) -> list[str]:
+    answer = await OfflineProvider().extract(
+        slice_of(*(said(each, place) for place, each in enumerate(contents, 1))), knowing()
+    )
+    return [each.text for each in answer.proposals]
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "text"),
+    [
+        ("Me casé en 2015.", "no no, en 2016", "El usuario se casó en 2016."),
+        ("I have 3 hens.", "sorry, 4", "User has 4 hens."),
+        ("My boss is called Hartmann.", "*Hardtmann", "User's boss is called Hardtmann."),
+    ],
+)
+async def test_the_statement_is_told_with_the_other_value(first: str, correction: str, text: str) -> None:
+    assert text in await kept(first, correction)
+
+
+@pytest.mark.parametrize("answer", ["4", "no, thanks", "no, 4 or 5", "Anne said 4"])
+async def test_what_corrects_nothing_plainly_is_no_correction(answer: str) -> None:
+    assert await kept("I have 3 hens.", answer) == ["User has 3 hens."]
+
+
+async def test_a_sentence_without_its_subject_is_read() -> None:
+    assert await kept("Moved to Bath.") == ["User moved to Bath."]
+    assert await kept("Wohne seit 2019 in Ulm.") == ["Der Nutzer wohnt seit 2019 in Ulm."]
+    assert await kept("Started by Anna, finished by Tom.") == []

@@ -1,0 +1,27 @@
+"""Lasting wishes and limits of the speaker, beside tasks of the moment, general truths, jokes and what is said of others."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from agents.models.offline.provider import OfflineProvider
+from tests.slices import knowing, slice_of
+
+LABELLED: Final[dict[str, list[str]]] = json.loads(Path(__file__).with_name("lasting.json").read_bytes())
+
+
+async def tags(said: str) -> set[str]:
+    proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
+    return {tag for each in proposals for tag in each.tags} & {"directive", "constraint"}
+
+
+@pytest.mark.parametrize("said", LABELLED["once"])
+async def test_a_task_a_general_truth_or_what_is_said_of_others_becomes_no_lasting_wish_or_limit(said: str) -> None:
+    assert await tags(said) == set()
+
+
+@pytest.mark.parametrize("said", LABELLED["lasting"])
+async def test_a_lasting_wish_or_a_limit_of_the_speaker_is_kept(said: str) -> None:
+    assert await tags(said)

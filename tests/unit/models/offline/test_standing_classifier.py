@@ -1,0 +1,107 @@
+"""Limits and wishes that a classifier tells from what only sounds like them: none of these sentences is one that it learnt."""
+
+import pytest
+
+from agents.models.offline.provider import OfflineProvider
+from agents.models.offline.rules.standing_classifier import MEMORY, Scores, model, scores
+from agents.profile.classification import part_of
+from tests.benchmarks.standing.sentences import files, sentences
+from tests.benchmarks.standing.train import hash_of
+from tests.memories import a_memory
+from tests.slices import knowing, slice_of
+
+LIMITS = (
+    "I can't eat anything with pecans in it",
+    "my skin swells from avocado",
+    "we don't have a microwave, only a stove",
+    "Ich vertrage keine Paprika",
+    "je ne digère pas les poivrons",
+    "no puedo comer pimientos",
+)
+WISHES = (
+    "In every reply, add a source.",
+    "À partir de maintenant, réponds en français",
+    "en cada respuesta da la página",
+)
+NEITHER = (
+    "my cousin can't eat anything with pecans in it",
+    "I'm allergic to spreadsheets",
+    "if I were allergic to pecans I'd be careful",
+    "in this reply add a source",
+    "nur diese Mail auf Deutsch bitte",
+    "cette fois réponds en français",
+    "I only have one cousin",
+    "No, I don't.",
+    "write a song about a man who never flies",
+    "Return only the code",
+    "Only the number please",
+    "Just the code, no explanation",
+    "Give only the answer",
+    "Bitte nur den Code",
+    "Nur die Antwort bitte",
+)
+
+
+async def tags(said: str) -> set[str]:
+    proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
+    return {tag for each in proposals for tag in each.tags} & {"directive", "constraint"}
+
+
+def test_the_weights_were_trained_on_the_sentences_and_classes_that_are_here() -> None:
+    trained_on = hash_of(path.read_bytes() for path in files())
+    assert model().trained_on == trained_on, "run `make train-standing`"
+
+
+def test_no_sentence_of_these_tests_was_learnt() -> None:
+    learnt = {each.text.casefold().rstrip(".") for each in sentences()}
+    assert learnt.isdisjoint(said.casefold().rstrip(".") for said in (*LIMITS, *WISHES, *NEITHER))
+
+
+@pytest.mark.parametrize("said", LIMITS)
+async def test_a_limit_that_no_word_of_a_class_names_is_kept_as_one(said: str) -> None:
+    proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
+    told = [a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals]
+    assert "constraint" in {part_of(each) for each in told}
+
+
+@pytest.mark.parametrize("said", WISHES)
+async def test_a_standing_wish_is_kept_as_one(said: str) -> None:
+    assert await tags(said) == {"directive"}
+
+
+@pytest.mark.parametrize("said", NEITHER)
+async def test_what_only_sounds_like_a_limit_or_a_wish_is_kept_as_neither(said: str) -> None:
+    assert await tags(said) == set()
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Nenn mich nie wieder Kleiner", 'Der Nutzer sagte: "Nenn mich nie wieder Kleiner".'),
+        ("appelle-moi toujours Zoé", 'L\'utilisateur a dit : "Appelle-moi toujours Zoé".'),
+        ("always call me Zoe", "User wants the assistant to always call them Zoe."),
+    ],
+)
+async def test_an_order_that_speaks_of_the_user_is_quoted_where_its_verb_would_have_to_change(
+    said: str, text: str
+) -> None:
+    (memory,) = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
+    assert memory.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("User has no elevator.", "constraint"),
+        ("User does not have a car.", None),
+        ("User is no longer vegetarian.", None),
+        ("User bought a car.", None),
+    ],
+)
+def test_the_profile_tells_a_limit_by_what_was_learnt(text: str, part: str | None) -> None:
+    assert part_of(a_memory(text)) == part
+
+
+def test_probabilities_of_a_text_without_known_words_are_those_of_neither() -> None:
+    assert scores("", "en", MEMORY).either < 0.5
+    assert Scores(0.25, 0.5).either == 0.75

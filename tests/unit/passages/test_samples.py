@@ -1,0 +1,51 @@
+"""What a sample of a namespace tells of its words, and for how long it is remembered."""
+
+import struct
+
+from sinks.passages.samples import CACHE_S, MAX_NAMESPACES, Sample, SampleCache, samples
+from tests.fakes.clock import Clock
+
+
+def array(*terms: int) -> bytes:
+    """As PostgreSQL's `array_send` writes it."""
+    header = struct.pack(">5i", 1, 0, 23, len(terms), 1)
+    return header + b"".join(struct.pack(">2i", 4, term) for term in terms)
+
+
+def of(*passages: tuple[int, ...], size: int = 100) -> Sample:
+    rows = [{"namespace": "a", "terms": array(*terms)} for terms in passages]
+    ((_, found),) = samples(rows, {"a": size})
+    return found
+
+
+def test_the_share_of_the_sample_is_taken_for_the_share_of_all():
+    found = of((7, -3), (7,), (5,), (), size=1_000)
+    assert [found.estimate(term) for term in (7, -3, 5, 6)] == [500, 250, 250, 0]
+
+
+def test_a_word_that_a_passage_has_twice_counts_once():
+    assert of((7, 7), (5,)).estimate(7) == 50
+
+
+def test_namespaces_are_told_apart():
+    rows = [{"namespace": "a", "terms": array(1)}, {"namespace": "b", "terms": array(2)}]
+    found = dict(samples(rows, {"a": 10, "b": 20}))
+    assert (found["a"].estimate(1), found["a"].estimate(2), found["b"].estimate(2)) == (10, 0, 20)
+
+
+def test_a_sample_is_forgotten_after_a_while():
+    clock = Clock()
+    remembered = SampleCache(clock)
+    remembered.keep({"a": of((1,))})
+    clock.advance(CACHE_S - 1)
+    assert remembered.of(["a", "b"]).keys() == {"a"}
+    clock.advance(1)
+    assert remembered.of(["a"]) == {}
+
+
+def test_of_many_namespaces_the_latest_samples_are_kept():
+    remembered = SampleCache(Clock())
+    names = [str(number) for number in range(MAX_NAMESPACES + 1)]
+    for name in names:
+        remembered.keep({name: of((1,))})
+    assert sorted(remembered.of(names), key=int) == names[1:]

@@ -1,0 +1,46 @@
+"""Profiles are read anew where a namespace changed, and kept in the process otherwise."""
+
+from agents.profile.profile_reader import Profiles
+from schemas.policies.policies import Policy
+from schemas.profile.profile_settings import ProfileSettings
+from tests.api import NOON, a_memory, words
+from tests.fakes.live import FakeLive
+from tests.fakes.memories import FakeMemories
+
+POLICY = Policy(name="app")
+PEANUTS = a_memory("m1", text="User is allergic to peanuts.")
+
+
+def reading(*memories):
+    stored = FakeMemories(*memories)
+    live = FakeLive(stored)
+    return Profiles(live, words, lambda: NOON), live, stored
+
+
+async def test_a_namespace_without_changes_is_read_once():
+    profiles, live, _ = reading(PEANUTS)
+    first, second = [await profiles.of(("app/ada",), POLICY) for _ in range(2)]
+    assert (first, live.reads) == (second, ["app/ada"])
+
+
+async def test_a_change_is_in_the_next_profile():
+    profiles, _, stored = reading(PEANUTS)
+    before = await profiles.of(("app/ada",), POLICY)
+    stored.put(a_memory("m2", text="User is vegetarian."))
+    after = await profiles.of(("app/ada",), POLICY)
+    assert (len(before.lines), len(after.lines)) == (1, 2)
+    stored.put(a_memory("m1", version=2, status="deleted", text=""))
+    assert [line.memory_ids for line in (await profiles.of(("app/ada",), POLICY)).lines] == [("m2",)]
+
+
+async def test_several_namespaces_make_one_profile():
+    profiles, _, _ = reading(PEANUTS, a_memory("m2", namespace="team", text="User never works on Fridays."))
+    made = await profiles.of(("app/ada", "team", "nobody"), POLICY)
+    assert {line.memory_ids for line in made.lines} == {("m1",), ("m2",)}
+    assert made.namespaces == ("app/ada", "team", "nobody")
+
+
+async def test_a_policy_without_room_reads_nothing():
+    profiles, live, _ = reading(PEANUTS)
+    assert (await profiles.of(("app/ada",), Policy(name="app", profile=ProfileSettings(max_tokens=0)))).text == ""
+    assert live.reads == []

@@ -1,0 +1,217 @@
+"""Settings that a user chose for all their conversations, in the windows of these."""
+
+import asyncio
+from collections.abc import Collection
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from agents.windows.user_choices import CACHE_S
+from schemas.conversations.user_settings import User
+from schemas.conversations.window_choices import WindowChoice
+from schemas.conversations.window_settings import Adjustable, WindowSettings
+from schemas.erasure.erasures import Fence
+from schemas.errors import Retryable
+from schemas.kafka import topics
+from tests.fakes.chats import BEGAN, CONVERSATION, control, in_context
+from tests.fakes.user_settings import FakeUserSettings
+from tests.unit.windows.stage.window_stage import MESSAGES, POLICY, Stage, said
+
+SETTINGS = WindowSettings(max_messages=20, min_recent=2, adjustable=Adjustable(max_messages=(4, 60), min_recent=(2, 9)))
+USER = User(user_id="user", app_id="app")
+FEW = WindowChoice(max_messages=5)
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage(policy=replace(POLICY, window=SETTINGS)).begin()
+
+
+def messages_held(stage: Stage) -> int:
+    return len(in_context(stage.window()))
+
+
+async def test_a_new_conversation_has_what_its_user_chose(stage):
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(*(said(n) for n in range(12)))
+    assert messages_held(stage) <= 5
+    assert stage.window().adjustments.user_settings == FEW
+
+
+async def test_others_have_the_policys(stage):
+    await stage.user_settings.choose(replace(USER, user_id="somebody"), FEW, BEGAN)
+    await stage.say(*(said(n) for n in range(12)))
+    assert messages_held(stage) == 12
+
+
+async def test_a_conversation_of_several_has_the_settings_of_whom_its_messages_named_first(stage):
+    await stage.user_settings.choose(replace(USER, user_id="guest"), FEW, BEGAN)
+    await stage.say(said(0), *(said(n, user_id="guest") for n in range(1, 12)))
+    assert messages_held(stage) == 12
+
+
+async def test_what_was_chosen_for_the_conversation_comes_before_what_its_user_chose(stage):
+    await stage.user_settings.choose(USER, WindowChoice(max_messages=5, min_recent=3), BEGAN)
+    await stage.say(said(0))
+    await stage.tell(control("settings", settings=WindowChoice(max_messages=9)))
+    in_force = stage.terms.now(stage.window()).policy.window
+    assert (in_force.max_messages, in_force.min_recent) == (9, 3)
+    await stage.tell(control("settings", settings=WindowChoice()))
+    assert stage.terms.now(stage.window()).policy.window.max_messages == 5
+
+
+async def test_word_of_another_choice_prunes_a_context_at_once(stage):
+    await stage.say(*(said(n) for n in range(12)))
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.tell(control("user_settings"))
+    assert messages_held(stage) <= 5
+
+
+async def test_without_word_the_next_message_after_some_seconds_brings_the_choice(stage):
+    await stage.say(*(said(n) for n in range(12)))
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(said(12))
+    assert messages_held(stage) == 13
+    stage.clock.advance(CACHE_S)
+    await stage.say(said(13))
+    assert messages_held(stage) <= 5
+
+
+class Overtaken(FakeUserSettings):
+    """Answers the first question once it is let: with what held when it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.let = asyncio.Event(), asyncio.Event()
+
+    async def chosen_by(self, users: Collection[User]) -> dict[User, WindowChoice]:
+        found = await super().chosen_by(users)
+        if not self.reached.is_set():
+            self.reached.set()
+            await self.let.wait()
+        return found
+
+
+async def test_a_look_up_that_ends_late_does_not_take_back_a_choice_that_was_told_meanwhile(stage):
+    await stage.say(*(said(n) for n in range(12)))
+    stage.clock.advance(CACHE_S)
+    slow = Overtaken()
+    stage.users._store = slow
+    saying = asyncio.create_task(stage.say(said(12)))
+    await slow.reached.wait()
+    stage.clock.advance(0.5)
+    await slow.choose(USER, FEW, BEGAN)
+    await stage.tell(control("user_settings"))
+    slow.let.set()
+    await saying
+    assert stage.window().adjustments.user_settings == FEW
+    assert messages_held(stage) <= 5
+
+
+async def test_where_too_many_users_are_known_those_of_the_batch_stay(stage, monkeypatch):
+    monkeypatch.setattr("agents.windows.user_choices.MAX_CACHED", 2)
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(said(0, conversation_id="c1"), said(1, conversation_id="c2", user_id="ada"))
+    await stage.say(said(2), said(3, conversation_id="c3", user_id="bob"))
+    assert stage.window().adjustments.user_settings == FEW
+    assert stage.user_settings.asked == 2
+    assert len(stage.users._known) == 2
+
+
+async def test_users_are_looked_up_once_while_what_is_known_is_fresh_and_never_where_nothing_may_be_chosen(stage):
+    for n in range(10):
+        await stage.say(said(n))
+    assert stage.user_settings.asked == 1
+    strict = await Stage(policy=POLICY).begin()
+    await strict.say(said(0))
+    assert strict.user_settings.asked == 0
+
+
+async def test_a_user_chooses_by_an_event_and_one_that_comes_late_changes_nothing(stage):
+    await stage.say(*(said(n) for n in range(12)))
+    chosen = control("user_settings", settings=FEW, at=BEGAN + timedelta(seconds=9))
+    await stage.tell(chosen, control("user_settings", settings=WindowChoice(), at=BEGAN))
+    assert messages_held(stage) <= 5
+    assert (await stage.user_settings.chosen_for(USER)) == FEW
+
+
+async def test_word_to_a_window_that_is_gone_is_nothing_and_a_choice_there_is_a_dead_letter(stage):
+    await stage.tell(control("user_settings"), control("user_settings", settings=FEW))
+    await stage.checkpoint()
+    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    assert ("memstream-reason", b"no_window") in letter.headers
+    assert stage.user_settings.kept == {}
+
+
+async def test_a_choice_in_a_conversation_that_names_no_user_is_a_dead_letter(stage):
+    await stage.say(said(0, user_id=None))
+    await stage.tell(control("user_settings", settings=FEW), control("user_settings"))
+    await stage.checkpoint()
+    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    assert ("memstream-reason", b"no_user") in letter.headers
+
+
+async def test_a_choice_outlives_a_crash_without_a_question(stage):
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(said(0))
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    again = await Stage(stage.app.broker, stage.clock, replace(POLICY, window=SETTINGS)).begin()
+    assert again.terms.now(again.window()).policy.window.max_messages == 5
+    assert again.user_settings.asked == 0
+
+
+async def test_a_window_does_not_begin_while_its_user_cannot_be_looked_up(stage):
+    stage.user_settings.failures.append(Retryable("PostgreSQL is down"))
+    batch = stage.batch(MESSAGES, [said(0)])
+    with pytest.raises(Retryable):
+        await stage.agent.handle(batch)
+    await stage.agent.handle(batch)
+    assert messages_held(stage) == 1
+
+
+async def test_a_window_goes_on_with_the_choice_that_it_has_while_users_cannot_be_looked_up(stage):
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(said(0))
+    stage.clock.advance(CACHE_S)
+    stage.user_settings.failures.append(Retryable("PostgreSQL is down"))
+    await stage.say(*(said(n) for n in range(1, 12)))
+    assert stage.window().adjustments.user_settings == FEW
+    assert messages_held(stage) <= 5
+    await stage.user_settings.choose(USER, WindowChoice(max_messages=7), BEGAN)
+    await stage.say(said(12))
+    assert stage.user_settings.asked == 1, "an outage is not asked about at each batch"
+    stage.clock.advance(CACHE_S)
+    await stage.say(said(13))
+    assert stage.window().adjustments.user_settings == WindowChoice(max_messages=7)
+
+
+async def test_in_an_outage_a_window_keeps_the_choice_that_another_worker_gave_it_since(stage):
+    await stage.say(said(0))
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    other = Stage(stage.app.broker, stage.clock, replace(POLICY, window=SETTINGS))
+    other.offsets = stage.offsets
+    await other.begin()
+    await other.user_settings.choose(USER, FEW, BEGAN)
+    await other.say(said(1))
+    await other.checkpoint()
+    await other.app.end_epoch()
+    await stage.begin()
+    stage.clock.advance(CACHE_S)
+    stage.user_settings.failures.append(Retryable("PostgreSQL is down"))
+    await stage.say(said(2))
+    assert stage.window().adjustments.user_settings == FEW
+
+
+async def test_an_erasure_of_the_user_takes_the_choice_from_windows_and_it_does_not_come_back(stage):
+    await stage.user_settings.choose(USER, FEW, BEGAN)
+    await stage.say(said(0), said(1, user_id="guest"))
+    stage.user_settings.kept.clear()  # as the erasure does
+    fence = Fence(BEGAN + timedelta(seconds=60))
+    await stage.tell(control("erase", at=fence.at, users=("user",)))
+    assert stage.window().adjustments.user_settings is None
+    await stage.say(said(70, user_id="guest"))
+    assert stage.window().adjustments.user_settings is None
+    assert stage.window().head.scope.conversation_id == CONVERSATION

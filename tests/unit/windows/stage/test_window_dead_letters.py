@@ -1,0 +1,65 @@
+"""Records that the window stage cannot use become dead letters, and the rest goes on."""
+
+import json
+
+import pytest
+
+from agents.dead_letters.writer import dead_letter_headers
+from schemas import codec
+from schemas.kafka import topics
+from tests.fakes.chats import control, ended
+from tests.unit.windows.stage.window_stage import CONTROL, ENDED, PARTITION, Stage, said
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage().begin()
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
+)
+async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on(stage, value, reason):
+    batch = await stage.say(said(1), value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    assert letter.value == value
+    assert dead_letter_headers(letter.headers)["reason"] == reason
+    assert dead_letter_headers(letter.headers)["offset"] == "1"
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
+    assert batch.acked
+
+
+@pytest.mark.parametrize("depth", [50, 300, 1_000])
+async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_letter(stage, depth):
+    called = json.loads(codec.encode(said(1, role="assistant")))
+    called["tool_calls"] = [{"id": "c", "name": "n", "arguments": "HERE"}]
+    value = json.dumps(called).replace('"HERE"', "[" * depth + "]" * depth).encode()
+    await stage.say(value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    letters = [effect.value for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    kept = [m.message_id for request in stage.requests for m in request.messages]
+    assert (letters, kept) in [([value], ["m2"]), ([], ["m1", "m2"])]
+    assert depth > 100 or letters == []
+
+
+@pytest.mark.parametrize("topic", [ENDED, CONTROL])
+async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
+    await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
+    await stage.checkpoint()
+    assert [dead_letter_headers(effect.headers)["reason"] for effect in stage.app.broker.effects] == [
+        "undecodable",
+        "invalid",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
+async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
+    await stage.tell(control(kind))
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    (letter,) = stage.app.broker.effects
+    assert dead_letter_headers(letter.headers)["reason"] == "no_window"
