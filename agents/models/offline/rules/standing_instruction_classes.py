@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-BETWEEN: Final = r"\W+(?:[\w'’-]+\W+){0,5}?"  # up to five words
+BETWEEN: Final = r"\W++(?:\w[\w-]*+\W++){0,5}?"  # up to five words; possessive, so that "1-1-1-…" is read one way only
 ANY_LETTERS: Final = r"[\w'’-]{0,30}"  # bounded: a search in a long run of letters takes linear time
 TABLE: Final = Path(__file__).with_name("standing_instructions.json")
 # Words of the patterns alone, and no features of the classifier, which is trained on the table.
