@@ -15,6 +15,7 @@ from msgspec import Struct, convert
 
 FILE = Path(__file__).parent / "unit" / "curation" / "rules" / "labelled_pairs.json"
 TOPICS = FILE.with_name("topics.txt")
+RULE_PAIRS = FILE.with_name("pairs")
 CHANGES = FILE.with_name("change_pairs.json")
 
 Label = Literal["duplicate", "refinement", "contradiction", "related", "unrelated"]
@@ -40,6 +41,18 @@ def changes() -> list[Pair]:
     """Further pairs for endings: half of the statements report a change, the others something that is compatible with the
     memory. Written from general knowledge after the rules of attributes and before those of words of change."""
     return convert(json.loads(CHANGES.read_text(encoding="utf-8")), list[Pair])
+
+
+def rule_pairs(section: str) -> Iterator[tuple[str, str]]:
+    """Memory and statement of the lines `memory | statement` below `[section]`, of all files. Lines with `#` are comments."""
+    for path in sorted(RULE_PAIRS.glob("*.txt")):
+        current = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("["):
+                current = line
+            elif current == f"[{section}]" and not line.startswith("#"):
+                memory, statement = line.split(" | ")
+                yield memory, statement
 
 
 def topics() -> list[Pair]:

@@ -28,6 +28,7 @@ from agents.curation.rules.decision_inputs import (
     DecisionInputs,
     NeedsCompletion,
     NeedsImportances,
+    NeedsRelations,
     NeedsVector,
     NeedsVerdicts,
 )
@@ -52,6 +53,7 @@ from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy, PolicySelector
+from sinks.comparison.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
@@ -70,8 +72,8 @@ class Curator:
     """Decides about parts and commands, each exactly once, also after redelivery.
 
     `concurrency` bounds the deciding transactions. `ends` returns the ends of the messages topic, for erasures. `said_again`
-    finds other messages with the content of a forgotten memory. Without a `resolver` no model compares candidates with
-    memories.
+    finds other messages with the content of a forgotten memory. `comparer` finds memories that candidates end, beside the
+    rules. Without a `resolver` no language model compares candidates with memories.
 
     Every method returns once the outcome is committed and projected. It raises Retryable if Postgres, Qdrant, Kafka or the
     embedder fails, possibly after the commit: a repeated call then finds the outcome and completes the projection.
@@ -89,6 +91,7 @@ class Curator:
         editor: Editor,
         *,
         resolver: Resolver | None = None,
+        comparer: Comparer | None = None,
         ends: Ends | None = None,
         erasures: BeginErasures | None = None,
         said_again: FindRepetitions | None = None,
@@ -104,6 +107,7 @@ class Curator:
         self._compactor = compactor
         self._editor = editor
         self._resolver = resolver
+        self._comparer = comparer
         self._erasures = erasures
         self._said_again = said_again
         self._count_tokens = count_tokens
@@ -203,7 +207,11 @@ class Curator:
         batch: CandidateBatch | None = None,
     ) -> Outcome:
         """Calls `decide` until no input is missing. Fetches missing inputs without holding a lock."""
-        prepared = DecisionInputs(vectors=vectors, verdicts={} if self._resolver is None else None)
+        prepared = DecisionInputs(
+            vectors=vectors,
+            verdicts={} if self._resolver is None else None,
+            relations={} if self._comparer is None else None,
+        )
         for _ in range(MAX_ATTEMPTS):
             try:
                 return await decide(prepared)
@@ -218,6 +226,10 @@ class Curator:
                 assert self._resolver is not None
                 verdicts = await self._resolver.resolve(batch, missing.candidates, missing.memories, policy)
                 prepared = replace(prepared, verdicts=verdicts)
+            except NeedsRelations as missing:
+                assert self._comparer is not None
+                relations = await self._comparer.compare(missing.pairs)
+                prepared = replace(prepared, relations=dict(zip(missing.pairs, relations, strict=True)))
             except NeedsCompletion as missing:
                 assert command is not None, "only commands are completed"
                 references = missing.repeated + await self._times_read(command.memory_id)

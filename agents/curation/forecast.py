@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agents.curation.editor import Editor
 from agents.curation.parts import settle_candidates
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVector
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVector
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcomes import Ruling
 from agents.curation.rules.scrubbing import scrub_wishes
@@ -17,13 +17,14 @@ from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy
+from sinks.comparison.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.port import VectorIndex
 
-MAX_ATTEMPTS: Final = 4  # of one decision: for importances, and for a missing vector
+MAX_ATTEMPTS: Final = 4  # of one decision: for importances, comparisons, and a missing vector
 
 
 class ForecastResult(Struct, frozen=True):
@@ -42,13 +43,20 @@ class Forecast:
     """
 
     def __init__(
-        self, pool: Pool, vectors: VectorIndex, embedder: Embedder, editor: Editor, clock: Callable[[], datetime]
+        self,
+        pool: Pool,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        editor: Editor,
+        clock: Callable[[], datetime],
+        comparer: Comparer | None = None,
     ) -> None:
         self._pool = pool
         self._vectors = vectors
         self._embedder = embedder
         self._editor = editor
         self._clock = clock
+        self._comparer = comparer
         self._ledgers: dict[str, Ledger] = {}
 
     async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
@@ -59,13 +67,21 @@ class Forecast:
         if not (texts or batch.wishes):
             return ForecastResult((), ())
         embedded = await self._embedder.embed(texts)
-        prepared = DecisionInputs(vectors=dict(zip(texts, embedded, strict=True)), verdicts={})
+        prepared = DecisionInputs(
+            vectors=dict(zip(texts, embedded, strict=True)),
+            verdicts={},
+            relations={} if self._comparer is None else None,
+        )
         for _ in range(MAX_ATTEMPTS):
             try:
                 return await self._decide_once(batch, policy, prepared)
             except NeedsImportances as missing:
                 rated = await self._editor.rate(missing.candidates, batch.namespace, policy)
                 prepared = replace(prepared, importances=rated)
+            except NeedsRelations as missing:
+                assert self._comparer is not None
+                relations = await self._comparer.compare(missing.pairs)
+                prepared = replace(prepared, relations=dict(zip(missing.pairs, relations, strict=True)))
             except NeedsVector as missing:
                 (vector,) = await self._embedder.embed([missing.text])
                 prepared = replace(prepared, vectors={**prepared.vectors, missing.text: vector})

@@ -19,7 +19,8 @@ from agents.curation.part_inputs import (
     remaining_allowance,
 )
 from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVerdicts
+from agents.curation.rules.comparing import pairs_to_compare
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVerdicts
 from agents.curation.rules.incoming import (
     contradicted_ids,
     corrected_ids,
@@ -81,6 +82,10 @@ async def settle_candidates(
     await load_judged(connection, ledger, prepared)
     comparable = [[each for each in near if each.score >= limits.comparable] for near in neighbours]
     candidates = with_verdicts(ledger, candidates, comparable, prepared, policy, foreign)
+    if prepared.relations is None and (
+        pairs := pairs_to_compare(ledger, candidates, neighbours, prepared.vectors, limits.comparable)
+    ):
+        raise NeedsRelations(pairs)
     named = await load_named(connection, vectors.embedding_model, ledger, candidates)
     allowance = await remaining_allowance(connection, batch, policy, ledger)
     notes = await load_notes(connection, batch, ledger) if policy.note and allowance is not None else ()
@@ -137,6 +142,7 @@ class _Part:
             cosines,
             note,
             corrected,
+            self.prepared.relations or {},
         )
         if self.allowance is not None:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)

@@ -32,8 +32,10 @@ def part_of(memory: Memory) -> Part | None:
 
 
 def part_by_text(memory: Memory, labels: set[str]) -> Part | None:
-    """Classifies by the words of the text."""
+    """Classifies by the words of the text. What other people need or want is looked up on demand."""
     text = memory.text
+    if lexicon.OTHERS.search(text):
+        return None
     if lexicon.NAME.search(text):
         return "name"
     if lexicon.ANSWERING.search(text):

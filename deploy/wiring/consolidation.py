@@ -10,6 +10,7 @@ from agents.windows.terms import WindowTerms
 from deploy.wiring import models
 from deploy.wiring.stage_parts import Wiring, now
 from sinks.archive.messages import Archive
+from sinks.comparison.port import Comparer
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
@@ -20,7 +21,7 @@ from sinks.vectors.qdrant import Vectors
 TICK_S = 1.0
 
 
-def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer) -> None:
     """Adds the background tasks, which run until the wiring's resources close."""
     pool, resources = wiring.pool, wiring.resources
     leading = Leadership(pool, "scheduler", wiring.worker)
@@ -29,7 +30,7 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
     wiring.chores.add("consolidation", TICK_S, scheduler.tick)
 
     def forecast() -> Forecast:
-        return Forecast(pool, vectors, embedder, Editor(provider), now)
+        return Forecast(pool, vectors, embedder, Editor(provider), now, comparer)
 
     dry_runs = DryRunAgent(
         DryRuns(pool), extraction_services(wiring, provider, embedder, vectors), forecast, wiring.worker, now

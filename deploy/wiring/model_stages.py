@@ -37,6 +37,8 @@ from deploy.wiring.stage_parts import Wiring, now
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.usage import UsageRecords
+from sinks.comparison.onnx import OnnxComparer
+from sinks.comparison.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.erasure.erasures import Erasures
 from sinks.extraction.answers import Extractions
@@ -78,11 +80,13 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
     await refuse_a_lost_index(wiring.pool, vectors)
     await vectors.ensure_collection()
     provider = model_provider(wiring)
+    comparer = OnnxComparer()
+    wiring.resources.callback(comparer.close)
     if "extraction" in stages:
         await add_extraction(wiring, provider, embedder, vectors)
-        consolidation.add(wiring, provider, embedder, vectors)
+        consolidation.add(wiring, provider, embedder, vectors, comparer)
     if "curation" in stages:
-        await add_curation(wiring, provider, embedder, vectors)
+        await add_curation(wiring, provider, embedder, vectors, comparer)
 
 
 async def refuse_a_lost_index(pool: Pool, vectors: Vectors) -> None:
@@ -194,7 +198,9 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes,
     )
 
 
-async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+async def add_curation(
+    wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer
+) -> None:
     measured = MeasuredProvider(provider, wiring.meters)
     projector = Projector(wiring.pool, vectors, wiring.outbox)
     ends, kept = partial(message_ends, wiring.settings), Erasures(wiring.pool)
@@ -208,6 +214,7 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         Compactor(measured, embedder),
         Editor(measured),
         resolver=Resolver(measured, Resolutions(wiring.pool), now),
+        comparer=comparer,
         ends=ends,
         said_again=RepeatedMessages(),
         erasures=ErasureWishes(ErasureService(kept, ends, now), kept, now),

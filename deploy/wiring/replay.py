@@ -30,6 +30,7 @@ from schemas.kafka.records import Publisher
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan
 from sinks.budgets.ledger import Ledger
+from sinks.comparison.onnx import OnnxComparer
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
 from sinks.extraction.calibrations import Calibrations
@@ -119,6 +120,8 @@ async def replayer(parts: ReplayParts, generation: Generation, before: Policies)
         calibrations=calibrations,
     )
     parts.resources.push_async_callback(extractor.close)
+    comparer = OnnxComparer()
+    parts.resources.callback(comparer.close)
     curator = Curator(
         pool,
         parts.vectors,
@@ -129,6 +132,7 @@ async def replayer(parts: ReplayParts, generation: Generation, before: Policies)
         Compactor(provider, parts.embedder),
         Editor(provider),
         resolver=Resolver(provider, Resolutions(pool), now),
+        comparer=comparer,
         said_again=RepeatedMessages(),
         concurrency=settings.curation_concurrency,
     )

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.curation.rules.attribute_values import owners
+from agents.curation.rules.comparing import REASON, is_replaced
 from agents.curation.rules.conflicts import conflict
 from agents.curation.rules.guards import objection
 from agents.curation.rules.normalise import normalise
@@ -16,6 +17,7 @@ from agents.curation.rules.uncertainty import doubt
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
+from sinks.comparison.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
 MODEL: Final = "the candidate contradicts it"
@@ -36,9 +38,10 @@ def contradicted_memories(
     near: Sequence[Scored],
     comparable: float,
     corrected: Collection[str] = (),
+    relations: Mapping[Pair, Relation] | None = None,
 ) -> tuple[tuple[EndedMemory, ...], str | None]:
-    """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find.
-    Also the objection of the first guard.
+    """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find or
+    the comparison of both statements. Also the objection of the first guard.
 
     `named` and `near` are live memories; `cosines` has the known cosines of named ones. Two statements with a cosine of at
     least `comparable` may be about the same. Memories in `corrected` end unless they say the same.
@@ -56,9 +59,13 @@ def contradicted_memories(
     for each in near:
         if each.memory.memory_id in found or each.memory.memory_id in (candidate.repeats, candidate.refines):
             continue
-        if is_outweighed(candidate, each.memory):
+        if is_outweighed(candidate, each.memory) or can_hold_beside(candidate, each.memory):
             continue
-        if not can_hold_beside(candidate, each.memory) and (why := conflict(candidate.text, each.memory.text)):
+        why = conflict(candidate.text, each.memory.text)
+        if why is None and is_replaced(candidate, each.memory, relations or {}):
+            guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
+            why = REASON if guard is None else None
+        if why is not None:
             found[each.memory.memory_id] = EndedMemory(each.memory, why)
     return tuple(found.values()), objected
 

@@ -12,6 +12,7 @@ from schemas.extraction.candidates import Candidate
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
+from sinks.comparison.port import Pair, Relation
 from sinks.vectors.port import Vector
 
 Plan: TypeAlias = Sequence[PlannedStep]
@@ -20,7 +21,8 @@ Plan: TypeAlias = Sequence[PlannedStep]
 class DecisionInputs(Struct, frozen=True, kw_only=True):
     """`vectors` are by text, `importances` and `verdicts` by candidate id. Candidates without a result are missing in them.
 
-    `plan`, `importances`, `verdicts` and `completed` (the command with its missing fields) are None until they are fetched.
+    `relations` are those of memories and candidates that were compared. `plan`, `importances`, `verdicts`, `relations` and
+    `completed` (the command with its missing fields) are None until they are fetched.
     """
 
     vectors: Mapping[str, Vector]
@@ -28,6 +30,7 @@ class DecisionInputs(Struct, frozen=True, kw_only=True):
     importances: Mapping[str, Fraction] | None = None
     completed: Command | None = None
     verdicts: Mapping[str, Verdict] | None = None
+    relations: Mapping[Pair, Relation] | None = None
 
     def vector(self, text: str) -> Vector:
         """Raises NeedsVector."""
@@ -59,6 +62,14 @@ class NeedsVerdicts(NeedsInput):
         super().__init__(f"{len(candidates)} candidates to be compared with {len(memories)} memories")
         self.candidates = tuple(candidates)
         self.memories = tuple(memories)
+
+
+class NeedsRelations(NeedsInput):
+    """Candidates should be compared with nearby memories."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        super().__init__(f"{len(pairs)} pairs of statements to be compared")
+        self.pairs = tuple(pairs)
 
 
 class NeedsCompletion(NeedsInput):

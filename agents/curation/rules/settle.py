@@ -31,6 +31,7 @@ from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
+from sinks.comparison.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 
@@ -48,6 +49,7 @@ def settle(
     cosines: Mapping[str, float] | None = None,
     note: Memory | None = None,
     corrected: Sequence[str] = (),
+    relations: Mapping[Pair, Relation] | None = None,
 ) -> Ruling:
     """Decides about a candidate and enters the changes into the ledger. `found` are the nearest memories of the vector
     index.
@@ -55,7 +57,8 @@ def settle(
     `vector_of` returns the vectors of other texts; `cosines` has the known cosines of memories that the model named. Without
     `may_create` the conversation has reached its number of memories: a candidate that would create one is dropped, or
     rewrites the conversation's `note`, if it has one. `corrected` are memories with statements that the candidate corrects:
-    those that this slice created end without further evidence.
+    those that this slice created end without further evidence. `relations` are those of memories and candidates that a model
+    compared.
     """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
@@ -74,7 +77,9 @@ def settle(
     named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None]
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
     own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
-    ended, objected = contradicted_memories(candidate, named, known, nearest, thresholds.comparable, own)
+    ended, objected = contradicted_memories(
+        candidate, named, known, nearest, thresholds.comparable, own, relations or {}
+    )
     decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
     if creates_memory(decision) and not may_create:
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")

@@ -47,7 +47,8 @@ event is. valid_from, valid_until: when a state begins and ends, if said. ISO 86
 decisions; 0.5 tastes, habits; 0.3 trifles.
 7. Of a known memory that is spoken of: repeats if said again, refines if added to, supersedes all that no longer hold. \
 corrects: places in your list, from 1, of memories that this one takes back.
-8. tags: one to three words. context: why or when it holds, if said. Leave out fields that do not apply.
+8. tags: one to three words; "constraint" for a limit of the speaker that no answer may ignore, "directive" for a lasting wish \
+about answers. context: why or when it holds, if said. Leave out fields that do not apply.
 """
 
 USERS_ONLY: Final = (

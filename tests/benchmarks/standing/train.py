@@ -33,7 +33,7 @@ from tests.benchmarks.standing.sentences import Sentence, files, sentences
 SETS: Final = frozenset({"personas", "personas_fr", "synthetic_personas", "companion"})
 FOLDS: Final = 5
 RIDGE: Final = 1e-5
-WEIGHT_OF_PUBLIC: Final = 0.25
+WEIGHT_OF_PUBLIC: Final = 1.0
 STEPS_OF_DESCENT: Final = 300
 RATE: Final = 0.3
 POSSIBLE: Final = frozenset({"constraint", "directive", "health", "allergy", "diet"})

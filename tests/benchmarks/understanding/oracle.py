@@ -18,7 +18,7 @@ Known = Callable[[str], Awaitable[Sequence[Memory]]]
 
 class Oracle(OfflineProvider):
     """`known` tells the memories of an app. With `hints` it names what a candidate contradicts, refines or repeats, as far as a
-    memory says it; without them curation must find it."""
+    memory says it, and tags limits and standing wishes as the prompt asks; without them curation and profile must find it."""
 
     def __init__(self, scenario: Scenario, known: Known, *, hints: bool) -> None:
         super().__init__()
@@ -57,6 +57,7 @@ class Oracle(OfflineProvider):
             message_ids=(f"m{each.of}",),
             confidence=0.9,
             importance=0.6,
+            tags=self._tags(each),
             language=language_of(each.text),
             number=number + 1,
             corrects=tuple(other + 1 for other in each.contradicts) if self._hints else (),
@@ -64,6 +65,14 @@ class Oracle(OfflineProvider):
             **also_ended(ended[1:]),
             **times(each),
         )
+
+    def _tags(self, each: Proposed) -> tuple[str, ...]:
+        """The prompt's tag of a limit or standing wish, where the scenario wants the statement in the prompt for any question."""
+        always = self._hints and any(
+            gold.always and statement.says(each.text) for gold, statement in self._scenario.gold
+        )
+        tag = "directive" if each.kind == "preference" else "constraint"
+        return (tag,) if always else ()
 
     def _memory(self, number: int | None, known: Sequence[Memory]) -> str | None:
         """The memory that holds what an earlier candidate said: by its words, else by its message."""

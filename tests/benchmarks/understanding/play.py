@@ -32,6 +32,7 @@ from schemas.memories.memories import Memory, Status
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Found, Query
+from sinks.comparison.onnx import OnnxComparer
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText
 from sinks.memories.live import LiveMemories
@@ -55,11 +56,12 @@ PAUSES_S: Final = (1.0, 5.0, 15.0, 40.0)
 
 
 class Stage(Struct, frozen=True):
-    """What all scenarios share: a database, an index and an embedder."""
+    """What all scenarios share: a database, an index, an embedder, and what compares statements; None: rules alone."""
 
     pool: Pool
     vectors: FakeVectors
     embedder: OnnxEmbedder
+    comparer: OnnxComparer | None
 
     async def known(self, app: str, people: Sequence[str]) -> dict[str, tuple[Memory, ...]]:
         """The memories of each person, of any status."""
@@ -78,6 +80,7 @@ class Stage(Struct, frozen=True):
             Compactor(provider, self.embedder),
             Editor(provider),
             resolver=Resolver(provider, Resolutions(self.pool), clock.now),
+            comparer=self.comparer,
         )
 
     def recall(self, policy: Policy, clock: "Clock") -> Recall:
@@ -183,10 +186,11 @@ def tokens(text: str) -> int:
 
 
 @asynccontextmanager
-async def stage() -> AsyncIterator[Stage]:
+async def stage(*, compare: bool = True) -> AsyncIterator[Stage]:
     with (
         tempfile.TemporaryDirectory(prefix="bench-understanding-") as directory,
         closing(packaged_embedder()) as embedder,
+        closing(OnnxComparer()) as comparer,
     ):
         postgres = EmbeddedPostgres(Path(directory) / "postgres")
         await postgres.start()
@@ -194,7 +198,7 @@ async def stage() -> AsyncIterator[Stage]:
             await migrate(postgres.dsn)
             pool = await connect(postgres.dsn)
             try:
-                yield Stage(pool, FakeVectors(embedding_model=embedder.model), embedder)
+                yield Stage(pool, FakeVectors(embedding_model=embedder.model), embedder, comparer if compare else None)
             finally:
                 await pool.close()
         finally:

@@ -34,7 +34,7 @@ ProviderOf = Callable[[Scenario], Provider]
 
 
 async def run(
-    chosen: Sequence[Scenario], provider: str, *, resolve: bool = False
+    chosen: Sequence[Scenario], provider: str, *, resolve: bool = False, compare: bool = True
 ) -> tuple[list[tuple[Scenario, Measured]], float]:
     """Each scenario that could be played with its measures, in the given order, and the seconds that it took to play all."""
     places = asyncio.Semaphore(AT_ONCE)
@@ -47,7 +47,7 @@ async def run(
                 sys.stderr.write(f"{scenario.kind}/{scenario.id}\tnot played\t{exc}\n")
                 return None
 
-    async with stage() as on, asking(provider, on) as provider_of:
+    async with stage(compare=compare) as on, asking(provider, on) as provider_of:
         began = time.monotonic()
         found = await asyncio.gather(*(played(each, on, provider_of) for each in chosen))
         at_the_end = sorted((one for one in found if one is not None), key=lambda one: one.scenario.over)
@@ -116,6 +116,12 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-understanding", description=__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, default="offline")
     parser.add_argument("--resolve", action="store_true", help="ask what candidates are to memories near them (policy)")
+    parser.add_argument(
+        "--rules-alone",
+        dest="compare",
+        action="store_false",
+        help="no model compares candidates with memories near them",
+    )
     parser.add_argument("--half", choices=HALVES, help="both unless told otherwise")
     parser.add_argument("--kind", action="append", default=[], help="only scenarios of these kinds")
     parser.add_argument("--figure", action="append", default=[], help="show only failures of these figures")
@@ -128,7 +134,7 @@ def main(argv: list[str]) -> int:
     chosen = scenarios(options.kind, halves)
     if options.provider in ORACLES:
         chosen = tuple(each for each in chosen if each.oracle)
-    found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve))
+    found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve, compare=options.compare))
     for failure in failures(found, options.figure):
         sys.stderr.write(line(failure))
     figures_of = {half: told(found, half) for half in halves}
@@ -137,6 +143,7 @@ def main(argv: list[str]) -> int:
     whole = {
         "provider": options.provider,
         "resolve": options.resolve,
+        "compare": options.compare,
         "not_played": len(chosen) - len(found),
         "embedder": MEMORY_DEFAULT.name,
         "took_s": round(took_s, 1),

@@ -67,7 +67,7 @@ def heeded(tongue: LanguageRules, sentence: str, said_at: datetime, found: list[
     if any(is_standing(each) for each in found):
         is_doubtful = scored.either < DOUBTFUL and all(map(is_standing, found))
         return doubted(tongue, plain, found) if is_doubtful else found
-    if scored.either < SURE:
+    if scored.either < SURE or len(plain.split()) > standing_instructions.LONGEST_WORDS:
         return found
     sort: Sort = "limit" if scored.limit >= scored.wish else "wish"
     if sort == "wish" and not is_lasting(tongue, plain, scored.wish):

@@ -30,10 +30,10 @@ REACTIONS: Final = {
     "es": "puedo_(?:caminar|andar|estar_de_pie)_(?:mucho|lejos|muy_lejos)",
 }
 MEDICINES: Final = {
-    "en": "nsaids? metformin thyroxine levothyroxine *pril eliquis xarelto",
-    "de": "marcumar* eliquis xarelto *formin *pril *sartan *prazol l-thyrox* levothyrox* sertralin methotrexat",
-    "fr": "préviscan eliquis xarelto *formine *pril *sartan *prazole levothyrox sertraline méthotrexate",
-    "es": "sintrom eliquis xarelto *formina *pril *sartán *prazol levotiroxina sertralina metotrexato",
+    "en": "nsaids? metformin thyroxine levothyroxine *lapril *napril *ipril *opril *epril eliquis xarelto",
+    "de": "marcumar* eliquis xarelto *formin *lapril *napril *ipril *opril *epril *sartan *prazol l-thyrox* levothyrox* sertralin methotrexat",
+    "fr": "préviscan eliquis xarelto *formine *lapril *napril *ipril *opril *epril *sartan *prazole levothyrox sertraline méthotrexate",
+    "es": "sintrom eliquis xarelto *formina *lapril *napril *ipril *opril *epril *sartán *prazol levotiroxina sertralina metotrexato",
 }
 
 

@@ -70,7 +70,7 @@ async def test_a_limit_is_read_in_its_language(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "text"),
     [
-        ("We only have one car", "User and others only have one car."),
+        ("We only have an electric stove", "User and others only have an electric stove."),
         ("I don't have a car", "User does not have a car."),
     ],
 )

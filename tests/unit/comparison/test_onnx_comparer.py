@@ -1,0 +1,60 @@
+"""The model that compares two statements: what it takes to end, to repeat and to leave another."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from sinks.comparison.onnx import OnnxComparer
+from sinks.comparison.port import Pair
+
+ENDS = (
+    Pair("User lives in Berlin.", "User moved to Lyon last month."),
+    Pair("User drives a Golf.", "User sold the Golf and rides a bike to work."),
+    Pair("User is married to Karl.", "User and Karl got divorced."),
+    Pair("The release is planned for 15 May.", "The release was moved to 1 June because QA found issues."),
+)
+HOLDS = (
+    Pair("User lives in Berlin.", "User's brother moved to Lyon last month."),
+    Pair("User drives a Golf.", "User test-drove a Zoe on Saturday."),
+    Pair("User likes jazz.", "User likes techno."),
+    Pair("User drinks coffee.", "User replaced the coffee machine."),
+)
+SAME = (Pair("User lives in Berlin.", "User's home is in Berlin."),)
+
+
+@pytest.fixture(scope="module")
+def comparer() -> Iterator[OnnxComparer]:
+    with closing(OnnxComparer()) as made:
+        yield made
+
+
+@pytest.mark.parametrize("pair", ENDS)
+async def test_a_replaced_statement_ends(comparer: OnnxComparer, pair: Pair) -> None:
+    (found,) = await comparer.compare([pair])
+    assert found.ends > max(found.holds, found.same)
+
+
+@pytest.mark.parametrize("pair", HOLDS)
+async def test_a_statement_about_something_else_leaves_it(comparer: OnnxComparer, pair: Pair) -> None:
+    (found,) = await comparer.compare([pair])
+    assert found.holds > max(found.ends, found.same)
+
+
+@pytest.mark.parametrize("pair", SAME)
+async def test_a_statement_in_other_words_is_the_same(comparer: OnnxComparer, pair: Pair) -> None:
+    (found,) = await comparer.compare([pair])
+    assert found.same > max(found.ends, found.holds)
+
+
+async def test_a_relation_does_not_depend_on_the_pairs_of_its_batch(comparer: OnnxComparer) -> None:
+    pairs = [*ENDS, *HOLDS, *SAME, Pair("User " * 400, "A " * 400), Pair("", "")]
+    together = np.array(await comparer.compare(pairs))
+    alone = np.array([(await comparer.compare([each]))[0] for each in pairs])
+    np.testing.assert_allclose(together, alone, atol=1e-4)
+    np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-5)
+
+
+async def test_no_pairs_have_no_relations(comparer: OnnxComparer) -> None:
+    assert await comparer.compare([]) == []
