@@ -21,7 +21,7 @@ from agents.curation.eraser import Ends, Eraser
 from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
 from agents.curation.ledgers import LiveLimit, close_ledger
-from agents.curation.part_inputs import fences_of
+from agents.curation.part_inputs import fences_of, with_relations
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
 from agents.curation.rules.decision_inputs import (
@@ -210,7 +210,7 @@ class Curator:
         prepared = DecisionInputs(
             vectors=vectors,
             verdicts={} if self._resolver is None else None,
-            relations={} if self._comparer is None else None,
+            relations=None if self._comparer is None else {},
         )
         for _ in range(MAX_ATTEMPTS):
             try:
@@ -228,8 +228,7 @@ class Curator:
                 prepared = replace(prepared, verdicts=verdicts)
             except NeedsRelations as missing:
                 assert self._comparer is not None
-                relations = await self._comparer.compare(missing.pairs)
-                prepared = replace(prepared, relations=dict(zip(missing.pairs, relations, strict=True)))
+                prepared = await with_relations(prepared, self._comparer, missing.pairs)
             except NeedsCompletion as missing:
                 assert command is not None, "only commands are completed"
                 references = missing.repeated + await self._times_read(command.memory_id)

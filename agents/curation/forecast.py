@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.curation.editor import Editor
+from agents.curation.part_inputs import with_relations
 from agents.curation.parts import settle_candidates
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVector
 from agents.curation.rules.ledger import Ledger
@@ -24,7 +25,7 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.port import VectorIndex
 
-MAX_ATTEMPTS: Final = 4  # of one decision: for importances, comparisons, and a missing vector
+MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input
 
 
 class ForecastResult(Struct, frozen=True):
@@ -70,7 +71,7 @@ class Forecast:
         prepared = DecisionInputs(
             vectors=dict(zip(texts, embedded, strict=True)),
             verdicts={},
-            relations={} if self._comparer is None else None,
+            relations=None if self._comparer is None else {},
         )
         for _ in range(MAX_ATTEMPTS):
             try:
@@ -80,8 +81,7 @@ class Forecast:
                 prepared = replace(prepared, importances=rated)
             except NeedsRelations as missing:
                 assert self._comparer is not None
-                relations = await self._comparer.compare(missing.pairs)
-                prepared = replace(prepared, relations=dict(zip(missing.pairs, relations, strict=True)))
+                prepared = await with_relations(prepared, self._comparer, missing.pairs)
             except NeedsVector as missing:
                 (vector,) = await self._embedder.embed([missing.text])
                 prepared = replace(prepared, vectors={**prepared.vectors, missing.text: vector})

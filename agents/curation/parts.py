@@ -82,10 +82,10 @@ async def settle_candidates(
     await load_judged(connection, ledger, prepared)
     comparable = [[each for each in near if each.score >= limits.comparable] for near in neighbours]
     candidates = with_verdicts(ledger, candidates, comparable, prepared, policy, foreign)
-    if prepared.relations is None and (
-        pairs := pairs_to_compare(ledger, candidates, neighbours, prepared.vectors, limits.comparable)
-    ):
-        raise NeedsRelations(pairs)
+    if prepared.relations is not None:
+        pairs = pairs_to_compare(ledger, candidates, neighbours, prepared.vector, limits.comparable)
+        if missing := [pair for pair in pairs if pair not in prepared.relations]:
+            raise NeedsRelations(missing)
     named = await load_named(connection, vectors.embedding_model, ledger, candidates)
     allowance = await remaining_allowance(connection, batch, policy, ledger)
     notes = await load_notes(connection, batch, ledger) if policy.note and allowance is not None else ()
@@ -177,12 +177,7 @@ def with_verdicts(
     Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
     """
     if policy.resolve and prepared.verdicts is None:
-        new = [
-            place
-            for place in in_message_order(candidates)
-            if ledger.exact(candidates[place].text) is None
-            and not ledger.knows(ids.memory_id(candidates[place].candidate_id))
-        ]
+        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place])]
         near = [
             [memory for each in found[place] if (memory := ledger.find_live(each.memory_id)) is not None]
             for place in new
@@ -217,10 +212,7 @@ def with_importances(
     unrated = [
         each
         for each in batch.candidates
-        if each.importance is None
-        and ledger.exact(each.text) is None
-        and not ledger.knows(ids.memory_id(each.candidate_id))
-        and not is_erased(each, batch, fenced)
+        if each.importance is None and ledger.is_new(each) and not is_erased(each, batch, fenced)
     ]
     if unrated and policy.complete and prepared.importances is None:
         raise NeedsImportances(unrated)

@@ -32,10 +32,8 @@ def part_of(memory: Memory) -> Part | None:
 
 
 def part_by_text(memory: Memory, labels: set[str]) -> Part | None:
-    """Classifies by the words of the text. What other people need or want is looked up on demand."""
+    """Classifies by the words of the text."""
     text = memory.text
-    if lexicon.OTHERS.search(text):
-        return None
     if lexicon.NAME.search(text):
         return "name"
     if lexicon.ANSWERING.search(text):
@@ -52,7 +50,7 @@ def part_by_text(memory: Memory, labels: set[str]) -> Part | None:
 def part_by_classifier(memory: Memory) -> Part | None:
     """Classifies by what a model learnt from sentences, for wording that no pattern has."""
     language = language_of(memory.text, memory.language)
-    if language is None or is_over(memory) or memory.kind in PASSING_KINDS:
+    if language is None or is_over(memory) or is_of_others(memory) or memory.kind in PASSING_KINDS:
         return None
     scored = scores(memory.text, language, MEMORY)
     if scored.either < MIN_PROBABILITY:
@@ -64,7 +62,13 @@ def is_constraint(memory: Memory) -> bool:
     if lexicon.PROHIBITION.search(memory.text):
         return memory.kind not in PASSING_KINDS
     is_state = lexicon.STATE.search(memory.text) is not None or has_limit(memory.text, memory.language)
-    return is_state and lexicon.OVER.search(memory.text) is None and memory.kind not in PASSING_KINDS
+    holds = lexicon.OVER.search(memory.text) is None and not is_of_others(memory)
+    return is_state and holds and memory.kind not in PASSING_KINDS
+
+
+def is_of_others(memory: Memory) -> bool:
+    """Whether it tells the state of a person outside the household, which is looked up on demand."""
+    return lexicon.OTHERS.search(memory.text) is not None
 
 
 def is_over(memory: Memory) -> bool:

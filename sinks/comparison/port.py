@@ -1,7 +1,7 @@
 """The port of models that compare two statements."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 
 class Pair(NamedTuple):
@@ -19,9 +19,12 @@ class Relation(NamedTuple):
     same: float
 
 
+HOLDS: Final = Relation(ends=0.0, holds=1.0, same=0.0)
+
+
 class Comparer(Protocol):
     """Compares statements about the same person or thing, in English."""
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         """The relation of each pair, in the order of the pairs. A pair's relation does not depend on the other pairs (up to
-        float rounding)."""
+        float rounding). A pair that is too long to be read whole is told to hold."""

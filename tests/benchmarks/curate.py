@@ -28,10 +28,19 @@ from agents.models.offline.provider import OfflineProvider
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from schemas.policies.policies import Policies, Policy
+from sinks.comparison.onnx import OnnxComparer
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.postgres.connection import connect
 from sinks.postgres.migrate import migrate
-from tests.benchmarks.curate_steps import Cpu, Discarding, Spent, TimedEmbedder, TimedProjector, TimedVectors
+from tests.benchmarks.curate_steps import (
+    Cpu,
+    Discarding,
+    Spent,
+    TimedComparer,
+    TimedEmbedder,
+    TimedProjector,
+    TimedVectors,
+)
 from tests.benchmarks.curate_store import Arrivals, seed
 from tests.benchmarks.machine import machine
 from tests.embedders import packaged_embedder
@@ -45,19 +54,23 @@ CANDIDATES = 4  # of a part
 BY_CANDIDATES = (1, 4, 16)
 PARTS = 60
 AT_ONCE = 4  # what a worker decides at once by default
-APART = ("embed", "neighbours", "project")
+APART = ("embed", "compare", "neighbours", "project")
 STEPS = (*APART, "project_to_qdrant", "transaction")  # of `project`, `project_to_qdrant` is a part
 
 
 async def run(sizes: Sequence[int]) -> dict[str, Any]:
     stores = []
-    with tempfile.TemporaryDirectory(prefix="bench-curate-") as directory, closing(packaged_embedder()) as embedder:
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-curate-") as directory,
+        closing(packaged_embedder()) as embedder,
+        closing(OnnxComparer()) as comparer,
+    ):
         postgres, vectors = EmbeddedPostgres(Path(directory) / "pg"), EmbeddedVectors(Path(directory) / "vectors")
         await asyncio.gather(postgres.start(), vectors.start())
         try:
             for size in sizes:
                 for way in ways(size):
-                    async with prepared(postgres.dsn, vectors.url, embedder, way) as bench:
+                    async with prepared(postgres.dsn, vectors.url, embedder, comparer, way) as bench:
                         cpu = Cpu({"worker": os.getpid(), "postgres": postgres.pid, "qdrant": vectors.pid})
                         stores.append(await figures(bench, cpu, way))
                         tell(stores[-1])
@@ -124,7 +137,9 @@ class Bench:
 
 
 @asynccontextmanager
-async def prepared(dsn: str, qdrant_url: str, embedder: OnnxEmbedder, way: Way) -> AsyncIterator[Bench]:
+async def prepared(
+    dsn: str, qdrant_url: str, embedder: OnnxEmbedder, comparer: OnnxComparer, way: Way
+) -> AsyncIterator[Bench]:
     """In a database and a collection of its own."""
     name, spent = str(way), Spent()
     await administer(dsn, f"CREATE DATABASE {name}")
@@ -151,6 +166,7 @@ async def prepared(dsn: str, qdrant_url: str, embedder: OnnxEmbedder, way: Way) 
             now,
             compactor,
             Editor(OfflineProvider()),
+            comparer=TimedComparer(comparer, spent),
             concurrency=AT_ONCE,
         )
         yield Bench(curator, spent, Arrivals(stored, way.namespaces), seeded_s)

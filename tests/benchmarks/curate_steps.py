@@ -12,6 +12,7 @@ import psutil
 from numpy.typing import NDArray
 
 from schemas.kafka.records import Outgoing
+from sinks.comparison.port import Comparer, Pair, Relation
 from sinks.embeddings.port import Embedder
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection
@@ -61,6 +62,18 @@ def own_and_childrens(pid: int) -> float:
     children = [] if pid == os.getpid() else process.children(recursive=True)
     times = [each.cpu_times() for each in (process, *children)]
     return float(sum(each.user + each.system for each in times))
+
+
+class TimedComparer:
+    """Implements sinks.comparison.port.Comparer."""
+
+    def __init__(self, comparer: Comparer, spent: Spent) -> None:
+        self._comparer = comparer
+        self._spent = spent
+
+    async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
+        with self._spent.on("compare"):
+            return await self._comparer.compare(pairs)
 
 
 class TimedEmbedder:

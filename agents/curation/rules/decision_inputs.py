@@ -21,8 +21,8 @@ Plan: TypeAlias = Sequence[PlannedStep]
 class DecisionInputs(Struct, frozen=True, kw_only=True):
     """`vectors` are by text, `importances` and `verdicts` by candidate id. Candidates without a result are missing in them.
 
-    `relations` are those of memories and candidates that were compared. `plan`, `importances`, `verdicts`, `relations` and
-    `completed` (the command with its missing fields) are None until they are fetched.
+    `plan`, `importances`, `verdicts` and `completed` (the command with its missing fields) are None until they are fetched.
+    `relations` are those that were compared so far; None: nothing compares statements.
     """
 
     vectors: Mapping[str, Vector]

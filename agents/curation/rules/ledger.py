@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.scored import Scored
+from schemas import ids
+from schemas.extraction.candidates import Candidate
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.memories.entry import LedgerEntry
@@ -32,6 +34,10 @@ class Ledger:
     def knows(self, memory_id: str) -> bool:
         """Whether a memory with this id was read or created, of any status and namespace."""
         return memory_id in self._memories
+
+    def is_new(self, candidate: Candidate) -> bool:
+        """Whether no live memory has the candidate's text, and no memory was created from it."""
+        return self.exact(candidate.text) is None and not self.knows(ids.memory_id(candidate.candidate_id))
 
     def find(self, memory_id: str | None) -> Memory | None:
         """The memory of this namespace, unless it is deleted."""

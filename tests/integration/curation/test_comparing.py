@@ -1,15 +1,22 @@
 """A model compares candidates with the memories near them, and what it is sure of ends a memory that no rule would end."""
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import pytest
 
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.forecast import Forecast
+from agents.curation.resolver import Resolver
+from agents.models.port import Verdict
 from schemas.extraction.candidates import Source
-from schemas.policies.policies import Policies
-from sinks.comparison.port import Relation
+from schemas.policies.policies import Policies, Policy
+from sinks.comparison.port import Pair, Relation
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.memories.resolutions import Resolutions
 from tests.fakes.comparer import ENDS, FakeComparer
 
 if TYPE_CHECKING:
@@ -19,18 +26,21 @@ OLD = "User keeps bees behind the barn"
 NEW = "User handed the bees behind the barn to a neighbour"
 
 
-def curator(bench: "Bench", comparer: FakeComparer) -> Curator:
+def curator(
+    bench: "Bench", comparer: FakeComparer, policies: Policies | None = None, resolver: Resolver | None = None
+) -> Curator:
     embedder = FakeEmbedder()
     return Curator(
         bench.pool,
         bench.vectors,
         embedder,
         bench.projector,
-        Policies(),
+        policies or Policies(),
         bench.now,
         Compactor(bench.provider, embedder),
         Editor(bench.provider),
         comparer=comparer,
+        resolver=resolver,
     )
 
 
@@ -73,12 +83,22 @@ async def test_a_statement_that_is_known_is_not_compared(bench: "Bench") -> None
     assert comparer.asked == []
 
 
-async def test_statements_in_another_language_are_not_compared(bench: "Bench") -> None:
-    await bench.remember("Der Nutzer hält Bienen hinter der Scheune", language="de")
+@pytest.mark.parametrize(("memory", "candidate"), [("en", "de"), ("de", "en"), ("de", "de"), ("pt", "pt")])
+async def test_statements_that_are_not_both_in_english_are_not_compared(
+    bench: "Bench", memory: str, candidate: str
+) -> None:
+    await bench.remember(OLD, language=memory)
     comparer = FakeComparer()
-    said = bench.candidate("Der Nutzer gab die Bienen hinter der Scheune dem Nachbarn", language="de")
-    await curator(bench, comparer).curate(bench.batch(said))
+    await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=candidate)))
     assert comparer.asked == []
+
+
+@pytest.mark.parametrize("language", ["en-GB", None])
+async def test_statements_in_english_are_compared(bench: "Bench", language: str | None) -> None:
+    await bench.remember(OLD, language=language)
+    comparer = FakeComparer()
+    await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=language)))
+    assert [tuple(each) for each in comparer.asked] == [(OLD, NEW)]
 
 
 async def test_what_an_assistant_says_ends_nothing_that_a_user_said(bench: "Bench") -> None:
@@ -96,6 +116,49 @@ async def test_a_temporary_state_ends_no_lasting_one(bench: "Bench") -> None:
     kept = await bench.memories.get(known.memory_id)
     assert kept is not None
     assert kept.status == "active"
+
+
+async def test_a_memory_that_was_said_later_stays_and_so_does_the_candidate(bench: "Bench") -> None:
+    known = await bench.remember(OLD)
+    said = Source(conversation_id="c", message_id="late", timestamp=bench.now() - timedelta(days=30))
+    late = bench.candidate(NEW, sources=(said,))
+    outcome = await curator(bench, FakeComparer({(OLD, NEW): ENDS})).curate(bench.batch(late))
+    assert [each.result for each in outcome.rulings] == ["created"]
+    kept = await bench.memories.get(known.memory_id)
+    assert kept is not None
+    assert kept.status == "active"
+
+
+async def test_the_rules_alone_decide_if_the_model_fails(bench: "Bench", caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(FakeComparer):
+        async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
+            raise RuntimeError("out of memory")
+
+    await bench.remember(OLD)
+    outcome = await curator(bench, Broken()).curate(bench.batch(NEW))
+    assert [each.result for each in outcome.rulings] == ["created"]
+    assert "the rules alone decide" in caplog.text
+
+
+async def test_a_text_that_a_verdict_wrote_is_compared_with_the_others_of_its_part(bench: "Bench") -> None:
+    await bench.remember("User has a dog called Rex")
+    both = "User has a dog called Rex, a labrador"
+    bench.provider.verdicts = lambda said, known: (
+        Verdict(candidate_id=said[0].candidate_id, same=known[0].memory_id, text=both),
+    )
+    resolver = Resolver(bench.provider, Resolutions(bench.pool), bench.now)
+    resolving = curator(bench, FakeComparer(), Policies((Policy(name="resolving", resolve=True),)), resolver)
+    said = ("User's dog called Rex is a labrador", "User has a cat called Tom")
+    outcome = await resolving.curate(bench.batch(*said, policy="resolving"))
+    assert [each.result for each in outcome.rulings] == ["merged", "created"]
+
+
+async def test_a_forecast_compares_with_what_it_predicted_before(bench: "Bench") -> None:
+    comparer = FakeComparer({(OLD, NEW): ENDS})
+    forecast = Forecast(bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, comparer)
+    await forecast.decide(bench.batch(OLD), Policies().by_name("default"))
+    result = await forecast.decide(bench.batch(NEW), Policies().by_name("default"))
+    assert [each.result for each in result.rulings] == ["superseded"]
 
 
 async def test_a_forecast_predicts_what_the_model_ends(bench: "Bench") -> None:

@@ -36,6 +36,12 @@ CONSTRAINTS = (
     "El usuario nunca come cerdo.",
 )
 NOTHING = (
+    "User's boss is diabetic.",
+    "User's aunt Vera is allergic to bees.",
+    "Der beste Freund des Nutzers ist allergisch gegen Nüsse.",
+    "L'oncle de l'utilisateur est diabétique.",
+    "La madre del usuario es alérgica a la penicilina.",
+    "User passed an Azure certification in April 2026.",
     "User loves vegan restaurants.",
     "User works out every morning.",
     "User is no longer vegetarian.",
@@ -79,6 +85,8 @@ OTHERS = (
     ("name", "L'utilisateur s'appelle Ada."),
     ("name", "El usuario se llama Ada."),
     ("language", "User speaks Portuguese and English."),
+    ("language", "User's mother tongue is German."),
+    ("constraint", "User's therapist told the user never to drink alcohol."),
     ("language", "Der Nutzer spricht Portugiesisch."),
     ("role", "User works as a nurse at Charité."),
     ("role", "Der Nutzer arbeitet als Krankenpflegerin."),

@@ -31,9 +31,12 @@ REACTIONS: Final = {
 }
 MEDICINES: Final = {
     "en": "nsaids? metformin thyroxine levothyroxine *lapril *napril *ipril *opril *epril eliquis xarelto",
-    "de": "marcumar* eliquis xarelto *formin *lapril *napril *ipril *opril *epril *sartan *prazol l-thyrox* levothyrox* sertralin methotrexat",
-    "fr": "préviscan eliquis xarelto *formine *lapril *napril *ipril *opril *epril *sartan *prazole levothyrox sertraline méthotrexate",
-    "es": "sintrom eliquis xarelto *formina *lapril *napril *ipril *opril *epril *sartán *prazol levotiroxina sertralina metotrexato",
+    "de": "marcumar* eliquis xarelto *formin *lapril *napril *ipril *opril *epril "
+    "*sartan *prazol l-thyrox* levothyrox* sertralin methotrexat",
+    "fr": "préviscan eliquis xarelto *formine *lapril *napril *ipril *opril *epril "
+    "*sartan *prazole levothyrox sertraline méthotrexate",
+    "es": "sintrom eliquis xarelto *formina *lapril *napril *ipril *opril *epril "
+    "*sartán *prazol levotiroxina sertralina metotrexato",
 }
 
 
