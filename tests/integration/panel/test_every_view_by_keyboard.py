@@ -63,10 +63,13 @@ async def test_every_control_of_every_view_is_reached_and_seen_to_be_reached(
     wrong = {}
     for view in (each for each in views(shown) if not opens_dialog(each)):
         await view.show(tab)
-        await tab.page.locator(".skip").focus()
-        await tab.page.keyboard.press("Enter")
-        assert await tab.page.evaluate("document.activeElement.id") == "content"
-        wrong[view.name] = await not_reached(tab, "#content")
+        for _ in range(2):  # a list that arrives during the first walk is reached by the second
+            await tab.page.locator(".skip").focus()
+            await tab.page.keyboard.press("Enter")
+            assert await tab.page.evaluate("document.activeElement.id") == "content"
+            wrong[view.name] = await not_reached(tab, "#content")
+            if not wrong[view.name]:
+                break
     assert {name: each for name, each in wrong.items() if each} == {}
 
 
