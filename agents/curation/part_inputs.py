@@ -53,8 +53,7 @@ async def load_judged(connection: Connection, ledger: Ledger, prepared: Decision
 
 
 async def with_relations(prepared: DecisionInputs, comparer: Comparer, pairs: Sequence[Pair]) -> DecisionInputs:
-    """The inputs with the relations of these pairs. If the model fails, both statements of each hold, as far as it is asked:
-    the rules alone decide."""
+    """The inputs with the relations of these pairs. If the model fails, it ends nothing, and the rules alone decide."""
     try:
         relations = await comparer.compare(pairs)
     except Exception:

@@ -26,9 +26,7 @@ class OnnxComparer:
     """Implements Comparer. Loads the model when constructed (0.1 s); computes on its own threads, one core each."""
 
     def __init__(self, graph: Path = GRAPH, threads: int = THREADS) -> None:
-        self._tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
-        self._tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
-        self._tokenizer.no_padding()
+        self._tokenizer = pair_tokenizer()
         weights = minilm_files().weights
         self._session = onnxruntime.InferenceSession(
             graph.read_bytes(), session_options(weights), providers=["CPUExecutionProvider"]
@@ -60,7 +58,7 @@ class OnnxComparer:
     def _relations(self, pairs: list[Pair]) -> list[Relation]:
         """Runs on a thread."""
         short = [at for at, each in enumerate(pairs) if len(each.earlier) + len(each.later) <= MOST_CHARS]
-        encoded = self._tokenizer.encode_batch([tuple(map(without_stop, pairs[at])) for at in short])
+        encoded = self._tokenizer.encode_batch([without_stops(pairs[at]) for at in short])
         whole = {at: each for at, each in zip(short, encoded, strict=True) if not each.overflowing}
         found = dict(zip(whole, self._probabilities(list(whole.values())), strict=True)) if whole else {}
         return [Relation(*map(float, found[at])) if at in found else HOLDS for at in range(len(pairs))]
@@ -78,6 +76,14 @@ class OnnxComparer:
         return relations
 
 
-def without_stop(text: str) -> str:
-    """The statement as it was trained: its last full stop tells nothing."""
-    return text.strip().rstrip(".")
+def pair_tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
+    tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def without_stops(pair: Pair) -> tuple[str, str]:
+    """The statements as the model was trained with them: a last full stop tells nothing."""
+    earlier, later = (text.strip().rstrip(".") for text in pair)
+    return earlier, later

@@ -14,7 +14,7 @@ from sinks.comparison.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
-ENDS: Final = 0.9
+ENDS: Final = 0.9  # least probability at which a memory ends
 LANGUAGE: Final = "en"  # in German, French and Spanish the model finds a fifth of the endings, and more of them wrongly
 REASON: Final = "the candidate replaces it"
 

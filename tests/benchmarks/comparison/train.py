@@ -19,12 +19,10 @@ import jax
 import numpy as np
 import optax
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from sinks.comparison.graph import RELATIONS, write
-from sinks.comparison.onnx import GRAPH, MOST_TOKENS, OnnxComparer, without_stop
+from sinks.comparison.onnx import GRAPH, OnnxComparer, pair_tokenizer, without_stops
 from sinks.comparison.port import Pair
-from sinks.embeddings.models import MINILM_TOKENIZER
 from tests.benchmarks.comparison import cross_encoder
 from tests.benchmarks.comparison.pairs import (
     ENDS,
@@ -81,13 +79,8 @@ class Batches:
     """Pairs of similar length in each batch."""
 
     def __init__(self, pairs: Sequence[Labelled]) -> None:
-        tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
-        tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
-        tokenizer.no_padding()
         self._pairs = pairs
-        self._encoded = tokenizer.encode_batch(
-            [(without_stop(each.earlier), without_stop(each.later)) for each in pairs]
-        )
+        self._encoded = pair_tokenizer().encode_batch([without_stops(Pair(each.earlier, each.later)) for each in pairs])
 
     def shuffled(self, chance: random.Random) -> Iterator[Batch]:
         order = chance.sample(range(len(self._pairs)), len(self._pairs))
