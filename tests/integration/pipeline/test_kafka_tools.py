@@ -93,7 +93,7 @@ def test_topics_are_described_with_partitions_and_how_long_they_are_kept(tool: A
         (topics.CANDIDATES, r"(notes|support|workbench)(/[a-z]+)?", "traceparent:00-"),
         (topics.EVENTS, r"(notes|support|workbench)(/[a-z]+)?", "content-type:application/cloudevents+json"),
         (topics.STATE, r"[0-9a-f-]{36}", "traceparent:00-"),
-        (topics.ACTIVITY, r"(notes|support|workbench)(-[a-z-]+|/[a-z]+)", "content-type:application/cloudevents+json"),
+        (topics.ACTIVITY, r"(notes|support|workbench)(-[a-z-]+|/[a-z]+)?", "content-type:application/cloudevents+json"),
         (topics.WINDOW_CONTROL, r"(notes|support|workbench)-[a-z-]+", "traceparent:00-"),
         (topics.DEAD_LETTERS, r"support-carlos-garbled", "memstream-reason:"),
     ],
