@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
+.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer train-sentences bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,8 +20,8 @@ DEV := $(VENV)/.dev
 # quixstreams' pins conflict with the runtime's, so it is benchmarked in an environment of its own.
 QUIX_LOCK := tests/benchmarks/quixstreams.lock
 QUIX := $(VENV)/quixstreams
-# So is JAX, which only training needs.
-TRAINING_LOCK := tests/benchmarks/comparison/requirements.lock
+# So is JAX, which only training needs. That environment has the packages of development besides.
+TRAINING_LOCK := tests/benchmarks/classification/requirements.lock
 TRAINING := $(VENV)/training
 
 # An environment that is missing, broken or of another Python is made anew, whatever its stamps say. (GNU make hands
@@ -121,7 +121,10 @@ train-standing: environment $(DEV) ## trains the classifier of limits and standi
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.standing.train
 
 train-comparer: environment $(TRAINING)/.installed ## trains what compares statements (half an hour), and measures it on unseen ones; the last line is JSON
-	@$(TRAINING)/bin/python -m tests.benchmarks.comparison.train
+	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_comparer
+
+train-sentences: environment $(TRAINING)/.installed ## trains what classifies sentences (ten minutes; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
+	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences
 
 bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.embed
@@ -165,6 +168,8 @@ $(DEV): $(DEV_LOCK) pyproject.toml $(REMAKE) | environment
 $(TRAINING)/.installed: $(TRAINING_LOCK) $(REMAKE) | $(DEV)
 	$(BIN)/python -m venv --clear $(TRAINING)
 	$(TRAINING)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(TRAINING_LOCK)
+	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
+		> "$$($(TRAINING)/bin/python -c 'import site; print(site.getsitepackages()[0])')/development.pth"
 	@touch $@
 
 $(QUIX)/.installed: $(QUIX_LOCK) $(REMAKE) | $(DEV)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from agents.models.offline.excerpt import best_sentences, scored_sentences
-from agents.models.offline.provider import findings
+from agents.models.offline.findings import findings
 from agents.models.offline.rules.compaction import decide
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.rating import rated

@@ -53,7 +53,7 @@ from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy, PolicySelector
-from sinks.comparison.port import Comparer
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses

@@ -18,7 +18,7 @@ from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy
-from sinks.comparison.port import Comparer
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories

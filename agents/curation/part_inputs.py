@@ -20,7 +20,7 @@ from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from sinks.comparison.port import HOLDS, Comparer, Pair
+from sinks.classification.port import HOLDS, Comparer, Pair
 from sinks.erasure.fences import fences
 from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 from schemas.conversations.messages import Moment
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest
+from schemas.extraction.sentences import Sentence, SentenceScores
 from schemas.memories import importance
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction, Policy
@@ -240,3 +241,14 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Closes its connections."""
+
+
+class SentenceClassifier(Protocol):
+    """Tells what sentences state, in English."""
+
+    async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
+        """The scores of each sentence; None for one that is too long to be read whole. A sentence's scores do not depend on the
+        other sentences (up to float rounding)."""
+
+    def close(self) -> None:
+        """Frees what the classifier holds."""

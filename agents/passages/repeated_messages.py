@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from agents.curation.rules.repeats import repeats
-from agents.models.offline.provider import findings
+from agents.models.offline.findings import findings
 from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.languages import language_of

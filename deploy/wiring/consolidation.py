@@ -10,7 +10,7 @@ from agents.windows.terms import WindowTerms
 from deploy.wiring import models
 from deploy.wiring.stage_parts import Wiring, now
 from sinks.archive.messages import Archive
-from sinks.comparison.port import Comparer
+from sinks.classification.port import Comparer
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions

@@ -37,8 +37,8 @@ from deploy.wiring.stage_parts import Wiring, now
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.usage import UsageRecords
-from sinks.comparison.onnx import OnnxComparer
-from sinks.comparison.port import Comparer
+from sinks.classification.comparer import OnnxComparer
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.erasure.erasures import Erasures
 from sinks.extraction.answers import Extractions

@@ -7,6 +7,7 @@ from typing import Final
 
 import tiktoken
 
+from agents.models.answers.summaries import estimated_tokens
 from agents.models.auto import AutoProvider
 from agents.models.batches import BatchProvider, ModelBatches
 from agents.models.billing import BudgetGuard
@@ -16,6 +17,7 @@ from agents.models.port import Provider
 from agents.models.prompts.extraction import MAX_SLICE_TOKENS
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from deploy.settings import Settings
+from sinks.classification.sentences import OnnxSentenceClassifier
 from streams.windows.tokens.counting import TokenCount, TokenCounter
 from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 
@@ -56,7 +58,7 @@ def configured_models(settings: Settings) -> list[tuple[str, str]]:
 
 def offline(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:
     """The offline provider: rules are free, so no budget applies."""
-    return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
+    return OfflineProvider(count_tokens or estimated_tokens, OnnxSentenceClassifier())
 
 
 def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:

@@ -30,7 +30,7 @@ from schemas.kafka.records import Publisher
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan
 from sinks.budgets.ledger import Ledger
-from sinks.comparison.onnx import OnnxComparer
+from sinks.classification.comparer import OnnxComparer
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
 from sinks.extraction.calibrations import Calibrations

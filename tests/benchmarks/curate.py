@@ -28,7 +28,7 @@ from agents.models.offline.provider import OfflineProvider
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from schemas.policies.policies import Policies, Policy
-from sinks.comparison.onnx import OnnxComparer
+from sinks.classification.comparer import OnnxComparer
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.postgres.connection import connect
 from sinks.postgres.migrate import migrate

@@ -12,7 +12,7 @@ import psutil
 from numpy.typing import NDArray
 
 from schemas.kafka.records import Outgoing
-from sinks.comparison.port import Comparer, Pair, Relation
+from sinks.classification.port import Comparer, Pair, Relation
 from sinks.embeddings.port import Embedder
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection
@@ -65,7 +65,7 @@ def own_and_childrens(pid: int) -> float:
 
 
 class TimedComparer:
-    """Implements sinks.comparison.port.Comparer."""
+    """Implements sinks.classification.port.Comparer."""
 
     def __init__(self, comparer: Comparer, spent: Spent) -> None:
         self._comparer = comparer

@@ -4,13 +4,17 @@ tests/benchmarks/README.md says what is counted. The last line on stdout is one 
 """
 
 import argparse
+import asyncio
 import json
 import sys
 import time
+from contextlib import ExitStack, closing
 from typing import Any
 
-from agents.models.offline.provider import findings
+from agents.models.offline.findings import NO_SCORES, findings, scores_of
 from agents.models.offline.rules.sentences import sentences
+from agents.models.port import SentenceClassifier
+from sinks.classification.sentences import OnnxSentenceClassifier
 from tests import public_data
 from tests.benchmarks.machine import machine
 from tests.benchmarks.offline_measures import Kept, labelled, measured, rows
@@ -19,28 +23,31 @@ from tests.benchmarks.offline_sets import Set, Talk, held_out, present
 HALVES = ("tuned", "held_out")
 
 
-def run(sets: list[Set], halves: tuple[str, ...]) -> dict[str, Any]:
+def run(sets: list[Set], halves: tuple[str, ...], classifier: SentenceClassifier | None) -> dict[str, Any]:
     told: dict[str, Any] = {"machine": machine()}
     for each in sets:
-        told[each.name] = {half: of_half(each, half) for half in halves}
+        told[each.name] = {half: of_half(each, half, classifier) for half in halves}
     return told
 
 
-def of_half(data: Set, half: str) -> dict[str, Any]:
+def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict[str, Any]:
     talks = [talk for talk in data.talks if held_out(talk.name) == (half == "held_out")]
     began = time.process_time()
-    kept = {talk.name: kept_of(talk) for talk in talks}
+    kept = {talk.name: kept_of(talk, classifier) for talk in talks}
     spent = time.process_time() - began
     said = {talk.name: [one for message in talk.messages for one in sentences(message.content)] for talk in talks}
     figures = measured(talks, kept, said, data.language)
     return figures | {"cpu_ms_of_100_messages": round(1e5 * spent / max(1, figures["messages"]), 1)}
 
 
-def kept_of(talk: Talk) -> list[Kept]:
+def kept_of(talk: Talk, classifier: SentenceClassifier | None) -> list[Kept]:
+    before = ("", *(message.content for message in talk.messages))
+    asked = list(zip(talk.messages, before, strict=False))
+    scores = {} if classifier is None else asyncio.run(scores_of(classifier, asked))
     return [
         Kept(talk.name, message.message_id, finding.text)
         for message in talk.messages
-        for _, finding in findings(message)
+        for _, finding in findings(message, scores=scores.get(message.message_id, NO_SCORES))
     ]
 
 
@@ -53,13 +60,13 @@ def table(told: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def show(sets: list[Set], half: str) -> None:
+def show(sets: list[Set], half: str, classifier: SentenceClassifier | None) -> None:
     """Each text that is kept, with its key and label, and what was said: for labelling, and for reading."""
     for data in sets:
         for talk in data.talks:
             if held_out(talk.name) == (half == "held_out"):
                 said = {message.message_id: message.content for message in talk.messages}
-                for one in kept_of(talk):
+                for one in kept_of(talk, classifier):
                     row = (one.key, labelled().get(one.key, ""), data.name, one.text, said[one.message_id])
                     sys.stdout.write("\t".join(part.replace("\n", " ") for part in row) + "\n")
 
@@ -69,14 +76,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--half", choices=HALVES, help="only this one; both unless told otherwise")
     parser.add_argument("--set", help="only this one")
     parser.add_argument("--show", action="store_true", help="what is kept, instead of figures")
+    parser.add_argument("--rules-alone", action="store_true", help="no model classifies sentences")
     options = parser.parse_args(argv)
     sets = [each for each in present() if options.set in (None, each.name)]
     if not sets:
         parser.error(f"{public_data.ABSENT} any of the sets; tests/benchmarks/README.md says where they come from")
-    if options.show:
-        show(sets, options.half or "tuned")
-        return 0
-    told = run(sets, (options.half,) if options.half else HALVES)
+    with ExitStack() as stack:
+        classifier = None if options.rules_alone else stack.enter_context(closing(OnnxSentenceClassifier()))
+        if options.show:
+            show(sets, options.half or "tuned", classifier)
+            return 0
+        told = run(sets, (options.half,) if options.half else HALVES, classifier)
     sys.stderr.write(table(told))
     sys.stdout.write(json.dumps(told) + "\n")
     return 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 
 ENDS = Relation(0.97, 0.02, 0.01)
 HOLDS = Relation(0.02, 0.95, 0.03)

@@ -1,5 +1,6 @@
 """Chooses the statements that a model compares with each other, and reads its answers. Pure."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -10,12 +11,13 @@ from agents.models.offline.rules.languages import language_of
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 ENDS: Final = 0.9  # least probability at which a memory ends
 LANGUAGE: Final = "en"  # in German, French and Spanish the model finds a fifth of the endings, and more of them wrongly
+QUOTED: Final = re.compile(r'User said: "([^"]+)"\.?')
 REASON: Final = "the candidate replaces it"
 
 
@@ -39,8 +41,17 @@ def pairs_to_compare(
         near += [(cosine(vector, vector_of(other.text)), other) for other in candidates if other is not candidate]
         ranked = sorted(near, key=lambda each: -each[0])
         texts = (each.text for score, each in ranked if score >= comparable and is_english(each))
-        pairs |= dict.fromkeys(Pair(text, candidate.text) for text in nearest_others(texts, candidate.text))
+        pairs |= dict.fromkeys(pair_of(text, candidate.text) for text in nearest_others(texts, candidate.text))
     return tuple(pairs)
+
+
+def pair_of(earlier: str, later: str) -> Pair:
+    return Pair(*(QUOTED.sub(unquoted, text) for text in (earlier, later)))
+
+
+def unquoted(found: re.Match[str]) -> str:
+    """What is quoted, as the model knows statements: "User sold the van." for `User said: "Sold the van".`"""
+    return f"User {found[1][:1].lower()}{found[1][1:]}."
 
 
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
@@ -52,7 +63,7 @@ def nearest_others(texts: Iterator[str], text: str) -> list[str]:
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
     """Whether the memory no longer holds once the candidate does, by the model's answer. The model takes the candidate for the
     later statement, so it has no say about a memory that was said after it."""
-    relation = relations.get(Pair(memory.text, candidate.text))
+    relation = relations.get(pair_of(memory.text, candidate.text))
     return relation is not None and relation.ends >= ENDS and not said_later(memory, candidate)
 
 

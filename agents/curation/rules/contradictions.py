@@ -17,7 +17,7 @@ from agents.curation.rules.uncertainty import doubt
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
 MODEL: Final = "the candidate contradicts it"

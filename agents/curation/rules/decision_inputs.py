@@ -12,7 +12,7 @@ from schemas.extraction.candidates import Candidate
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Vector
 
 Plan: TypeAlias = Sequence[PlannedStep]

@@ -31,7 +31,7 @@ from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 

@@ -14,26 +14,33 @@ from agents.models.dates.dates import local
 from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
+from agents.models.offline.findings import NO_SCORES, findings, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.compaction import decide, delete_least_important
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.finer_kinds import finer_kind
-from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.impersonal_statements import impersonal_findings
-from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.languages import language_of
 from agents.models.offline.rules.rating import rated
 from agents.models.offline.rules.relations import relate
 from agents.models.offline.rules.rule_engine import Finding
-from agents.models.offline.rules.standing_findings import apply_rules
-from agents.models.offline.statements import beginning, language_rules, safe_sentences
-from agents.models.offline.wishes import wishes_in
-from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
+from agents.models.port import (
+    Answer,
+    Compaction,
+    Context,
+    Rating,
+    Resolution,
+    SentenceClassifier,
+    ShortText,
+    Subject,
+    Summary,
+)
 from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.extraction.sentences import SentenceScores
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.counting import TokenCount
@@ -55,24 +62,30 @@ class OfflineProvider:
     leaves_machine = False
     shares_calls = False
 
-    def __init__(self, count_tokens: TokenCount = estimated_tokens) -> None:
+    def __init__(
+        self, count_tokens: TokenCount = estimated_tokens, classifier: SentenceClassifier | None = None
+    ) -> None:
         self._count_tokens = count_tokens
+        self._classifier = classifier
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
         own_words = own_statements(request.messages, request.overlap)
         spoken = language_of(" ".join(each.content for each in request.messages))
-        numbered = (
+        numbered = [
             (number, structs.replace(each, content=own_words[number], language=each.language or spoken))
             for number, each in enumerate(request.messages, start=1)
             if number in own_words
-        )
+        ]
+        scores = await self._scores(numbered, request)
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, message, finding, own, context.policy)
             for number, message in numbered
             for own in (own_memories(message, request, context.related, names),)
-            for language, finding in findings(message, context.policy.feelings)
+            for language, finding in findings(
+                message, context.policy.feelings, scores.get(message.message_id, NO_SCORES)
+            )
         ]
         drafts += list(with_corrections(request, drafts))
         if context.policy.attributed:
@@ -81,6 +94,15 @@ class OfflineProvider:
             drafts = note(drafts, request, names, context.policy.max_text_chars)
         checked = check(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
+
+    async def _scores(
+        self, numbered: Sequence[tuple[int, SliceMessage]], request: ExtractionRequest
+    ) -> Mapping[str, Mapping[str, SentenceScores]]:
+        if self._classifier is None:
+            return {}
+        first = request.overlap[-1].content if request.overlap else ""
+        before = (first, *(each.content for each in request.messages))
+        return await scores_of(self._classifier, [(message, before[number - 1]) for number, message in numbered])
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
         """Extracts from each slice alone: rules cost nothing."""
@@ -134,24 +156,9 @@ class OfflineProvider:
         """None: rules are always available."""
 
     async def close(self) -> None:
-        """Does nothing."""
-
-
-def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
-    """The statements of a user's message about its speaker, in a language with rules. Leaves out what the message asks to
-    forget, and messages that address a model."""
-    if message.role != "user":
-        return
-    content = beginning(wishes_in(message).rest)
-    if is_injection(content):
-        return
-    content = own_part(content)
-    tongue = language_rules(content, message.language)
-    if tongue is None:
-        return
-    said_at = local(message.timestamp, message.time_zone)
-    for sentence in safe_sentences(content):
-        yield from ((tongue.code, finding) for finding in apply_rules(tongue, sentence, said_at, feelings))
+        """Closes the classifier."""
+        if self._classifier is not None:
+            self._classifier.close()
 
 
 def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory]) -> Iterator[Draft]:

@@ -32,7 +32,7 @@ from schemas.memories.memories import Memory, Status
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Found, Query
-from sinks.comparison.onnx import OnnxComparer
+from sinks.classification.comparer import OnnxComparer
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText
 from sinks.memories.live import LiveMemories

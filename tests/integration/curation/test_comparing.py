@@ -14,7 +14,7 @@ from agents.curation.resolver import Resolver
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Source
 from schemas.policies.policies import Policies, Policy
-from sinks.comparison.port import Pair, Relation
+from sinks.classification.port import Pair, Relation
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
 from tests.fakes.comparer import ENDS, FakeComparer

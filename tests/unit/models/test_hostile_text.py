@@ -16,7 +16,7 @@ from agents.models.answers.replies import read_reply
 from agents.models.answers.summaries import estimated_tokens, fitted
 from agents.models.dates.dates import dates_in, event_time, local, with_dates
 from agents.models.offline.excerpt import excerpt
-from agents.models.offline.provider import findings
+from agents.models.offline.findings import findings
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.languages import language_of
 from agents.models.offline.rules.relations import relate

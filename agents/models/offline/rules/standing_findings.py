@@ -8,29 +8,42 @@ from msgspec import structs
 
 from agents.models.dates.validity import validity
 from agents.models.offline.rules import standing_classifier, standing_instructions
+from agents.models.offline.rules.classified_statements import COVERED, covered, is_idle, with_statement
 from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.limit_scope import is_in_jest, is_laughed_at, is_of_household, is_of_the_moment
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import LEADING, Finding, by_rules, closed, first, opened, plainly
 from agents.models.offline.rules.standing_instructions import Sort
+from schemas.extraction.sentences import SentenceScores
 
-# Probabilities: a limit or wish of the rules is dropped below the first; from the second on one is kept that no rule finds,
-# and from the third on a wish without a word for always.
-DOUBTFUL: Final = 0.35
+DOUBTFUL: Final = 0.35  # probability below which a limit or wish of the rules is dropped
+# From these on one is kept that no rule finds, and a wish without a word for always: by its words, and by the sentence in its
+# place.
 SURE: Final = 0.7
 CERTAIN: Final = 0.9
+LIMIT: Final = 0.5
+WISH: Final = 0.7
 TAGS: Final[Mapping[Sort, str]] = {"limit": "constraint", "wish": "directive"}
 
 
-def apply_rules(tongue: LanguageRules, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
+def apply_rules(
+    tongue: LanguageRules,
+    sentence: str,
+    said_at: datetime,
+    feelings: bool = False,
+    scores: SentenceScores | None = None,
+) -> Iterator[Finding]:
     """The findings of a sentence about its speaker; none for questions, hypotheses and small talk. A standing instruction
-    that no rule matches is stored in its own words."""
-    if not is_unreal(sentence):
-        found = list(read(tongue, sentence, said_at, feelings))
-        if is_once(tongue, sentence):
-            yield from (each for each in found if not is_limit(tongue, each))
-        else:
-            yield from (of_one_meal(tongue, sentence, each) for each in heeded(tongue, sentence, said_at, found))
+    that no rule matches is stored in its own words. So is another statement, if the sentence was classified: `scores`."""
+    if is_unreal(sentence) or (scores is not None and is_idle(scores)):
+        return
+    found = list(read(tongue, sentence, said_at, feelings))
+    if (scores is None or scores.limit < LIMIT) and is_once(tongue, sentence):
+        found = [each for each in found if not is_limit(tongue, each)]
+    else:
+        judged = heeded(tongue, sentence, said_at, found, scores)
+        found = [of_one_meal(tongue, sentence, each) for each in judged]
+    yield from found if scores is None else with_statement(tongue, sentence, said_at, scores, found)
 
 
 def of_one_meal(tongue: LanguageRules, sentence: str, found: Finding) -> Finding:
@@ -60,21 +73,43 @@ def is_limit(tongue: LanguageRules, found: Finding) -> bool:
     return has_tag or standing_instructions.has_limit(found.text, tongue.code)
 
 
-def heeded(tongue: LanguageRules, sentence: str, said_at: datetime, found: list[Finding]) -> list[Finding]:
+def heeded(
+    tongue: LanguageRules, sentence: str, said_at: datetime, found: list[Finding], scores: SentenceScores | None
+) -> list[Finding]:
     """The findings without limits and wishes that the classifier rejects, and with one that it is certain of."""
     plain = LEADING.sub("", plainly(tongue, sentence))
-    scored = standing_classifier.scores(plain, tongue.code, labels(found))
+    scored = (
+        standing_classifier.scores(plain, tongue.code, labels(found))
+        if scores is None
+        else standing_classifier.Scores(scores.limit, scores.wish)
+    )
     if any(is_standing(each) for each in found):
         is_doubtful = scored.either < DOUBTFUL and all(map(is_standing, found))
         return doubted(tongue, plain, found) if is_doubtful else found
-    if scored.either < SURE or len(plain.split()) > standing_instructions.LONGEST_WORDS:
+    if scored.either < (LIMIT if scores else SURE) or len(plain.split()) > standing_instructions.LONGEST_WORDS:
         return found
     sort: Sort = "limit" if scored.limit >= scored.wish else "wish"
+    if scores is not None:
+        return told_in_place(tongue, sort, sentence, plain, said_at, found, scored.wish)
     if sort == "wish" and not is_lasting(tongue, plain, scored.wish):
         return found
     if found:
         return [structs.replace(each, tags=(*each.tags, TAGS[sort])) for each in found]
     return [finding(tongue, sort, plain, said_at)] if may_stand(tongue, sort, sentence, plain) else found
+
+
+def told_in_place(
+    tongue: LanguageRules, sort: Sort, sentence: str, plain: str, said_at: datetime, found: list[Finding], wish: float
+) -> list[Finding]:
+    """The findings with the limit or wish for which the sentence was taken in its place."""
+    language = standing_instructions.language(tongue.code)
+    is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
+    if is_asked or (sort == "wish" and wish < WISH and not language.says_always(plain)):
+        return found
+    told = finding(tongue, sort, plain, said_at)
+    if found and covered(told.text, " ".join(each.text for each in found)) >= COVERED:
+        return [structs.replace(each, tags=(*each.tags, TAGS[sort])) for each in found]
+    return [told]
 
 
 def is_lasting(tongue: LanguageRules, plain: str, probability: float) -> bool:

@@ -263,11 +263,15 @@ class Language:
             return self._quotation.format(said[:1].upper() + said[1:])
         return self._order_form.format(reworded[:1].lower() + reworded[1:])
 
+    def quoted(self, said: str) -> str:
+        """The user's own words, as a quotation."""
+        return self._quotation.format(said)
+
     def _limit_told(self, said: str) -> str:
         """ "User is pregnant (14 weeks)" for "Pregnant, 14 weeks"; other limits are quoted."""
         state = self._predicate.match(said)
         if state is None or ("," not in said and state["rest"]):
-            return self._quotation.format(said)
+            return self.quoted(said)
         with_rest, alone = self._state_forms
         name = state[1][:1].lower() + state[1][1:]
         return with_rest.format(name, state["rest"]) if state["rest"] else alone.format(name)

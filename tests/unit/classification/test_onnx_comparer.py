@@ -6,10 +6,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from sinks.comparison.onnx import OnnxComparer
-from sinks.comparison.port import HOLDS as HOLDS_BOTH
-from sinks.comparison.port import Pair
-from tests.benchmarks.comparison.pairs import hash_of_files
+from sinks.classification.comparer import OnnxComparer
+from sinks.classification.port import HOLDS as HOLDS_BOTH
+from sinks.classification.port import Pair
+from tests.benchmarks.classification.pairs import hash_of_files
 
 ENDS = (
     Pair("User lives in Berlin.", "User moved to Lyon last month."),

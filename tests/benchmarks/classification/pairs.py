@@ -8,7 +8,7 @@ from zlib import crc32
 
 from tests.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
 
-FOLDER: Final = Path(__file__).with_name("labelled")
+FOLDER: Final = Path(__file__).parent / "labelled" / "pairs"
 ENDS, HOLDS, SAME = range(3)
 LABELS: Final = {"- ": ENDS, "+ ": HOLDS, "= ": SAME}
 OTHER_LANGUAGES: Final = ("german", "french", "spanish")

