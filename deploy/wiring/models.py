@@ -17,7 +17,6 @@ from agents.models.port import Provider
 from agents.models.prompts.extraction import MAX_SLICE_TOKENS
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from deploy.settings import Settings
-from sinks.classification.sentences import OnnxSentenceClassifier
 from streams.windows.tokens.counting import TokenCount, TokenCounter
 from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 
@@ -57,8 +56,10 @@ def configured_models(settings: Settings) -> list[tuple[str, str]]:
 
 
 def offline(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:
-    """The offline provider: rules are free, so no budget applies."""
-    return OfflineProvider(count_tokens or estimated_tokens, OnnxSentenceClassifier())
+    """The offline provider: rules are free, so no budget applies. Imports onnxruntime, which commands without a model start
+    without."""
+    classifier = import_module("sinks.classification.sentences").OnnxSentenceClassifier()
+    return OfflineProvider(count_tokens or estimated_tokens, classifier)
 
 
 def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:

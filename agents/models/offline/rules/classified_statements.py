@@ -13,11 +13,13 @@ from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import Finding, opened, plainly
 from schemas.extraction.sentences import SentenceScores
 
-# Probabilities, from which on a sentence is made up, states something lasting, or states nothing.
+# Probabilities, from which on a sentence is made up, states something lasting, or states nothing to keep.
 MADE_UP: Final = 0.4
 STATED: Final = 0.6
+QUOTED: Final = 0.8  # if it does not name the speaker
 IDLE: Final = 0.95
 MIN_WORDS: Final = 3
+SUBJECTS: Final = ("User", "The team's ", "The family's ")
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
 CONFIDENCE: Final = 0.7
 IMPORTANCE: Final = 0.5
@@ -48,10 +50,10 @@ def with_statement(
 ) -> list[Finding]:
     """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it."""
     is_asked = sentence.rstrip(' "”»)').endswith("?")
-    if scores.statement < STATED or is_asked:
+    if scores.statement < STATED or is_asked or len(found) > 1:
         return found
-    whole = stated(tongue, sentence, said_at)
-    if whole is None or len(found) > 1:
+    whole = stated(tongue, sentence, said_at, may_quote=scores.statement >= QUOTED)
+    if whole is None:
         return found
     if not found:
         return [whole]
@@ -61,14 +63,16 @@ def with_statement(
     return [structs.replace(one, text=whole.text)]
 
 
-def stated(tongue: LanguageRules, sentence: str, said_at: datetime) -> Finding | None:
+def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, may_quote: bool) -> Finding | None:
     """The sentence as a memory: about the user if it names the speaker as its subject, otherwise quoted."""
     said = opened(tongue, plainly(tongue, sentence))
-    if len(said.split()) < MIN_WORDS or POINTING.match(said):
+    if len(said.split()) < MIN_WORDS or POINTING.match(said) or tongue.unreal.search(said):
         return None
     replaced, remark = dated(tongue, said, said_at)
     text = tongue.reword(replaced)
-    if text == replaced:
+    if not text.startswith(SUBJECTS):
+        if not may_quote:
+            return None
         text = standing_instructions.language(tongue.code).quoted(replaced)
     holds = validity(said, said_at, tongue.code)
     day = next((each.day for each in reversed(days(tongue, said, said_at))), None)

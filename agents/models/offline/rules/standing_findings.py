@@ -23,6 +23,7 @@ SURE: Final = 0.7
 CERTAIN: Final = 0.9
 LIMIT: Final = 0.5
 WISH: Final = 0.7
+SHORTEST_WORDS: Final = 2
 TAGS: Final[Mapping[Sort, str]] = {"limit": "constraint", "wish": "directive"}
 
 
@@ -104,7 +105,9 @@ def told_in_place(
     """The findings with the limit or wish for which the sentence was taken in its place."""
     language = standing_instructions.language(tongue.code)
     is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
-    if is_asked or (sort == "wish" and wish < WISH and not language.says_always(plain)):
+    least = CERTAIN if language.is_at_hand(plain) else WISH
+    is_passing = sort == "wish" and wish < least and not language.says_always(plain)
+    if is_asked or is_passing or len(plain.split()) < SHORTEST_WORDS:
         return found
     told = finding(tongue, sort, plain, said_at)
     if found and covered(told.text, " ".join(each.text for each in found)) >= COVERED:

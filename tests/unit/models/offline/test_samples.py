@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.extraction.requests import SliceMessage
+from sinks.classification.sentences import OnnxSentenceClassifier
 from tests.slices import knowing, known, slice_of
 
 SAMPLES = Path(__file__).parents[4] / "deploy" / "samples"
@@ -60,7 +62,9 @@ async def test_sample_conversation_is_remembered_as_expected(name: str) -> None:
         for item in EXPECTED[other]
         if said[0].user_id == messages[0].user_id
     ]
-    answer = await OfflineProvider().extract(slice_of(*as_slice(messages)), knowing(*earlier))
+    with closing(OnnxSentenceClassifier()) as classifier:
+        provider = OfflineProvider(classifier=classifier)
+        answer = await provider.extract(slice_of(*as_slice(messages)), knowing(*earlier))
     assert [as_expected(item) for item in answer.proposals] == EXPECTED[name]
     assert answer.rejected == {}
 
