@@ -36,7 +36,11 @@ def around(before: str, after: str) -> str:
 
 def in_context(previous: str, sentences: Sequence[str]) -> Iterator[Sentence]:
     """The sentences of a message with what is around them, and the end of the message before."""
-    replied = f"{previous[-REPLIED_CHARS:]} / " if previous else ""
-    for at, text in enumerate(sentences):
-        before, after = " ".join(sentences[:at]), " ".join(sentences[at + 1 :])
-        yield Sentence(around((replied + before).strip(), after), text)
+    whole = " ".join((f"{previous[-REPLIED_CHARS:]} /", *sentences) if previous else sentences)
+    start = len(whole) - len(" ".join(sentences))
+    for text in sentences:
+        end = start + len(text)
+        before = whole[max(0, start - MOST_BEFORE - 2) : max(0, start - 1)]
+        after = whole[end + 1 : end + MOST_AFTER + 2]
+        yield Sentence(around(before, after), text)
+        start = end + 1

@@ -1,5 +1,6 @@
 """The deterministic provider: rules instead of a model. The embedded default, and the fallback when no model answers."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -44,6 +45,8 @@ from schemas.extraction.sentences import SentenceScores
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.counting import TokenCount
+
+log = logging.getLogger(__name__)
 
 MODEL = "rules-1"
 # Memories compared in pairs, which blocks the event loop for 0.1 s; 200 would take one second.
@@ -98,11 +101,17 @@ class OfflineProvider:
     async def _scores(
         self, numbered: Sequence[tuple[int, SliceMessage]], request: ExtractionRequest
     ) -> Mapping[str, Mapping[str, SentenceScores]]:
+        """What the sentences of messages are classified as, by message. If the classifier fails, the rules alone decide."""
         if self._classifier is None:
             return {}
         first = request.overlap[-1].content if request.overlap else ""
         before = (first, *(each.content for each in request.messages))
-        return await scores_of(self._classifier, [(message, before[number - 1]) for number, message in numbered])
+        asked = [(message, before[number - 1]) for number, message in numbered]
+        try:
+            return await scores_of(self._classifier, asked)
+        except Exception:
+            log.exception("classifying the sentences of %d messages failed: the rules alone read them", len(asked))
+            return {}
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
         """Extracts from each slice alone: rules cost nothing."""

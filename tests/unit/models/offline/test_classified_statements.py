@@ -1,5 +1,7 @@
 """Statements that the classifier of sentences finds, beside the rules and against them."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
@@ -100,3 +102,15 @@ async def test_the_classifier_is_closed_with_the_provider() -> None:
     classifier = FakeSentenceClassifier()
     await OfflineProvider(classifier=classifier).close()
     assert classifier.closed
+
+
+class BrokenClassifier(FakeSentenceClassifier):
+    async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
+        raise RuntimeError("out of memory")
+
+
+async def test_the_rules_alone_read_a_message_if_the_classifier_fails(caplog: pytest.LogCaptureFixture) -> None:
+    provider = OfflineProvider(classifier=BrokenClassifier())
+    answer = await provider.extract(slice_of("I live in Turin."), knowing())
+    assert [each.text for each in answer.proposals] == ["User lives in Turin."]
+    assert "the rules alone read them" in caplog.text
