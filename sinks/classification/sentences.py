@@ -7,6 +7,7 @@ from typing import Final
 from schemas.extraction.sentences import Sentence, SentenceScores
 from sinks.classification.cross_encoder import CrossEncoder
 
+NEAREST: Final = 60  # characters before a sentence that are read if all that is around it is too long
 GRAPH: Final = Path(__file__).with_name("sentences.onnx")
 
 
@@ -18,6 +19,18 @@ class OnnxSentenceClassifier(CrossEncoder):
         super().__init__(graph)
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
-        """The scores of each sentence; None for one that is too long to be read whole. A sentence's scores do not depend on the
+        """The scores of each sentence, with less of what is around it if need be; None for one that is too long to be read
+        whole. A sentence's scores do not depend on the
         other sentences (up to float rounding)."""
-        return [None if each is None else SentenceScores(*each) for each in await self.probabilities(sentences)]
+        found = await self.probabilities(sentences)
+        long = [at for at, each in enumerate(found) if each is None]
+        shorter = await self.probabilities([nearest(sentences[at]) for at in long])
+        for at, each in zip(long, shorter, strict=True):
+            found[at] = each
+        return [None if each is None else SentenceScores(*each) for each in found]
+
+
+def nearest(sentence: Sentence) -> Sentence:
+    """The sentence with less of what was said before it."""
+    before, _, _ = sentence.around.partition(" … ")
+    return Sentence(before[-NEAREST:], sentence.text)

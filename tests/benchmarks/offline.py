@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack, closing
 from typing import Any
 
-from agents.models.offline.findings import NO_SCORES, findings, scores_of
+from agents.models.offline.findings import findings_in, read, scores_of
 from agents.models.offline.rules.sentences import sentences
 from agents.models.port import SentenceClassifier
 from sinks.classification.sentences import OnnxSentenceClassifier
@@ -41,13 +41,14 @@ def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict
 
 
 def kept_of(talk: Talk, classifier: SentenceClassifier | None) -> list[Kept]:
-    before = ("", *(message.content for message in talk.messages))
-    asked = list(zip(talk.messages, before, strict=False))
-    scores = {} if classifier is None else asyncio.run(scores_of(classifier, asked))
+    read_messages = [read(message) for message in talk.messages]
+    previous = ("", *(message.content for message in talk.messages))
+    asked = list(zip(read_messages, previous, strict=False))
+    scores = asyncio.run(scores_of(classifier, asked)) if classifier else [[] for _ in asked]
     return [
-        Kept(talk.name, message.message_id, finding.text)
-        for message in talk.messages
-        for _, finding in findings(message, scores=scores.get(message.message_id, NO_SCORES))
+        Kept(talk.name, each.message.message_id, finding.text)
+        for each, scored in zip(read_messages, scores, strict=True)
+        for _, finding in findings_in(each, scores=scored)
     ]
 
 

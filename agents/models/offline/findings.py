@@ -1,7 +1,8 @@
 """Finds the statements of a user's message: by rules, and by what its sentences are classified as."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise, zip_longest
+from typing import Final, NamedTuple
 
 from agents.models.dates.dates import local
 from agents.models.offline.rules.classified_statements import continued
@@ -10,60 +11,79 @@ from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import Finding
 from agents.models.offline.rules.standing_findings import apply_rules
-from agents.models.offline.statements import beginning, language_rules, safe_sentences
+from agents.models.offline.statements import beginning, language_rules, with_gaps
 from agents.models.offline.wishes import wishes_in
 from agents.models.port import SentenceClassifier
 from schemas.extraction.requests import SliceMessage
 from schemas.extraction.sentences import Sentence, SentenceScores, in_context
 
-NO_SCORES: Final[Mapping[str, SentenceScores]] = {}
 CLASSIFIED: Final = frozenset({"en"})  # languages that the classifier of sentences reads
+MOST_CLASSIFIED: Final = 200  # sentences of a message; the rules alone read the others
+
+Scores = Sequence[SentenceScores | None]
 
 
-def findings(
-    message: SliceMessage, feelings: bool = False, scores: Mapping[str, SentenceScores] = NO_SCORES
+class ReadMessage(NamedTuple):
+    """The sentences of a user's message that are read, and the rules of its language; none if there are no such rules.
+    `follows` tells of each sentence whether it comes directly behind the one before."""
+
+    message: SliceMessage
+    rules: LanguageRules | None = None
+    sentences: tuple[str, ...] = ()
+    follows: tuple[bool, ...] = ()
+
+
+def read(message: SliceMessage) -> ReadMessage:
+    """Leaves out what the message asks to forget, and messages that address a model."""
+    said = beginning(wishes_in(message).rest) if message.role == "user" else ""
+    if not said or is_injection(said):
+        return ReadMessage(message)
+    content = own_part(said)
+    rules = language_rules(content, message.language)
+    if rules is None:
+        return ReadMessage(message)
+    marked = [None, *with_gaps(content)]
+    is_whole = content == message.content
+    placed = [(now, is_whole and before is not None) for before, now in pairwise(marked) if now is not None]
+    return ReadMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
+
+
+def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
+    """The statements of a user's message about its speaker, with their language, by rules alone."""
+    return findings_in(read(message), feelings)
+
+
+def findings_in(
+    read_message: ReadMessage, feelings: bool = False, scores: Scores = ()
 ) -> Iterator[tuple[str, Finding]]:
-    """The statements of a user's message about its speaker, in a language with rules. `scores` has what its sentences were
-    classified as."""
-    tongue, sentences = readable(message)
-    if tongue is not None:
-        said_at = local(message.timestamp, message.time_zone)
-        found: list[Finding] = []
-        for sentence in sentences:
-            scored = scores.get(sentence)
-            longer = continued(tongue, found[-1], sentence, scored, said_at) if found and scored else None
-            if longer is None:
-                yield from ((tongue.code, each) for each in found)
-                found = list(apply_rules(tongue, sentence, said_at, feelings, scored))
-            else:
-                found[-1] = longer
-        yield from ((tongue.code, each) for each in found)
-
-
-def readable(message: SliceMessage) -> tuple[LanguageRules | None, list[str]]:
-    """The sentences of a user's message that are read, and the rules of its language. Leaves out what the message asks to
-    forget, and messages that address a model."""
-    content = beginning(wishes_in(message).rest) if message.role == "user" else ""
-    if not content or is_injection(content):
-        return None, []
-    content = own_part(content)
-    tongue = language_rules(content, message.language)
-    return (None, []) if tongue is None else (tongue, list(safe_sentences(content)))
+    """The statements of a user's message about its speaker, with their language. `scores` has what its sentences were
+    classified as, in their order."""
+    message, rules, sentences, follows = read_message
+    if rules is None:
+        return
+    said_at = local(message.timestamp, message.time_zone)
+    before: list[Finding] = []
+    for sentence, is_next, scored in zip_longest(sentences, follows, scores[: len(sentences)]):
+        found = list(apply_rules(rules, sentence, said_at, feelings, scored))
+        if scored is not None and is_next and before and not found:
+            longer = continued(rules, before[-1], sentence, scored, said_at)
+            if longer is not None:
+                before[-1] = longer
+                continue
+        yield from ((rules.code, each) for each in before)
+        before = found
+    yield from ((rules.code, each) for each in before)
 
 
 async def scores_of(
-    classifier: SentenceClassifier, messages: Sequence[tuple[SliceMessage, str]]
-) -> dict[str, dict[str, SentenceScores]]:
-    """What the sentences of messages are classified as, by the id of the message. A message comes with the content of the one
-    before it; empty if there is none."""
-    asked: list[tuple[str, Sentence]] = []
-    for message, before in messages:
-        tongue, sentences = readable(message)
-        if tongue is not None and tongue.code in CLASSIFIED:
-            asked += ((message.message_id, each) for each in in_context(before, sentences))
-    found: dict[str, dict[str, SentenceScores]] = {}
-    scored = await classifier.classify([each for _, each in asked])
-    for (message_id, sentence), scores in zip(asked, scored, strict=True):
-        if scores is not None:
-            found.setdefault(message_id, {})[sentence.text] = scores
-    return found
+    classifier: SentenceClassifier, messages: Sequence[tuple[ReadMessage, str]]
+) -> list[list[SentenceScores | None]]:
+    """What the sentences of messages are classified as, in their order. A message comes with the content of the one before it;
+    empty if there is none."""
+    asked: list[list[Sentence]] = []
+    for read_message, previous in messages:
+        is_classified = read_message.rules is not None and read_message.rules.code in CLASSIFIED
+        in_place = in_context(previous, read_message.sentences) if is_classified else iter(())
+        asked.append(list(islice(in_place, MOST_CLASSIFIED)))
+    scored = iter(await classifier.classify([each for of_message in asked for each in of_message]))
+    return [list(islice(scored, len(of_message))) for of_message in asked]

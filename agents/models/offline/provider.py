@@ -1,4 +1,5 @@
-"""The deterministic provider: rules instead of a model. The embedded default, and the fallback when no model answers."""
+"""The deterministic provider: rules, and a small classifier of sentences, instead of a language model. The embedded default, and
+the fallback when no model answers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from agents.models.dates.dates import local
 from agents.models.offline.corrections import with_corrections
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
-from agents.models.offline.findings import NO_SCORES, findings, scores_of
+from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.compaction import decide, delete_least_important
@@ -58,7 +59,8 @@ MARKED_IMPORTANT = 0.15
 class OfflineProvider:
     """Extracts first-person statements of users in English, German, French and Spanish; none in other languages.
 
-    Summaries are excerpts, in any language. Without `count_tokens` their tokens are estimated.
+    Without a `classifier` the rules alone read English, too. Summaries are excerpts, in any language. Without `count_tokens`
+    their tokens are estimated.
     """
 
     name = "offline"
@@ -75,20 +77,18 @@ class OfflineProvider:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
         own_words = own_statements(request.messages, request.overlap)
         spoken = language_of(" ".join(each.content for each in request.messages))
-        numbered = [
-            (number, structs.replace(each, content=own_words[number], language=each.language or spoken))
+        numbered = {
+            number: read(structs.replace(each, content=own_words[number], language=each.language or spoken))
             for number, each in enumerate(request.messages, start=1)
             if number in own_words
-        ]
+        }
         scores = await self._scores(numbered, request)
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
-            draft(number, language, message, finding, own, context.policy)
-            for number, message in numbered
-            for own in (own_memories(message, request, context.related, names),)
-            for language, finding in findings(
-                message, context.policy.feelings, scores.get(message.message_id, NO_SCORES)
-            )
+            draft(number, language, each.message, finding, own, context.policy)
+            for number, each in numbered.items()
+            for own in (own_memories(each.message, request, context.related, names),)
+            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()))
         ]
         drafts += list(with_corrections(request, drafts))
         if context.policy.attributed:
@@ -99,22 +99,23 @@ class OfflineProvider:
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
     async def _scores(
-        self, numbered: Sequence[tuple[int, SliceMessage]], request: ExtractionRequest
-    ) -> Mapping[str, Mapping[str, SentenceScores]]:
-        """What the sentences of messages are classified as, by message. If the classifier fails, the rules alone decide."""
+        self, numbered: Mapping[int, ReadMessage], request: ExtractionRequest
+    ) -> dict[int, list[SentenceScores | None]]:
+        """What the sentences are classified as, by the number of their message. If the classifier fails, the rules alone
+        decide."""
         if self._classifier is None:
             return {}
         first = request.overlap[-1].content if request.overlap else ""
-        before = (first, *(each.content for each in request.messages))
-        asked = [(message, before[number - 1]) for number, message in numbered]
+        previous = (first, *(each.content for each in request.messages))
+        asked = [(each, previous[number - 1]) for number, each in numbered.items()]
         try:
-            return await scores_of(self._classifier, asked)
+            return dict(zip(numbered, await scores_of(self._classifier, asked), strict=True))
         except Exception:
             log.exception("classifying the sentences of %d messages failed: the rules alone read them", len(asked))
             return {}
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
-        """Extracts from each slice alone: rules cost nothing."""
+        """Extracts from each slice alone: sharing a call would save nothing."""
         return tuple([await self.extract(request, context) for request, context in slices])
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:

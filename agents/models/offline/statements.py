@@ -52,7 +52,10 @@ def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
 
 def safe_sentences(content: str) -> Iterator[str]:
     """The sentences without those that contain a secret, whose text is about the secret."""
-    scrubbed = scrub(content)
-    for sentence in with_lasting_words(sentences(scrubbed.text)):
-        if not PLACEHOLDER.search(sentence):
-            yield sentence
+    return (sentence for sentence in with_gaps(content) if sentence is not None)
+
+
+def with_gaps(content: str) -> Iterator[str | None]:
+    """The sentences, with None in the place of each that contains a secret."""
+    for sentence in with_lasting_words(sentences(scrub(content).text)):
+        yield None if PLACEHOLDER.search(sentence) else sentence

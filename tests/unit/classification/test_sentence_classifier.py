@@ -57,6 +57,15 @@ async def test_a_sentence_that_is_too_long_to_be_read_whole_has_no_scores(classi
     assert await classifier.classify([Sentence("", "I live in Berlin, and " * 100)]) == [None]
 
 
+async def test_a_sentence_is_read_with_less_around_it_where_both_are_too_long(
+    classifier: OnnxSentenceClassifier,
+) -> None:
+    said = [
+        f"On day {day} of the trip we walked from one village to the next, {day + 9} kilometres." for day in range(9)
+    ]
+    assert None not in await classifier.classify(list(in_context("How was the trip?", said)))
+
+
 def test_the_model_was_trained_with_the_messages_that_are_there(classifier: OnnxSentenceClassifier) -> None:
     assert classifier.trained_on == hash_of_files(), "run `make train-sentences`"
 

@@ -7,8 +7,9 @@ from typing import Final
 from msgspec import structs
 
 from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
-from agents.models.dates.validity import validity
+from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules import standing_instructions
+from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import Finding, opened, plainly
 from schemas.extraction.sentences import SentenceScores
@@ -19,38 +20,58 @@ STATED: Final = 0.6
 QUOTED: Final = 0.8  # if it does not name the speaker
 IDLE: Final = 0.95
 MIN_WORDS: Final = 3
-SUBJECTS: Final = ("User", "The team's ", "The family's ")
+SUBJECTS: Final = ("User ", "User's ", "The team's ", "The family's ")
+FEELING: Final = re.compile(
+    r"\b(?:feel(?:s|ing)?|felt|lonely|sad|anxious|scared|worried|angry|upset|heartbroken|depressed|overwhelmed|miserable|stressed"
+    r"|been down|so happy|so proud|cried|crying)\b",
+    re.IGNORECASE,
+)
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
 CONFIDENCE: Final = 0.7
 IMPORTANCE: Final = 0.5
 WORD: Final = re.compile(r"\w+")
 # A subject that the sentence before names.
 POINTING: Final = re.compile(
-    r"\W*(?:and |but |so )?(?:he|she|it|they|that|this|these|those|there|which)\b", re.IGNORECASE
+    r"\W*(?:and |but |so )?(?:(?:he|she|it|they|which)\b"
+    r"|(?:that|this|these|those|there)(?:'s| (?:is|are|was|were|has|have|had|means?|will|would|can)\b))",
+    re.IGNORECASE,
 )
 MAX_JOINED_CHARS: Final = 400
 LIKING: Final = re.compile(
-    r"\b(?:likes?|loves?|prefers?|enjoys?|hates?|dislikes?|favou?rites?|can(?:not|'t) stand|(?:a )?fan of|into)\b",
+    r"\b(?:likes?|loves?|prefers?|enjoys?|hates?|dislikes?|favou?rites?|can(?:not|'t) stand|(?:a )?fan of"
+    r"|(?:am|is|are|really) into)\b",
     re.IGNORECASE,
 )
 PLANNING: Final = re.compile(
-    r"\b(?:going to|plan(?:s|ning)?|will|wants? to|hop(?:e|es|ing) to|aims? to|booked"
+    r"\b(?:going to|plan(?:s|ning)?|(?:I|we) will|wants? to|hop(?:e|es|ing) to|aims? to|booked"
     r"|next (?:week|month|year|spring|summer|autumn|winter))\b",
     re.IGNORECASE,
 )
 
 
+def is_made_up(scores: SentenceScores) -> bool:
+    return scores.unreal >= MADE_UP
+
+
 def is_idle(scores: SentenceScores) -> bool:
-    """Whether the sentence states nothing to keep: it is made up, a question, chatter or of the moment."""
-    return scores.unreal >= MADE_UP or scores.other >= IDLE
+    """Whether the sentence states nothing to keep: a question, chatter or of the moment."""
+    return scores.other >= IDLE
 
 
 def with_statement(
-    tongue: LanguageRules, sentence: str, said_at: datetime, scores: SentenceScores, found: list[Finding]
+    tongue: LanguageRules,
+    sentence: str,
+    said_at: datetime,
+    feelings: bool,
+    scores: SentenceScores,
+    found: list[Finding],
 ) -> list[Finding]:
-    """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it."""
+    """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it.
+    Leaves out other people's words, and without `feelings` those about feelings."""
     is_asked = sentence.rstrip(' "”»)').endswith("?")
-    if scores.statement < STATED or is_asked or len(found) > 1:
+    if scores.statement < STATED or is_asked or len(found) > 1 or is_hearsay(sentence):
+        return found
+    if not feelings and FEELING.search(sentence):
         return found
     whole = stated(tongue, sentence, said_at, may_quote=scores.statement >= QUOTED)
     if whole is None:
@@ -73,7 +94,7 @@ def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, may_quote
     if not text.startswith(SUBJECTS):
         if not may_quote:
             return None
-        text = standing_instructions.language(tongue.code).quoted(replaced)
+        text = standing_instructions.language(tongue.code).quoted(replaced.replace('"', "'"))
     holds = validity(said, said_at, tongue.code)
     day = next((each.day for each in reversed(days(tongue, said, said_at))), None)
     is_plan = PLANNING.search(said) and (day is None or day >= said_at.date())
@@ -92,11 +113,14 @@ def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, may_quote
 def continued(
     tongue: LanguageRules, before: Finding, sentence: str, scores: SentenceScores, said_at: datetime
 ) -> Finding | None:
-    """The finding of the sentence before, with a sentence whose subject it names ("User got a cat. She is called Pepper.");
-    None for other sentences."""
-    if scores.statement + scores.limit < STATED or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
+    """The finding of the sentence before, with a statement whose subject it names ("User got a cat. She is called Pepper.");
+    None for other sentences, and for one that holds for a time of its own."""
+    if scores.statement < STATED or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
         return None
-    said, remark = dated(tongue, opened(tongue, plainly(tongue, sentence)), said_at)
+    said = opened(tongue, plainly(tongue, sentence))
+    if tongue.unreal.search(said) or validity(said, said_at, tongue.code) != Validity():
+        return None
+    said, remark = dated(tongue, said, said_at)
     text = f"{before.text} {tongue.reword(said)}{remark}."
     return structs.replace(before, text=text) if len(text) <= MAX_JOINED_CHARS else None
 

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agents.models.dates.validity import validity
 from agents.models.offline.rules import standing_classifier, standing_instructions
-from agents.models.offline.rules.classified_statements import COVERED, covered, is_idle, with_statement
+from agents.models.offline.rules.classified_statements import COVERED, covered, is_idle, is_made_up, with_statement
 from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.limit_scope import is_in_jest, is_laughed_at, is_of_household, is_of_the_moment
 from agents.models.offline.rules.rule import LanguageRules
@@ -36,15 +36,16 @@ def apply_rules(
 ) -> Iterator[Finding]:
     """The findings of a sentence about its speaker; none for questions, hypotheses and small talk. A standing instruction
     that no rule matches is stored in its own words. So is another statement, if the sentence was classified: `scores`."""
-    if is_unreal(sentence) or (scores is not None and is_idle(scores)):
+    if is_unreal(sentence) or (scores is not None and is_made_up(scores)):
         return
     found = list(read(tongue, sentence, said_at, feelings))
+    if scores is not None and is_idle(scores):
+        found = [each for each in found if is_limit(tongue, each)]
     if (scores is None or scores.limit < LIMIT) and is_once(tongue, sentence):
-        found = [each for each in found if not is_limit(tongue, each)]
-    else:
-        judged = heeded(tongue, sentence, said_at, found, scores)
-        found = [of_one_meal(tongue, sentence, each) for each in judged]
-    yield from found if scores is None else with_statement(tongue, sentence, said_at, scores, found)
+        yield from (each for each in found if not is_limit(tongue, each))
+        return
+    found = [of_one_meal(tongue, sentence, each) for each in heeded(tongue, sentence, said_at, found, scores)]
+    yield from found if scores is None else with_statement(tongue, sentence, said_at, feelings, scores, found)
 
 
 def of_one_meal(tongue: LanguageRules, sentence: str, found: Finding) -> Finding:
@@ -107,7 +108,8 @@ def told_in_place(
     is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
     least = CERTAIN if language.is_at_hand(plain) else WISH
     is_passing = sort == "wish" and wish < least and not language.says_always(plain)
-    if is_asked or is_passing or len(plain.split()) < SHORTEST_WORDS:
+    is_told = ":" in sentence and is_hearsay(sentence) and not language.is_ordered(sentence)
+    if is_asked or is_passing or is_told or language.holds_once(plain) or len(plain.split()) < SHORTEST_WORDS:
         return found
     told = finding(tongue, sort, plain, said_at)
     if found and covered(told.text, " ".join(each.text for each in found)) >= COVERED:

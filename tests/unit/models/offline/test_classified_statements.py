@@ -7,6 +7,7 @@ import pytest
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from schemas.extraction.sentences import Sentence, SentenceScores
+from schemas.policies.policies import Policy
 from tests.fakes.sentence_classifier import LIMIT, OTHER, STATEMENT, UNREAL, WISH, FakeSentenceClassifier
 from tests.slices import knowing, said, slice_of
 
@@ -71,10 +72,10 @@ async def test_chatter_is_left_out_whatever_rules_read() -> None:
 
 @pytest.mark.parametrize(("scores", "tag"), [(LIMIT, "constraint"), (WISH, "directive")])
 async def test_a_limit_or_wish_that_no_rule_reads_has_its_tag(scores: SentenceScores, tag: str) -> None:
-    sentence = "Page numbers with each quote."
+    sentence = "Page numbers under each picture."
     assert await told({}, sentence) == []
     (found,) = await proposals({sentence: scores}, sentence)
-    assert tag in found.tags and "age numbers with each quote" in found.text
+    assert tag in found.tags and "age numbers under each picture" in found.text
 
 
 async def test_dates_of_a_statement_become_absolute() -> None:
@@ -114,3 +115,62 @@ async def test_the_rules_alone_read_a_message_if_the_classifier_fails(caplog: py
     answer = await provider.extract(slice_of("I live in Turin."), knowing())
     assert [each.text for each in answer.proposals] == ["User lives in Turin."]
     assert "the rules alone read them" in caplog.text
+
+
+@pytest.mark.parametrize("scores", [STATEMENT, LIMIT])
+async def test_another_persons_words_are_not_the_users(scores: SentenceScores) -> None:
+    sentence = "My tutor told me: I am allergic to nuts."
+    assert await told({sentence: scores}, sentence) == []
+
+
+async def test_a_limit_that_rules_read_is_kept_although_the_sentence_passes_for_chatter() -> None:
+    sentence = "I cannot eat dairy."
+    (found,) = await proposals({sentence: OTHER}, sentence)
+    assert "dairy" in found.text
+
+
+async def test_what_rules_read_in_a_sentence_is_not_joined_to_the_one_before() -> None:
+    first, second = "I live in Leeds.", "There I work as a nurse."
+    found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
+    assert len(found) == 2
+
+
+async def test_nothing_is_joined_across_a_sentence_with_a_secret() -> None:
+    first, second = "We adopted a cat.", "It is used for my bank."
+    text = f"{first} My password is EXAMPLE-not-real-1. {second}"
+    assert await told({first: STATEMENT, second: STATEMENT}, text) == await told({first: STATEMENT}, first)
+
+
+async def test_feelings_are_left_out_unless_the_policy_wants_them() -> None:
+    sentence = "Been lonely ever since the divorce."
+    assert await told({sentence: STATEMENT}, sentence) == []
+    provider = OfflineProvider(classifier=FakeSentenceClassifier({sentence: STATEMENT}))
+    (found,) = (await provider.extract(slice_of(sentence), knowing(policy=Policy(name="p", feelings=True)))).proposals
+    assert "lonely" in found.text
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [
+        (STATEMENT, "I can't eat anything spicy today, lol."),
+        (LIMIT, "Today I cannot eat anything because of the blood test."),
+    ],
+)
+async def test_a_limit_of_one_day_is_no_lasting_one(scores: SentenceScores, sentence: str) -> None:
+    assert not any("constraint" in each.tags for each in await proposals({sentence: scores}, sentence))
+
+
+async def test_the_same_sentence_is_judged_in_each_of_its_places() -> None:
+    class InTurn(FakeSentenceClassifier):
+        async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
+            return [STATEMENT, OTHER, UNREAL][: len(sentences)]
+
+    provider = OfflineProvider(classifier=InTurn())
+    answer = await provider.extract(slice_of("I live in Leeds. Nice, eh. I live in Leeds."), knowing())
+    assert [each.text for each in answer.proposals] == ["User lives in Leeds."]
+
+
+async def test_a_quotation_has_no_quotation_marks_within() -> None:
+    sentence = 'Quick motto: "eat the peel".'
+    (found,) = await told({sentence: STATEMENT}, sentence)
+    assert found == "User said: \"Quick motto: 'eat the peel'\"."
