@@ -23,7 +23,7 @@ class Question(NamedTuple):
 
 QUESTIONS: Final = (
     Question("notes/mara", "How many people are on the translation of the atlas?"),
-    Question("notes/tom", "What does Ada eat?"),
+    Question("notes/tom", "How long should the next long run be?"),
 )
 
 
