@@ -5,7 +5,7 @@ from itertools import islice, pairwise, zip_longest
 from typing import Final, NamedTuple
 
 from agents.models.dates.dates import local
-from agents.models.offline.rules.classified_statements import continued
+from agents.models.offline.rules.classified_statements import ALONE, Least, continued
 from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.rule import LanguageRules
@@ -54,19 +54,19 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
 
 
 def findings_in(
-    read_message: ReadMessage, feelings: bool = False, scores: Scores = ()
+    read_message: ReadMessage, feelings: bool = False, scores: Scores = (), least: Least = ALONE
 ) -> Iterator[tuple[str, Finding]]:
     """The statements of a user's message about its speaker, with their language. `scores` has what its sentences were
-    classified as, in their order."""
+    classified as, in their order, and `least` from which probability on they state something."""
     message, rules, sentences, follows = read_message
     if rules is None:
         return
     said_at = local(message.timestamp, message.time_zone)
     before: list[Finding] = []
     for sentence, is_next, scored in zip_longest(sentences, follows, scores[: len(sentences)]):
-        found = list(apply_rules(rules, sentence, said_at, feelings, scored))
+        found = list(apply_rules(rules, sentence, said_at, feelings, scored, least))
         if scored is not None and is_next and before and not found:
-            longer = continued(rules, before[-1], sentence, scored, said_at)
+            longer = continued(rules, before[-1], sentence, scored, said_at, least)
             if longer is not None:
                 before[-1] = longer
                 continue

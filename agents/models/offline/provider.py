@@ -19,6 +19,7 @@ from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
+from agents.models.offline.rules.classified_statements import ALONE, AMONG_PEOPLE
 from agents.models.offline.rules.compaction import decide, delete_least_important
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.finer_kinds import finer_kind
@@ -83,12 +84,13 @@ class OfflineProvider:
             if number in own_words
         }
         scores = await self._scores(numbered, request)
+        least = AMONG_PEOPLE if len({each.user_id for each in request.messages if each.role == "user"}) > 1 else ALONE
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, each.message, finding, own, context.policy)
             for number, each in numbered.items()
             for own in (own_memories(each.message, request, context.related, names),)
-            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()))
+            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), least)
         ]
         drafts += list(with_corrections(request, drafts))
         if context.policy.attributed:

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -14,10 +14,20 @@ from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import Finding, opened, plainly
 from schemas.extraction.sentences import SentenceScores
 
-# Probabilities, from which on a sentence is made up, states something lasting, or states nothing to keep.
+
+class Least(NamedTuple):
+    """Probabilities from which on a sentence states something lasting; `quoted` if it does not name the speaker."""
+
+    statement: float
+    quoted: float
+
+
+ALONE: Final = Least(statement=0.6, quoted=0.8)
+AMONG_PEOPLE: Final = Least(
+    statement=0.9, quoted=0.95
+)  # people who talk with each other say much that is over in an hour
+# Probabilities from which on a sentence is made up, or states nothing to keep.
 MADE_UP: Final = 0.4
-STATED: Final = 0.6
-QUOTED: Final = 0.8  # if it does not name the speaker
 IDLE: Final = 0.95
 MIN_WORDS: Final = 3
 SUBJECTS: Final = ("User ", "User's ", "The team's ", "The family's ")
@@ -65,15 +75,16 @@ def with_statement(
     feelings: bool,
     scores: SentenceScores,
     found: list[Finding],
+    least: Least,
 ) -> list[Finding]:
     """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it.
     Leaves out other people's words, and without `feelings` those about feelings."""
     is_asked = sentence.rstrip(' "”»)').endswith("?")
-    if scores.statement < STATED or is_asked or len(found) > 1 or is_hearsay(sentence):
+    if scores.statement < least.statement or is_asked or len(found) > 1 or is_hearsay(sentence):
         return found
     if not feelings and FEELING.search(sentence):
         return found
-    whole = stated(tongue, sentence, said_at, may_quote=scores.statement >= QUOTED)
+    whole = stated(tongue, sentence, said_at, may_quote=scores.statement >= least.quoted)
     if whole is None:
         return found
     if not found:
@@ -111,11 +122,11 @@ def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, may_quote
 
 
 def continued(
-    tongue: LanguageRules, before: Finding, sentence: str, scores: SentenceScores, said_at: datetime
+    tongue: LanguageRules, before: Finding, sentence: str, scores: SentenceScores, said_at: datetime, least: Least
 ) -> Finding | None:
     """The finding of the sentence before, with a statement whose subject it names ("User got a cat. She is called Pepper.");
     None for other sentences, and for one that holds for a time of its own."""
-    if scores.statement < STATED or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
+    if scores.statement < least.statement or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
         return None
     said = opened(tongue, plainly(tongue, sentence))
     if tongue.unreal.search(said) or validity(said, said_at, tongue.code) != Validity():

@@ -8,7 +8,15 @@ from msgspec import structs
 
 from agents.models.dates.validity import validity
 from agents.models.offline.rules import standing_classifier, standing_instructions
-from agents.models.offline.rules.classified_statements import COVERED, covered, is_idle, is_made_up, with_statement
+from agents.models.offline.rules.classified_statements import (
+    ALONE,
+    COVERED,
+    Least,
+    covered,
+    is_idle,
+    is_made_up,
+    with_statement,
+)
 from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.limit_scope import is_in_jest, is_laughed_at, is_of_household, is_of_the_moment
 from agents.models.offline.rules.rule import LanguageRules
@@ -33,9 +41,11 @@ def apply_rules(
     said_at: datetime,
     feelings: bool = False,
     scores: SentenceScores | None = None,
+    least: Least = ALONE,
 ) -> Iterator[Finding]:
     """The findings of a sentence about its speaker; none for questions, hypotheses and small talk. A standing instruction
-    that no rule matches is stored in its own words. So is another statement, if the sentence was classified: `scores`."""
+    that no rule matches is stored in its own words. So is another statement, if the sentence was classified: `scores`, and
+    from which probability on it counts."""
     if is_unreal(sentence) or (scores is not None and is_made_up(scores)):
         return
     found = list(read(tongue, sentence, said_at, feelings))
@@ -45,7 +55,7 @@ def apply_rules(
         yield from (each for each in found if not is_limit(tongue, each))
         return
     found = [of_one_meal(tongue, sentence, each) for each in heeded(tongue, sentence, said_at, found, scores)]
-    yield from found if scores is None else with_statement(tongue, sentence, said_at, feelings, scores, found)
+    yield from found if scores is None else with_statement(tongue, sentence, said_at, feelings, scores, found, least)
 
 
 def of_one_meal(tongue: LanguageRules, sentence: str, found: Finding) -> Finding:
