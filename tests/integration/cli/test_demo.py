@@ -98,7 +98,7 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
     assert outcomes["support-carlos-smalltalk"]["changes"] == {}
     assert outcomes["support-carlos-injection"]["changes"] == {}
     assert outcomes["notes-mara-light"]["changes"] == {"created": 1, "superseded": 1}
-    assert outcomes["notes-tom-dinner"]["changes"] == {"reinforced": 1}
+    assert outcomes["notes-tom-dinner"]["changes"] == {"created": 2, "reinforced": 1}
     for report in reports:
         changes = {event["data"]["change"] for event in report["events"]}
         assert {"created", "reinforced", "superseded", "compacted"} <= changes

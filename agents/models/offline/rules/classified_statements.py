@@ -22,7 +22,7 @@ class Least(NamedTuple):
     quoted: float
 
 
-ALONE: Final = Least(statement=0.6, quoted=0.8)
+ALONE: Final = Least(statement=0.6, quoted=0.9)
 AMONG_PEOPLE: Final = Least(
     statement=0.9, quoted=0.95
 )  # people who talk with each other say much that is over in an hour

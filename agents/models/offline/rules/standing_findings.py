@@ -30,7 +30,7 @@ DOUBTFUL: Final = 0.35  # probability below which a limit or wish of the rules i
 SURE: Final = 0.7
 CERTAIN: Final = 0.9
 LIMIT: Final = 0.5
-WISH: Final = 0.7
+WISH: Final = 0.85
 SHORTEST_WORDS: Final = 2
 TAGS: Final[Mapping[Sort, str]] = {"limit": "constraint", "wish": "directive"}
 
@@ -116,8 +116,8 @@ def told_in_place(
     """The findings with the limit or wish for which the sentence was taken in its place."""
     language = standing_instructions.language(tongue.code)
     is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
-    least = CERTAIN if language.is_at_hand(plain) else WISH
-    is_passing = sort == "wish" and wish < least and not language.says_always(plain)
+    is_uncertain = wish < WISH or language.is_at_hand(plain)
+    is_passing = sort == "wish" and is_uncertain and not language.says_always(plain)
     is_told = ":" in sentence and is_hearsay(sentence) and not language.is_ordered(sentence)
     if is_asked or is_passing or is_told or language.holds_once(plain) or len(plain.split()) < SHORTEST_WORDS:
         return found
