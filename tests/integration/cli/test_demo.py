@@ -107,7 +107,7 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
     for report in reports:
         assert [(answer["message_id"], answer["memory_ids"]) for answer in report["answers"]] == [
             ("notes-mara-book-02", []),
-            ("notes-tom-dinner-03", []),
+            ("notes-tom-race-04", []),
         ]
     (context,) = reports[1]["contexts"]
     assert pruned(context) == pruned(reports[0]["contexts"][0])
