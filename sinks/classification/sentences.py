@@ -20,8 +20,7 @@ class OnnxSentenceClassifier(CrossEncoder):
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
         """The scores of each sentence, with less of what is around it if need be; None for one that is too long to be read
-        whole. A sentence's scores do not depend on the
-        other sentences (up to float rounding)."""
+        whole. A sentence's scores do not depend on the other sentences (up to float rounding)."""
         found = await self.probabilities(sentences)
         long = [at for at, each in enumerate(found) if each is None]
         shorter = await self.probabilities([nearest(sentences[at]) for at in long])

@@ -46,6 +46,7 @@ def pairs_to_compare(
 
 
 def pair_of(earlier: str, later: str) -> Pair:
+    """The pair as the model is asked about it."""
     return Pair(*(QUOTED.sub(unquoted, text) for text in (earlier, later)))
 
 

@@ -16,6 +16,7 @@ from agents.models.offline.rules.framing import is_hearsay, is_unreal, own_part
 from agents.models.offline.rules.french_wishes import FRENCH
 from agents.models.offline.rules.german_wishes import GERMAN
 from agents.models.offline.rules.injection import instructs
+from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.spanish_wishes import SPANISH
 from agents.models.offline.rules.standing_findings import apply_rules
 from agents.models.offline.rules.wish_phrases import Kind, Phrases, spoken
@@ -117,7 +118,7 @@ def wish_in(sentence: str) -> Match | None:
     """The first wish of a sentence, at its beginning, or after a comma or a conjunction."""
     if TRIGGER.search(sentence) is None:
         return None
-    if sentence.rstrip(' "”»)').endswith("?") and not POLITE_ASKING.match(sentence):
+    if is_question(sentence) and not POLITE_ASKING.match(sentence):
         return None
     for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MAX_BREAKS))):
         for phrases in LANGUAGES:

@@ -30,7 +30,7 @@ from tests.benchmarks.classification.pairs import (
     of_rules,
     written,
 )
-from tests.benchmarks.classification.training import Example, trained
+from tests.benchmarks.classification.training import Example, by_threshold, trained
 
 EPOCHS: Final = 3
 WEIGHT_OF_ADDED: Final = 0.5
@@ -60,16 +60,9 @@ async def measured(pairs: Sequence[Labelled]) -> dict[str, Any]:
         found = np.array(await comparer.compare([Pair(each.earlier, each.later) for each in pairs]))
     relations = np.array([each.relation for each in pairs])
     ends = relations == ENDS
-    by_threshold = {}
-    for least in THRESHOLDS:
-        told = found[:, ENDS] >= least
-        right = int((told & ends).sum())
-        by_threshold[str(least)] = {
-            "precision": round(right / max(1, int(told.sum())), 3),
-            "recall": round(right / max(1, int(ends.sum())), 3),
-        }
-    share = float((found.argmax(axis=1) == relations).mean())
-    return {"pairs": len(pairs), "endings": int(ends.sum()), "right": round(share, 3), "ends": by_threshold}
+    right = round(float((found.argmax(axis=1) == relations).mean()), 3)
+    told = by_threshold(ends, found[:, ENDS], THRESHOLDS)
+    return {"pairs": len(pairs), "endings": int(ends.sum()), "right": right, "ends": told}
 
 
 def main(argv: list[str]) -> int:

@@ -27,7 +27,7 @@ from tests.benchmarks.classification.messages import (
     of_public,
     of_standing,
 )
-from tests.benchmarks.classification.training import Example, trained
+from tests.benchmarks.classification.training import Example, by_threshold, trained
 
 EPOCHS: Final = 3
 WEIGHTS: Final = {"standing": 0.7, "public": 0.5}  # of a sentence that was labelled for something else, or by rules
@@ -51,13 +51,7 @@ async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
     for name, classes in wanted.items():
         is_one = np.array([set(each.classes) <= set(classes) for each in labelled])
         share = found[:, list(classes)].sum(axis=1)
-        told[name] = {
-            str(least): {
-                "precision": round(float((is_one & (share >= least)).sum() / max(1, (share >= least).sum())), 3),
-                "recall": round(float((is_one & (share >= least)).sum() / max(1, is_one.sum())), 3),
-            }
-            for least in THRESHOLDS
-        }
+        told[name] = by_threshold(is_one, share, THRESHOLDS)
     return told
 
 

@@ -128,6 +128,19 @@ class Training:
         return optax.apply_updates(state, updates), moments, value
 
 
+def by_threshold(wanted: NDArray[np.bool_], probability: NDArray[Any], thresholds: Sequence[float]) -> dict[str, Any]:
+    """Precision and recall of what has at least each probability."""
+    told = {}
+    for least in thresholds:
+        found = probability >= least
+        right = int((found & wanted).sum())
+        told[str(least)] = {
+            "precision": round(right / max(1, int(found.sum())), 3),
+            "recall": round(right / max(1, int(wanted.sum())), 3),
+        }
+    return told
+
+
 def trained(examples: Sequence[Example], classes: int, epochs: int, seed: int) -> tuple[list[Layer], Layer]:
     """The last layers and the head. The same examples and seed give the same weights on one machine."""
     chance = random.Random(seed)

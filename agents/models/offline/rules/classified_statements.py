@@ -12,6 +12,7 @@ from agents.models.offline.rules import standing_instructions
 from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import Finding, opened, plainly
+from agents.models.offline.rules.sentences import is_question
 from schemas.extraction.sentences import SentenceScores
 
 
@@ -23,9 +24,8 @@ class Least(NamedTuple):
 
 
 ALONE: Final = Least(statement=0.6, quoted=0.9)
-AMONG_PEOPLE: Final = Least(
-    statement=0.9, quoted=0.95
-)  # people who talk with each other say much that is over in an hour
+# People who talk with each other say much that is over in an hour.
+AMONG_PEOPLE: Final = Least(statement=0.9, quoted=0.95)
 # Probabilities from which on a sentence is made up, or states nothing to keep.
 MADE_UP: Final = 0.4
 IDLE: Final = 0.95
@@ -79,8 +79,7 @@ def with_statement(
 ) -> list[Finding]:
     """The findings, with the whole sentence where the classifier takes it for a statement and the rules read little of it.
     Leaves out other people's words, and without `feelings` those about feelings."""
-    is_asked = sentence.rstrip(' "”»)').endswith("?")
-    if scores.statement < least.statement or is_asked or len(found) > 1 or is_hearsay(sentence):
+    if scores.statement < least.statement or is_question(sentence) or len(found) > 1 or is_hearsay(sentence):
         return found
     if not feelings and FEELING.search(sentence):
         return found
@@ -126,7 +125,7 @@ def continued(
 ) -> Finding | None:
     """The finding of the sentence before, with a statement whose subject it names ("User got a cat. She is called Pepper.");
     None for other sentences, and for one that holds for a time of its own."""
-    if scores.statement < least.statement or not POINTING.match(sentence) or sentence.rstrip().endswith("?"):
+    if scores.statement < least.statement or not POINTING.match(sentence) or is_question(sentence):
         return None
     said = opened(tongue, plainly(tongue, sentence))
     if tongue.unreal.search(said) or validity(said, said_at, tongue.code) != Validity():

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from agents.models.dates.dates import Dated, a_week_earlier, dates_in, event_time, with_dates
 from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules.rule import LanguageRules, Rule
+from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.spelling import spelled
 
 HEDGED = 0.45
@@ -57,7 +58,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def by_rules(tongue: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
-    asked = sentence.rstrip(' "”»)').endswith("?")
+    asked = is_question(sentence)
     plain = plainly(tongue, sentence)
     whole = opened(tongue, plain)
     if not asked and not tongue.question.match(whole):

@@ -47,6 +47,10 @@ def sentences(content: str) -> list[str]:
     return [part for part in parts if 0 < len(part) <= MAX_CHARS]
 
 
+def is_question(sentence: str) -> bool:
+    return sentence.rstrip(' "”»)').endswith("?")
+
+
 def own_words(text: str) -> str:
     """The text without code, quoted lines, long quotations, and everything after a line that announces a paste."""
     text = FENCED.sub("\n", text)

@@ -20,18 +20,27 @@ from agents.models.offline.rules.classified_statements import (
 from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.limit_scope import is_in_jest, is_laughed_at, is_of_household, is_of_the_moment
 from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.rule_engine import LEADING, Finding, by_rules, closed, first, opened, plainly
+from agents.models.offline.rules.rule_engine import (
+    LEADING,
+    SHORTEST_WORDS,
+    Finding,
+    by_rules,
+    closed,
+    first,
+    opened,
+    plainly,
+)
+from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.standing_instructions import Sort
 from schemas.extraction.sentences import SentenceScores
 
 DOUBTFUL: Final = 0.35  # probability below which a limit or wish of the rules is dropped
-# From these on one is kept that no rule finds, and a wish without a word for always: by its words, and by the sentence in its
-# place.
+# By its words, from these on: one that no rule finds is kept, and a wish without a word for always.
 SURE: Final = 0.7
 CERTAIN: Final = 0.9
+# The same for the classifier of sentences.
 LIMIT: Final = 0.5
 WISH: Final = 0.85
-SHORTEST_WORDS: Final = 2
 TAGS: Final[Mapping[Sort, str]] = {"limit": "constraint", "wish": "directive"}
 
 
@@ -115,7 +124,7 @@ def told_in_place(
 ) -> list[Finding]:
     """The findings with the limit or wish for which the sentence was taken in its place."""
     language = standing_instructions.language(tongue.code)
-    is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
+    is_asked = is_question(sentence) and (sort == "limit" or language.unpolished(plain) == plain)
     is_uncertain = wish < WISH or language.is_at_hand(plain)
     is_passing = sort == "wish" and is_uncertain and not language.says_always(plain)
     is_told = ":" in sentence and is_hearsay(sentence) and not language.is_ordered(sentence)
@@ -149,7 +158,7 @@ def may_stand(tongue: LanguageRules, sort: Sort, sentence: str, plain: str) -> b
     """Whether the sentence may be a standing instruction: no question, nothing that holds once, no hypothesis, and no other
     person's words."""
     language = standing_instructions.language(tongue.code)
-    is_asked = sentence.rstrip(' "”»)').endswith("?") and (sort == "limit" or language.unpolished(plain) == plain)
+    is_asked = is_question(sentence) and (sort == "limit" or language.unpolished(plain) == plain)
     is_supposed = tongue.unreal.search(plain) and not (sort == "wish" and language.is_conditional_wish(plain))
     is_told = is_hearsay(sentence) and not language.is_ordered(sentence)
     return not (is_asked or is_supposed or is_told or language.holds_once(plain))

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final, Literal
 
 from agents.models.offline.rules.limit_scope import without_household
+from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.standing_instruction_classes import (
     BETWEEN,
     MEDICINES,
@@ -144,7 +145,7 @@ class Language:
             return None
         if self.is_wish(plain):
             return "wish"
-        asked = sentence.rstrip(' "”»)').endswith("?")
+        asked = is_question(sentence)
         own = self._mine.search(plain) or self._leaves_out_whose(plain)
         ordered = self._polite.match(plain) and not self._self.match(plain)
         is_aside = self._aside.search(without_household(plain, self._code))
