@@ -171,3 +171,8 @@ class StageApp(faust.App):
             await asyncio.gather(self._checkpointing, return_exceptions=True)
             self.checkpointer.close()
         await super()._stop_consumer()
+
+    def _on_rebalance_when_stopped(self) -> None:
+        """Does nothing: the consumer leaves its group when its thread stops. Faust would close the thread's connections from
+        this event loop, the request to leave would fail, and the group's other members would wait for this one until its
+        session times out."""

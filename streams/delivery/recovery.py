@@ -35,8 +35,14 @@ class FencedRecovery(Recovery):
                 break
             self.signal_recovery_start.clear()
             await self.interrupt()  # two recoveries would close each other's producers
+            if self.should_stop:
+                break
             self._recovering = asyncio.create_task(self._recover(self._generation_id))
             self._recovering.add_done_callback(self._recovered)
+
+    async def on_stop(self) -> None:
+        await self.interrupt()
+        await super().on_stop()
 
     def _recovered(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -1,5 +1,6 @@
 """memstream's topics as they are created: partitions, cleanup policy and sizes."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,8 @@ IN_SYNC = 2  # of three replicas: with one broker down, confirmed records still 
 ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})
 TOMBSTONES_KEPT_MS = DAY_MS  # of compacted topics; a worker's store must read its changelog within half of that
 OVERWRITTEN_KEPT_MS = DAY_MS  # the maximum for compacted topics: overwritten rows include erased data
+LED_WITHIN_S = 60.0
+RETRY_S = 0.1
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
@@ -116,7 +119,12 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
 
 
 async def create(client: dict[str, Any], specs: Iterable[TopicSpec], replication: int) -> list[str]:
-    """Creates missing topics and returns their names; existing ones stay as they are. Raises Retryable."""
+    """Creates missing topics and returns their names; existing ones stay as they are. Returns when the brokers tell of all of
+    them, each partition with a leader: a broker may learn of a topic after the controller has answered.
+
+    Raises Retryable, also if that takes longer than a minute, and Misconfigured.
+    """
+    specs = list(specs)
     admin = AIOKafkaAdminClient(**client)
     try:
         await admin.start()
@@ -128,11 +136,23 @@ async def create(client: dict[str, Any], specs: Iterable[TopicSpec], replication
         for name, code, *rest in response.topic_errors:
             if code and for_code(code) is not TopicAlreadyExistsError:
                 raise Misconfigured(f"topic {name} cannot be created: {rest[0] if rest else for_code(code).__name__}")
-    except (KafkaError, OSError) as exc:
+        await wait_for_leaders(admin, [spec.name for spec in specs])
+    except (KafkaError, OSError, TimeoutError) as exc:
         raise Retryable(f"cannot create topics: {exc!r}") from exc
     finally:
         await admin.close()
     return [spec.name for spec in missing]
+
+
+async def wait_for_leaders(admin: AIOKafkaAdminClient, topics: list[str]) -> None:
+    """Returns once a broker knows a leader of every partition of these topics. Raises KafkaError, and TimeoutError."""
+    async with asyncio.timeout(LED_WITHIN_S):
+        while True:
+            described = await admin.describe_topics(topics)
+            leaders = [partition["leader"] for topic in described for partition in topic["partitions"]]
+            if min(leaders, default=0) >= 0 and not any(topic["error_code"] for topic in described):
+                return
+            await asyncio.sleep(RETRY_S)
 
 
 async def partition_counts(client: dict[str, Any], specs: Iterable[TopicSpec]) -> dict[str, int]:

@@ -110,7 +110,7 @@ async def test_a_language_that_no_model_is_there_to_write_is_warned_of(
     deployment = await deploy("languages")
     policies = policies_of(deployment.settings)
     for done in (await policies("check", "english.yaml"), await policies("put", "english.yaml")):
-        assert done.exit_code == 0
+        assert done.exit_code == 0, done.stderr
         assert "one_language of 'english' needs a model" in done.stderr.replace("\n", " ")
     assert "one_language of 'english' needs a model" in await doctor.policies(deployment.settings)
 

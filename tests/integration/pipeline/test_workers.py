@@ -68,14 +68,14 @@ async def leaves(worker: WorkerProcess) -> None:
     assert await worker.stop() == 0
 
 
-async def members(deployment: Deployment, stage: str) -> int:
-    """Workers that hold partitions of a stage."""
+async def group(deployment: Deployment, stage: str) -> tuple[str, int]:
+    """The state of a stage's consumer group, and the number of its members."""
     admin = AIOKafkaAdminClient(bootstrap_servers=deployment.settings.bootstrap_servers)
     await admin.start()
     try:
         (described,) = await admin.describe_consumer_groups([deployment.group(stage)])
         _, _, state, _, _, found, *_ = described.groups[0]
-        return len(found) if state == "Stable" else 0
+        return state, len(found)
     finally:
         await admin.close()
 
@@ -89,7 +89,7 @@ async def test_workers_that_join_and_leave_in_mid_stream_lose_and_double_nothing
     await asyncio.gather(staying.wait_ready(), leaving.wait_ready())
 
     async def shared() -> bool:
-        return [await members(deployment, stage) for stage in STAGES] == [2] * len(STAGES)
+        return [await group(deployment, stage) for stage in STAGES] == [("Stable", 2)] * len(STAGES)
 
     await eventually(shared, "two workers share the partitions of every stage")
     await deployment.publish(*first)
@@ -101,6 +101,7 @@ async def test_workers_that_join_and_leave_in_mid_stream_lose_and_double_nothing
     await leaves(leaving)
     await assert_balanced(deployment, said)
     await asyncio.gather(leaves(staying), leaves(joining))
+    assert [await group(deployment, stage) for stage in STAGES] == [("Empty", 0)] * len(STAGES)
 
 
 @pytest.mark.heavy

@@ -1,8 +1,11 @@
-"""A stage that is alive and idle for too long stops its worker."""
+"""A stage that is alive and idle for too long stops its worker; a stage that stops leaves its group by itself."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from faust.types import TP
 
 from streams.apps import stage_app
 from streams.delivery.app import FIRST_EPOCH_WITHIN_S, MIN_IDLE_S, StageApp
@@ -53,3 +56,13 @@ def test_a_rebalance_may_take_longer_but_not_for_ever(app: StageApp):
     app.check_fence(2 * GIVE_UP_AFTER_S)
     with pytest.raises(RuntimeError, match="has started no epoch"):
         app.check_fence(2 * GIVE_UP_AFTER_S + 1.0)
+
+
+@pytest.mark.parametrize("told", [StageApp._on_partitions_revoked, StageApp._on_partitions_assigned])
+async def test_a_rebalance_while_the_stage_stops_closes_no_connection(
+    app: StageApp, told: Callable[[StageApp, set[TP]], Awaitable[None]]
+):
+    app._stopped.set()
+    app._consumer = Mock()
+    await told(app, {TP("messages", 0)})
+    assert app._consumer.mock_calls == []

@@ -37,3 +37,12 @@ async def test_a_revocation_ends_it():
     with pytest.raises(asyncio.CancelledError):
         await recovering
     assert not recovery.begun.is_set()
+
+
+async def test_the_stop_of_its_stage_ends_it():
+    recovery = Interrupted(*[TimeoutError() for _ in range(100)])
+    recovery.buffers = {}
+    recovering = recovery._recovering = asyncio.create_task(recovery._recover(1))
+    await asyncio.sleep(0)  # it waits for its second attempt
+    await recovery.on_stop()
+    assert recovering.cancelled()
