@@ -1,6 +1,7 @@
 """Everything a model's API may do to a call, each to many conversations on a running pipeline: no slice is lost or doubled,
 each is called for as often as it must be, what is given up is kept with its reason and can be replayed, budgets hold."""
 
+import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -179,10 +180,7 @@ async def test_workers_side_by_side_exceed_a_budget_by_one_question_at_most_and_
     of_those_asked = [talk for talk in asked if talk.conversation_id not in waiting]
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in of_those_asked})
 
-    for (
-        worker
-    ) in workers:  # one after the other: of two that leave at once a group may wait for one until its session is over
-        assert await worker.stop() == 0
+    assert await asyncio.gather(*(worker.stop() for worker in workers)) == [0, 0]
     await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight
     await deployment.worker("tomorrow", budget={}, **PATIENT)
     await deployment.settled(WITHIN_S)

@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaProducer
 
 from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
-from tests.integration.pipeline.test_workers import members
+from tests.integration.pipeline.test_workers import group
 from tests.proposals import candidates, command, curated
 
 SPELLINGS = ("User plays the cello.", "user plays the CELLO", "User  plays the cello!", "User plays the cello")
@@ -40,7 +40,7 @@ async def shared(deploy: Any) -> Deployment:
     await asyncio.gather(*(worker.wait_ready() for worker in workers))
 
     async def both() -> bool:
-        return await members(deployment, "curation") == 2
+        return await group(deployment, "curation") == ("Stable", 2)
 
     await eventually(both, "two workers share the partitions")
     return deployment
