@@ -120,10 +120,10 @@ bench-understanding: environment $(DEV) ## what is known after short conversatio
 train-standing: environment $(DEV) ## trains the classifier of limits and standing wishes (MEMSTREAM_SHARED_DATA) and measures it on unseen topics; the last line is JSON
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.standing.train
 
-train-comparer: environment $(TRAINING)/.installed ## trains what compares statements (half an hour), and measures it on unseen ones; the last line is JSON
+train-comparer: environment $(TRAINING)/.installed ## trains what compares statements (half an hour; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_comparer
 
-train-sentences: environment $(TRAINING)/.installed ## trains what classifies sentences (ten minutes; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
+train-sentences: environment $(TRAINING)/.installed ## trains what classifies sentences (twenty minutes; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences
 
 bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON

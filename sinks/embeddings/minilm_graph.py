@@ -4,8 +4,9 @@ Each token is quantised by its own largest value, so a vector does not depend on
 graph, install the package `onnx` (needed for nothing else) and run `python -m sinks.embeddings.minilm_graph`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import onnx
@@ -24,29 +25,33 @@ ACTIVE_STEP, ACTIVE_MIDDLE = 1 / 215, 40
 # the same weights, so that they do not coarsen the quantisation of the other columns.
 OUTLYING: Final = (63, 99, 157, 223, 267, 338)
 PARTS: Final = 4
-CONSTANTS: Final[dict[str, Any]] = {
-    "step": np.float32(STEP),
-    "middle": np.uint8(128),
-    "active_step": np.float32(ACTIVE_STEP),
-    "active_middle": np.uint8(ACTIVE_MIDDLE),
-    "outlying": np.array(OUTLYING * (PARTS - 1), np.int64),
-    "shares": np.array([1 / PARTS if each in OUTLYING else 1 for each in range(WIDTH)], np.float32),
-    "one": np.float32(1),
-    "far": np.float32(-1e9),  # added to masked attention scores
-    "start": np.array([0], np.int64),
-    "beside_batch": np.array([1, 2], np.int64),
-    "width": np.array([WIDTH], np.int64),
-    "heads": np.array([HEADS, WIDTH // HEADS], np.int64),
-    "token_rows": np.array([-1, WIDTH], np.int64),
-    "flat": np.array([-1], np.int64),
-    "positions": np.arange(POSITIONS, dtype=np.int64),
-}
+
+
+def constants(outlying: Sequence[int]) -> dict[str, Any]:
+    return {
+        "step": np.float32(STEP),
+        "middle": np.uint8(128),
+        "active_step": np.float32(ACTIVE_STEP),
+        "active_middle": np.uint8(ACTIVE_MIDDLE),
+        "outlying": np.array([*outlying] * (PARTS - 1), np.int64),
+        "shares": np.array([1 / PARTS if each in outlying else 1 for each in range(WIDTH)], np.float32),
+        "one": np.float32(1),
+        "far": np.float32(-1e9),  # added to masked attention scores
+        "start": np.array([0], np.int64),
+        "beside_batch": np.array([1, 2], np.int64),
+        "width": np.array([WIDTH], np.int64),
+        "heads": np.array([HEADS, WIDTH // HEADS], np.int64),
+        "token_rows": np.array([-1, WIDTH], np.int64),
+        "flat": np.array([-1], np.int64),
+        "positions": np.arange(POSITIONS, dtype=np.int64),
+    }
 
 
 class PackagedModel:
     """The tensors of the packaged model with their places in the file; weights are `NAME_q` in int8 with `NAME_scale`."""
 
     def __init__(self, path: Path) -> None:
+        self.outlying: Sequence[int] = OUTLYING
         self._bytes = path.read_bytes()
         self._location = path.name
         graph = onnx.load(path).graph
@@ -76,6 +81,17 @@ def is_weight(made_by: dict[str, Any], name: str) -> bool:
     return name in made_by and made_by[name].op_type == "Mul" and made_by[name].input[0].endswith("_f")
 
 
+class StoredModel(Protocol):
+    """The weights that a graph refers to."""
+
+    dense: list[str]  # the weights of dense parts, six per layer: query, key, value, attended, wide, narrow
+    outlying: Sequence[int]
+
+    def reference(self, name: str) -> Any:
+        """A tensor that refers to its bytes in a file beside the graph."""
+        ...
+
+
 class QuantisedTensor(NamedTuple):
     """Names of a quantised tensor's parts: its 8-bit values, the step of each row, and the zero point."""
 
@@ -88,10 +104,11 @@ class QuantisedTensor(NamedTuple):
 class Graph:
     """Builds the nodes of the graph in order, each named by its output. Between layers, a tensor has one row per token."""
 
-    def __init__(self, packaged: PackagedModel) -> None:
+    def __init__(self, packaged: StoredModel) -> None:
         self.packaged = packaged
         self.nodes: list[Any] = []
-        self.tensors = {name: numpy_helper.from_array(np.asarray(value), name) for name, value in CONSTANTS.items()}
+        named = constants(packaged.outlying)
+        self.tensors = {name: numpy_helper.from_array(np.asarray(value), name) for name, value in named.items()}
 
     def weight(self, name: str) -> str:
         self.tensors.setdefault(name, self.packaged.reference(name))
@@ -203,7 +220,7 @@ class Graph:
         ignored = self.node("ignored", "Mul", self.node("padding", "Sub", "one", counted), "far")
         self.node("mask", "Unsqueeze", ignored, "beside_batch")
         x = self.normalised("normalised", self.node("rows", "Reshape", tokens, "token_rows"), f"{name}.LayerNorm")
-        for number in range(LAYERS):
+        for number in range(len(self.packaged.dense) // 6):
             x = self.layer(number, x, f"layer{number}.out")
         self.node("last_hidden_state", "Reshape", x, "by_batch")
         return self.model()

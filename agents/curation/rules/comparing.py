@@ -15,9 +15,10 @@ from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
-ENDS: Final = 0.9  # least probability at which a memory ends
-LANGUAGE: Final = "en"  # in German, French and Spanish the model finds a fifth of the endings, and more of them wrongly
+ENDS: Final = 0.8  # least probability at which a memory ends
+LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the model was trained with
 QUOTED: Final = re.compile(r'User said: "([^"]+)"\.?')
+QUOTED_ELSEWHERE: Final = re.compile(r'(?:Der Nutzer sagte|L\'utilisateur a dit|El usuario dijo) ?: "([^"]+)"\.?')
 REASON: Final = "the candidate replaces it"
 
 
@@ -28,11 +29,11 @@ def pairs_to_compare(
     vector_of: Callable[[str], Vector],
     comparable: float,
 ) -> tuple[Pair, ...]:
-    """Each new candidate in English with the live memories in English, and the other candidates, that have a cosine of at
+    """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
     least `comparable`. `vector_of` raises NeedsVector."""
     pairs: dict[Pair, None] = {}
     for candidate, found in zip(candidates, neighbours, strict=True):
-        if not is_english(candidate) or not ledger.is_new(candidate):
+        if not is_compared(candidate) or not ledger.is_new(candidate):
             continue
         vector = vector_of(candidate.text)
         near: list[tuple[float, Memory | Candidate]] = [
@@ -40,14 +41,14 @@ def pairs_to_compare(
         ]
         near += [(cosine(vector, vector_of(other.text)), other) for other in candidates if other is not candidate]
         ranked = sorted(near, key=lambda each: -each[0])
-        texts = (each.text for score, each in ranked if score >= comparable and is_english(each))
+        texts = (each.text for score, each in ranked if score >= comparable and is_compared(each))
         pairs |= dict.fromkeys(pair_of(text, candidate.text) for text in nearest_others(texts, candidate.text))
     return tuple(pairs)
 
 
 def pair_of(earlier: str, later: str) -> Pair:
     """The pair as the model is asked about it."""
-    return Pair(*(QUOTED.sub(unquoted, text) for text in (earlier, later)))
+    return Pair(*(QUOTED_ELSEWHERE.sub(r"\1.", QUOTED.sub(unquoted, text)) for text in (earlier, later)))
 
 
 def unquoted(found: re.Match[str]) -> str:
@@ -68,6 +69,6 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
     return relation is not None and relation.ends >= ENDS and not said_later(memory, candidate)
 
 
-def is_english(of: Memory | Candidate) -> bool:
+def is_compared(of: Memory | Candidate) -> bool:
     """By the declared language, otherwise by what the words tell."""
-    return (primary(of.language) if of.language else language_of(of.text)) == LANGUAGE
+    return (primary(of.language) if of.language else language_of(of.text)) in LANGUAGES

@@ -17,7 +17,6 @@ from agents.models.port import SentenceClassifier
 from schemas.extraction.requests import SliceMessage
 from schemas.extraction.sentences import Sentence, SentenceScores, in_context
 
-CLASSIFIED: Final = frozenset({"en"})  # languages that the classifier of sentences reads
 MOST_CLASSIFIED: Final = 200  # sentences of a message; the rules alone read the others
 
 Scores = Sequence[SentenceScores | None]
@@ -82,8 +81,7 @@ async def scores_of(
     empty if there is none."""
     asked: list[list[Sentence]] = []
     for read_message, previous in messages:
-        is_classified = read_message.rules is not None and read_message.rules.code in CLASSIFIED
-        in_place = in_context(previous, read_message.sentences) if is_classified else iter(())
+        in_place = in_context(previous, read_message.sentences) if read_message.rules is not None else iter(())
         asked.append(list(islice(in_place, MOST_CLASSIFIED)))
     scored = iter(await classifier.classify([each for of_message in asked for each in of_message]))
     return [list(islice(scored, len(of_message))) for of_message in asked]

@@ -50,7 +50,7 @@ from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
-MODEL = "rules-1"
+MODEL = "rules-2"
 # Memories compared in pairs, which blocks the event loop for 0.1 s; 200 would take one second.
 MAX_COMPARED = 60
 # Added for a message that its sender marked important.
@@ -60,7 +60,7 @@ MARKED_IMPORTANT = 0.15
 class OfflineProvider:
     """Extracts first-person statements of users in English, German, French and Spanish; none in other languages.
 
-    Without a `classifier` the rules alone read English, too. Summaries are excerpts, in any language. Without `count_tokens`
+    Without a `classifier` the rules alone read messages. Summaries are excerpts, in any language. Without `count_tokens`
     their tokens are estimated.
     """
 

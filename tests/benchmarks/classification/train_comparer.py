@@ -1,8 +1,8 @@
 """`make train-comparer`: trains what compares statements, writes its graph, and tells how well it does on statements that it
 has not seen. The last line is one JSON object.
 
-Trained are the last three layers of MiniLM and a head, with all pairs but the held-out ones. Pairs of different blocks, most of
-which hold beside each other, are added with a smaller weight: most neighbours of a statement are such.
+Trained are the last four layers of multilingual-e5-small and a head, with all pairs but the held-out ones. Pairs of different
+blocks, most of which hold beside each other, are added with a smaller weight: most neighbours of a statement are such.
 """
 
 import argparse
@@ -19,14 +19,17 @@ import numpy as np
 from sinks.classification.comparer import GRAPH, OnnxComparer
 from sinks.classification.graph import write
 from sinks.classification.port import Pair, Relation
+from tests.benchmarks.classification.multilingual_model import PackedModel, multilingual, write_base
 from tests.benchmarks.classification.pairs import (
     ENDS,
     HOLDS,
     OF_RULES,
     OTHER_LANGUAGES,
+    PUBLIC,
     SAME,
     Labelled,
     hash_of_files,
+    of_public,
     of_rules,
     written,
 )
@@ -54,6 +57,10 @@ def added(pairs: Sequence[Labelled], chance: random.Random) -> Iterator[Labelled
                 yield one._replace(later=other.later, relation=HOLDS, weight=WEIGHT_OF_ADDED)
 
 
+def classes_of(pair: Labelled) -> tuple[int, ...]:
+    return (HOLDS, SAME) if pair.source == PUBLIC else (pair.relation,)
+
+
 async def measured(pairs: Sequence[Labelled]) -> dict[str, Any]:
     """What the written file finds: precision and recall of endings by threshold, and the share of relations that are right."""
     with closing(OnnxComparer()) as comparer:
@@ -71,12 +78,19 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--only-measure", action="store_true", help="leave the model as it is")
     options = parser.parse_args(argv)
     own, rules = list(written()), list(of_rules())
+    chance = random.Random(options.seed)
+    public = list(of_public(chance))
+    if not public:
+        sys.stderr.write("no public conversations: MEMSTREAM_SHARED_DATA names none (tests/benchmarks/README.md)\n")
+        return 1
     learnt = [each for each in (*own, *rules) if not each.is_held_out]
     if not options.only_measure:
-        pairs = [*learnt, *added(learnt, random.Random(options.seed))]
-        examples = [Example(each.earlier, each.later, (each.relation,), each.weight) for each in pairs]
-        layers, head = trained(examples, len(Relation._fields), EPOCHS, options.seed)
-        write(GRAPH, layers, head, hash_of_files())
+        pairs = [*learnt, *added(learnt, chance), *public]
+        examples = [Example(each.earlier, each.later, classes_of(each), each.weight) for each in pairs]
+        packed = PackedModel()
+        base = write_base(packed)
+        layers, head = trained(multilingual(packed), examples, len(Relation._fields), EPOCHS, options.seed)
+        write(GRAPH, base, layers, head, hash_of_files())
     unseen = [each for each in own if each.is_held_out]
     english = [each for each in unseen if each.source not in OTHER_LANGUAGES]
     others = [each for each in unseen if each.source in OTHER_LANGUAGES]

@@ -1,9 +1,10 @@
-"""Trains the last layers of MiniLM, and a head, as a cross-encoder that classifies pairs of texts."""
+"""Trains the last layers of a model, and a head, as a cross-encoder that classifies pairs of texts."""
 
 import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from sinks.classification.cross_encoder import pair_tokenizer, without_stops
 from sinks.classification.graph import Layer
 from tests.benchmarks.classification import cross_encoder
+from tests.benchmarks.classification.cross_encoder import Base
 
-FROZEN: Final = 3  # layers that stay as packaged
 BATCH: Final = 32
 RATE: Final = 1e-4
 RATE_OF_HEAD: Final = 1e-3
@@ -48,10 +49,11 @@ class Batch(NamedTuple):
 class Batches:
     """Pairs of similar length in each batch."""
 
-    def __init__(self, examples: Sequence[Example], classes: int) -> None:
+    def __init__(self, tokenizer: Path, examples: Sequence[Example], classes: int) -> None:
         self._examples = examples
         self._classes = classes
-        self._encoded = pair_tokenizer().encode_batch([without_stops((each.first, each.second)) for each in examples])
+        texts = [without_stops((each.first, each.second)) for each in examples]
+        self._encoded = pair_tokenizer(tokenizer).encode_batch(texts)
 
     def shuffled(self, chance: random.Random) -> Iterator[Batch]:
         order = chance.sample(range(len(self._examples)), len(self._examples))
@@ -86,10 +88,13 @@ class Batches:
 class Training:
     """The trained part, and the parts that stay as packaged."""
 
-    def __init__(self, classes: int, steps: int, seed: int) -> None:
-        embeddings, layers = cross_encoder.packaged()
+    def __init__(self, base: Base, classes: int, steps: int, seed: int) -> None:
+        embeddings, layers = jax.tree.map(jnp.asarray, (base.embeddings, list(base.layers)))
         self._key = jax.random.PRNGKey(seed)
-        self.state: Any = {"layers": layers[FROZEN:], "head": cross_encoder.new_head(self._key, classes)}
+        self.state: Any = {
+            "layers": list(base.layers[base.frozen :]),
+            "head": cross_encoder.new_head(self._key, classes),
+        }
         course = optax.warmup_cosine_decay_schedule(0.0, 1.0, steps // 10, steps, 0.02)
         labels = jax.tree.map(lambda _: "layers", self.state) | {"head": dict.fromkeys(self.state["head"], "head")}
         self._optimiser = optax.chain(
@@ -104,7 +109,7 @@ class Training:
         )
         self._moments = self._optimiser.init(self.state)
         self._lower = jax.jit(
-            lambda batch: cross_encoder.lower(embeddings, layers[:FROZEN], batch.ids, batch.segments, batch.mask)
+            lambda batch: cross_encoder.lower(embeddings, layers[: base.frozen], batch.ids, batch.segments, batch.mask)
         )
         self._step = jax.jit(self._stepped)
 
@@ -141,11 +146,11 @@ def by_threshold(wanted: NDArray[np.bool_], probability: NDArray[Any], threshold
     return told
 
 
-def trained(examples: Sequence[Example], classes: int, epochs: int, seed: int) -> tuple[list[Layer], Layer]:
+def trained(base: Base, examples: Sequence[Example], classes: int, epochs: int, seed: int) -> tuple[list[Layer], Layer]:
     """The last layers and the head. The same examples and seed give the same weights on one machine."""
     chance = random.Random(seed)
-    batches = Batches(examples, classes)
-    training = Training(classes, epochs * -(-len(examples) // BATCH), seed)
+    batches = Batches(base.tokenizer, examples, classes)
+    training = Training(base, classes, epochs * -(-len(examples) // BATCH), seed)
     for epoch in range(epochs):
         began = time.monotonic()
         losses = [training.step(batch) for batch in batches.shuffled(chance)]

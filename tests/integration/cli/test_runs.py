@@ -33,7 +33,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
         Finding(**made, result="created", text="User has a dog."),  # type: ignore[arg-type]
         Finding(**made, result="superseded", text="User moved to Lisbon."),  # type: ignore[arg-type]
     )
-    counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-1",))
+    counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-2",))
     stretch = ConversationRange(Scope(conversation_id="c"), 3, 1, 2)
     await DryRuns(pool).store("dry", stretch, findings, counts, ["r"], AT)
     await DryRuns(pool).finish("dry", AT)
@@ -61,7 +61,7 @@ async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):
         "candidates 1 would be created, 0 would be reinforced, 0 would be merged, 1 would be superseded, 0 would be dropped"
         in shown
     )
-    assert "models offline (rules-1): 0 tokens, $0.0000" in shown
+    assert "models offline (rules-2): 0 tokens, $0.0000" in shown
     assert "created app/ada: fact: User has a dog." in shown
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
     told = lines(memstream("runs", "show", "dry", "--json"))

@@ -160,7 +160,7 @@ async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writ
     run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
     assert await rehearsal.rows() == before
     assert (run.status, run.conversations, run.processed, run.requests) == ("completed", 2, 2, 2)
-    assert (run.providers, run.models, run.error) == (("offline",), ("rules-1",), None)
+    assert (run.providers, run.models, run.error) == (("offline",), ("rules-2",), None)
     told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
     assert told == [
         ("a", "reinforced", "user prefers TypeScript.", "User prefers TypeScript."),

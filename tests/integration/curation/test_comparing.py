@@ -83,8 +83,8 @@ async def test_a_statement_that_is_known_is_not_compared(bench: "Bench") -> None
     assert comparer.asked == []
 
 
-@pytest.mark.parametrize(("memory", "candidate"), [("en", "de"), ("de", "en"), ("de", "de"), ("pt", "pt")])
-async def test_statements_that_are_not_both_in_english_are_not_compared(
+@pytest.mark.parametrize(("memory", "candidate"), [("en", "pt"), ("pt", "en"), ("pt", "pt")])
+async def test_statements_in_languages_that_the_model_does_not_read_are_not_compared(
     bench: "Bench", memory: str, candidate: str
 ) -> None:
     await bench.remember(OLD, language=memory)
@@ -93,11 +93,15 @@ async def test_statements_that_are_not_both_in_english_are_not_compared(
     assert comparer.asked == []
 
 
-@pytest.mark.parametrize("language", ["en-GB", None])
-async def test_statements_in_english_are_compared(bench: "Bench", language: str | None) -> None:
-    await bench.remember(OLD, language=language)
+@pytest.mark.parametrize(
+    ("memory", "candidate"), [("en-GB", "en-GB"), (None, None), ("de", "de"), ("en", "fr"), ("es", "en")]
+)
+async def test_statements_in_languages_that_the_model_reads_are_compared(
+    bench: "Bench", memory: str | None, candidate: str | None
+) -> None:
+    await bench.remember(OLD, language=memory)
     comparer = FakeComparer()
-    await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=language)))
+    await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=candidate)))
     assert [tuple(each) for each in comparer.asked] == [(OLD, NEW)]
 
 

@@ -30,7 +30,7 @@ def asked(number: int, policy: str = "default"):
 
 
 @pytest.mark.parametrize(
-    ("policy", "provider", "model"), [("default", "claude", "claude-test-1"), ("secret", "offline", "rules-1")]
+    ("policy", "provider", "model"), [("default", "claude", "claude-test-1"), ("secret", "offline", "rules-2")]
 )
 async def test_provider_model_and_bill_of_whoever_answered_are_stored(
     pool: Pool, policy: str, provider: str, model: str

@@ -15,12 +15,18 @@ ENDS = (
     Pair("User lives in Berlin.", "User moved to Lyon last month."),
     Pair("User drives a Golf.", "User sold the Golf and rides a bike to work."),
     Pair("User is married to Karl.", "User and Karl got divorced."),
+    Pair("Der Nutzer fährt einen Golf.", "Der Nutzer hat den Golf verkauft und fährt jetzt Rad."),
+    Pair("L'utilisateur roule en Clio.", "L'utilisateur a vendu la Clio et roule à vélo."),
+    Pair("El usuario trabaja en un bar.", "El usuario dejó el bar y ahora trabaja en una librería."),
     Pair("The release is planned for 15 May.", "The release was moved to 1 June because QA found issues."),
 )
 HOLDS = (
     Pair("User lives in Berlin.", "User's brother moved to Lyon last month."),
     Pair("User drives a Golf.", "User test-drove a Zoe on Saturday."),
     Pair("User likes jazz.", "User likes techno."),
+    Pair("Der Nutzer wohnt in Berlin.", "Der Bruder des Nutzers ist nach Lyon gezogen."),
+    Pair("L'utilisateur aime le jazz.", "L'utilisateur aime la techno."),
+    Pair("El usuario bebe café.", "El usuario cambió la cafetera."),
     Pair("User drinks coffee.", "User replaced the coffee machine."),
 )
 SAME = (Pair("User lives in Berlin.", "User's home is in Berlin."),)

@@ -11,52 +11,31 @@ from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules import standing_instructions
 from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.rule_engine import Finding, opened, plainly
+from agents.models.offline.rules.rule_engine import Finding, about_user, opened, plainly
 from agents.models.offline.rules.sentences import is_question
+from agents.models.offline.rules.statement_patterns import BY_LANGUAGE
 from schemas.extraction.sentences import SentenceScores
 
 
 class Least(NamedTuple):
-    """Probabilities from which on a sentence states something lasting; `quoted` if it does not name the speaker."""
+    """Probabilities from which on a sentence states something lasting; `without_speaker` if it does not name the speaker."""
 
     statement: float
-    quoted: float
+    without_speaker: float
 
 
-ALONE: Final = Least(statement=0.6, quoted=0.9)
+ALONE: Final = Least(statement=0.6, without_speaker=0.8)
 # People who talk with each other say much that is over in an hour.
-AMONG_PEOPLE: Final = Least(statement=0.9, quoted=0.95)
+AMONG_PEOPLE: Final = Least(statement=0.9, without_speaker=0.95)
 # Probabilities from which on a sentence is made up, or states nothing to keep.
 MADE_UP: Final = 0.4
 IDLE: Final = 0.95
 MIN_WORDS: Final = 3
-SUBJECTS: Final = ("User ", "User's ", "The team's ", "The family's ")
-FEELING: Final = re.compile(
-    r"\b(?:feel(?:s|ing)?|felt|lonely|sad|anxious|scared|worried|angry|upset|heartbroken|depressed|overwhelmed|miserable|stressed"
-    r"|been down|so happy|so proud|cried|crying)\b",
-    re.IGNORECASE,
-)
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
 CONFIDENCE: Final = 0.7
 IMPORTANCE: Final = 0.5
 WORD: Final = re.compile(r"\w+")
-# A subject that the sentence before names.
-POINTING: Final = re.compile(
-    r"\W*(?:and |but |so )?(?:(?:he|she|it|they|which)\b"
-    r"|(?:that|this|these|those|there)(?:'s| (?:is|are|was|were|has|have|had|means?|will|would|can)\b))",
-    re.IGNORECASE,
-)
 MAX_JOINED_CHARS: Final = 400
-LIKING: Final = re.compile(
-    r"\b(?:likes?|loves?|prefers?|enjoys?|hates?|dislikes?|favou?rites?|can(?:not|'t) stand|(?:a )?fan of"
-    r"|(?:am|is|are|really) into)\b",
-    re.IGNORECASE,
-)
-PLANNING: Final = re.compile(
-    r"\b(?:going to|plan(?:s|ning)?|(?:I|we) will|wants? to|hop(?:e|es|ing) to|aims? to|booked"
-    r"|next (?:week|month|year|spring|summer|autumn|winter))\b",
-    re.IGNORECASE,
-)
 
 
 def is_made_up(scores: SentenceScores) -> bool:
@@ -81,9 +60,9 @@ def with_statement(
     Leaves out other people's words, and without `feelings` those about feelings."""
     if scores.statement < least.statement or is_question(sentence) or len(found) > 1 or is_hearsay(sentence):
         return found
-    if not feelings and FEELING.search(sentence):
+    if not feelings and BY_LANGUAGE[tongue.code].feeling.search(sentence):
         return found
-    whole = stated(tongue, sentence, said_at, may_quote=scores.statement >= least.quoted)
+    whole = stated(tongue, sentence, said_at, is_certain=scores.statement >= least.without_speaker)
     if whole is None:
         return found
     if not found:
@@ -94,22 +73,25 @@ def with_statement(
     return [structs.replace(one, text=whole.text)]
 
 
-def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, may_quote: bool) -> Finding | None:
-    """The sentence as a memory: about the user if it names the speaker as its subject, otherwise quoted."""
+def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, is_certain: bool) -> Finding | None:
+    """The sentence as a memory: in the third person if the speaker is its subject, otherwise quoted. None if it does not name
+    the speaker, unless that it is one `is_certain`."""
+    patterns = BY_LANGUAGE[tongue.code]
     said = opened(tongue, plainly(tongue, sentence))
-    if len(said.split()) < MIN_WORDS or POINTING.match(said) or tongue.unreal.search(said):
+    if len(said.split()) < MIN_WORDS or patterns.pointing.match(said) or tongue.unreal.search(said):
         return None
     replaced, remark = dated(tongue, said, said_at)
-    text = tongue.reword(replaced)
-    if not text.startswith(SUBJECTS):
-        if not may_quote:
+    text = about_user(tongue, replaced)
+    if not text.startswith(patterns.subjects):
+        names_speaker = patterns.speaker is not None and patterns.speaker.search(said)
+        if not names_speaker and not is_certain:
             return None
         text = standing_instructions.language(tongue.code).quoted(replaced.replace('"', "'"))
     holds = validity(said, said_at, tongue.code)
     day = next((each.day for each in reversed(days(tongue, said, said_at))), None)
-    is_plan = PLANNING.search(said) and (day is None or day >= said_at.date())
+    is_plan = patterns.planning.search(said) and (day is None or day >= said_at.date())
     return Finding(
-        kind="plan" if is_plan else "preference" if LIKING.search(said) else "fact",
+        kind="plan" if is_plan else "preference" if patterns.liking.search(said) else "fact",
         text=f"{text[:1].upper()}{text[1:]}{remark}.",
         confidence=CONFIDENCE,
         importance=IMPORTANCE,
@@ -125,7 +107,11 @@ def continued(
 ) -> Finding | None:
     """The finding of the sentence before, with a statement whose subject it names ("User got a cat. She is called Pepper.");
     None for other sentences, and for one that holds for a time of its own."""
-    if scores.statement < least.statement or not POINTING.match(sentence) or is_question(sentence):
+    if (
+        scores.statement < least.statement
+        or not BY_LANGUAGE[tongue.code].pointing.match(sentence)
+        or is_question(sentence)
+    ):
         return None
     said = opened(tongue, plainly(tongue, sentence))
     if tongue.unreal.search(said) or validity(said, said_at, tongue.code) != Validity():

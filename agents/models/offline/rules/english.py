@@ -73,6 +73,8 @@ ENGLISH = LanguageRules(
     code="en",
     normalise=expanded,
     reword=third_person,
+    subject="User",
+    pronoun="User",
     lead_in=starting(
         rf"(?:(?!{ANOTHERS_TEXT})[\w',\s]{{2,30}}:\s+(?=(?:I|we|my|our)\b)|(?:{LEADS})(?:\s*[,:;!.…–—-]+\s*|\s+(?=(?:I|we|my"
         r"|our|the|it|this|please|actually|remember|always|never|let us|from now)\b))|"

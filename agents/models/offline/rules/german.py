@@ -89,7 +89,7 @@ TOPICS = topics(
 )
 
 
-PAST = re.compile(r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö)te$)\w+te")
+PAST = re.compile(r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö|züch|rich|leuch|flech)te$)\w+te|wurde")
 
 
 def third(verb: str) -> str:
@@ -235,6 +235,8 @@ GERMAN = LanguageRules(
     code="de",
     normalise=with_subject,
     reword=reword,
+    subject=WER,
+    pronoun="er",
     third=third,
     lead_in=starting(
         r"(?:[\w ]{2,30}:\s+(?=(?:ich|wir|mein|meine)\b)|"

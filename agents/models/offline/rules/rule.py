@@ -40,13 +40,17 @@ class LanguageRules(Struct, frozen=True, kw_only=True):
 
     `changes` are tried on whole sentences, then `rules` on clauses; the first match wins. `fronted` finds an adverbial
     before the subject, which is moved to the end (or after the verb, if that came first too). `casual` objects ("I love it")
-    are ignored. `doubt` is the remark for statements with "probably" and the like. `third` converts the verb in a rule's
-    group `verb` to the third person. `feelings` are tried last, if the policy wants them.
+    are ignored. `reword` converts a text to the third person; where the speaker is its subject it then begins with the
+    `pronoun`, for which a memory has the `subject`. `doubt` is the remark for statements with "probably" and the like.
+    `third` converts the verb in a rule's group `verb` to the third person. `feelings` are tried last, if the policy wants
+    them.
     """
 
     code: str
     normalise: Callable[[str], str]
     reword: Callable[[str], str]
+    subject: str
+    pronoun: str
     third: Callable[[str], str] = str
     lead_in: re.Pattern[str]
     fronted: re.Pattern[str]

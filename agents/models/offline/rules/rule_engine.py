@@ -88,6 +88,13 @@ def doubted(tongue: LanguageRules, found: Finding) -> Finding:
     return structs.replace(found, text=f"{found.text[:-1]} ({tongue.doubt}).", confidence=min(found.confidence, HEDGED))
 
 
+def about_user(tongue: LanguageRules, said: str) -> str:
+    """A sentence of the speaker's in the third person."""
+    reworded = tongue.reword(said)
+    is_subject = reworded.startswith(f"{tongue.pronoun} ")
+    return f"{tongue.subject}{reworded.removeprefix(tongue.pronoun)}" if is_subject else reworded
+
+
 def opened(tongue: LanguageRules, text: str) -> str:
     """The text without greetings, fillers and closing punctuation. An adverbial before the subject moves to the end."""
     text = closed(LEADING.sub("", text), tongue.code)

@@ -10,8 +10,11 @@ from agents.curation.rules.comparing import pair_of
     [
         ('User said: "Laid off from the studio".', "User laid off from the studio."),
         ("User lives in Leeds.", "User lives in Leeds."),
+        ('Der Nutzer sagte: "Wir wohnen in Ulm".', "Wir wohnen in Ulm."),
+        ('L\'utilisateur a dit : "On habite à Lille".', "On habite à Lille."),
+        ('El usuario dijo: "Somos de Vigo".', "Somos de Vigo."),
     ],
 )
-def test_a_quotation_is_compared_as_a_statement_about_the_user(text: str, asked: str) -> None:
+def test_a_quotation_is_compared_as_a_statement(text: str, asked: str) -> None:
     assert pair_of(text, "User moved.").earlier == asked
     assert pair_of("User moved.", text).later == asked

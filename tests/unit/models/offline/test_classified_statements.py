@@ -8,7 +8,15 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from schemas.extraction.sentences import Sentence, SentenceScores
 from schemas.policies.policies import Policy
-from tests.fakes.sentence_classifier import LIMIT, OTHER, STATEMENT, UNREAL, WISH, FakeSentenceClassifier
+from tests.fakes.sentence_classifier import (
+    LIKELY_STATEMENT,
+    LIMIT,
+    OTHER,
+    STATEMENT,
+    UNREAL,
+    WISH,
+    FakeSentenceClassifier,
+)
 from tests.slices import knowing, said, slice_of
 
 
@@ -30,11 +38,34 @@ async def told(known: dict[str, SentenceScores], *texts: str) -> list[str]:
             'User said: "Quick intro: junior developer at Nordby, mostly Kotlin".',
         ),
         ("gave the bus up in may", 'User said: "Gave the bus up in may".'),
+        (
+            "Pendeln frisst bei mir jeden Tag zwei Stunden.",
+            'Der Nutzer sagte: "Pendeln frisst bei mir jeden Tag zwei Stunden".',
+        ),
+        ("Chez nous, on est cinq avec le bébé.", 'L\'utilisateur a dit : "Chez nous, on est cinq avec le bébé".'),
+        ("A mi suegra la cuidamos entre todos.", 'El usuario dijo: "A mi suegra la cuidamos entre todos".'),
     ],
 )
 async def test_a_statement_that_no_rule_reads_is_kept(sentence: str, text: str) -> None:
     assert await told({}, sentence) == []
     assert await told({sentence: STATEMENT}, sentence) == [text]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_kept"),
+    [
+        ("Three goals for our second team on Sunday.", True),
+        ("Three goals for Norrby on Sunday.", False),
+        ("Drei Tore für unsere Zweite am Sonntag.", True),
+        ("Drei Tore für Norrby am Sonntag.", False),
+        ("Trois buts pour notre équipe dimanche.", True),
+        ("Trois buts pour Norrby dimanche.", False),
+        ("Tres goles para nuestro equipo el domingo.", True),
+        ("Tres goles para Norrby el domingo.", False),
+    ],
+)
+async def test_a_statement_that_is_only_likely_must_name_the_speaker(sentence: str, is_kept: bool) -> None:
+    assert bool(await told({sentence: LIKELY_STATEMENT}, sentence)) is is_kept
 
 
 async def test_a_statement_that_a_rule_reads_in_part_is_kept_whole() -> None:
@@ -92,11 +123,28 @@ async def test_the_classifier_is_given_what_was_said_around_a_sentence() -> None
     assert classifier.asked[1] == Sentence("Where do you live? / Thanks. … It is tiny.", "Near Ghent.")
 
 
-async def test_languages_that_the_classifier_does_not_read_are_left_to_the_rules() -> None:
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("Ich wurde auf einem Schiff geboren.", "Der Nutzer wurde auf einem Schiff geboren."),
+        ("Ich züchte Alpakas mit meiner Schwester.", "Der Nutzer züchtet Alpakas mit seiner Schwester."),
+        ("Je tiens une épicerie avec ma sœur.", "L'utilisateur tient une épicerie avec sa sœur."),
+    ],
+)
+async def test_a_sentence_whose_subject_is_the_speaker_is_put_into_the_third_person(sentence: str, text: str) -> None:
+    assert await told({sentence: LIMIT}, sentence) == [text]
+
+
+@pytest.mark.parametrize("about", ["Sie heißt Mizzi, drei Jahre alt.", "Das ist doch klar wie Kloßbrühe."])
+async def test_a_sentence_in_another_language_without_its_subject_is_left_out(about: str) -> None:
+    assert await told({about: STATEMENT}, about) == []
+
+
+async def test_messages_in_languages_without_rules_are_left_out() -> None:
     classifier = FakeSentenceClassifier()
-    answer = await OfflineProvider(classifier=classifier).extract(slice_of("Ich wohne in Berlin."), knowing())
+    answer = await OfflineProvider(classifier=classifier).extract(slice_of("Ik woon met mijn zus in Gent."), knowing())
     assert classifier.asked == []
-    assert [each.text for each in answer.proposals] == ["Der Nutzer wohnt in Berlin."]
+    assert answer.proposals == ()
 
 
 async def test_the_classifier_is_closed_with_the_provider() -> None:

@@ -1,0 +1,108 @@
+"""By language, the words that tell how a sentence that was classified as a statement is kept."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from agents.models.offline.rules.rule import anywhere, starting
+
+
+class StatementPatterns(NamedTuple):
+    """`feeling`: of the moment; `pointing`: begins with a subject that the sentence before names; `liking` and `planning` tell
+    the kind. A statement in the third person begins with one of `subjects`; one that cannot be put so is kept if it names the
+    speaker (`speaker`)."""
+
+    feeling: re.Pattern[str]
+    pointing: re.Pattern[str]
+    liking: re.Pattern[str]
+    planning: re.Pattern[str]
+    subjects: tuple[str, ...]
+    speaker: re.Pattern[str] | None = None
+
+
+BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
+    "en": StatementPatterns(
+        feeling=anywhere(
+            r"\b(?:feel(?:s|ing)?|felt|lonely|sad|anxious|scared|worried|angry|upset|heartbroken|depressed|overwhelmed"
+            r"|miserable|stressed|been down|so happy|so proud|cried|crying)\b"
+        ),
+        pointing=starting(
+            r"\W*(?:and |but |so )?(?:(?:he|she|it|they|which)\b"
+            r"|the (?:first|second|third|last|other|latter|former|same) (?:ones?|two)\b"
+            r"|(?:that|this|these|those|there)(?:'s| (?:is|are|was|were|has|have|had|means?|will|would|can)\b))"
+        ),
+        liking=anywhere(
+            r"\b(?:likes?|loves?|prefers?|enjoys?|hates?|dislikes?|favou?rites?|can(?:not|'t) stand|(?:a )?fan of"
+            r"|(?:am|is|are|really) into)\b"
+        ),
+        planning=anywhere(
+            r"\b(?:going to|plan(?:s|ning)?|(?:I|we) will|wants? to|hop(?:e|es|ing) to|aims? to|booked"
+            r"|next (?:week|month|year|spring|summer|autumn|winter))\b"
+        ),
+        speaker=anywhere(r"\b(?:I|me|my|mine|we|us|our|ours)\b"),
+        subjects=("User ", "User's ", "The team's ", "The family's "),
+    ),
+    "de": StatementPatterns(
+        feeling=anywhere(
+            r"\b(?:fühl\w*|gefühl\w*|traurig|einsam|ängstlich|angst (?!vor)|wütend|sauer|enttäuscht|deprimiert|überfordert"
+            r"|gestresst|verzweifelt|nervös|so glücklich|so stolz|geweint|weinen?|heulen?|liebeskummer)\b"
+        ),
+        pointing=starting(
+            r"\W*(?:und |aber |also )?(?:(?:er|sie|es|dies\w*)\b"
+            r"|(?:das|der|die) (?:erste|zweite|dritte|letzte|andere)n? (?-i:[a-zäöü])"
+            r"|(?:das|der|die|da|dort) (?:ist|sind|war|waren|hat|haben|hatte|heißt|heißen|wird|kann|geht|kommt|bedeutet"
+            r"|wohnt|arbeitet|lebt|soll)\b)"
+        ),
+        speaker=anywhere(r"\b(?:ich|mich|mir|mein\w*|wir|uns|unser\w*)\b"),
+        liking=anywhere(
+            r"\b(?:mag|mögen|liebe?|lieben|gern|gerne|lieber|lieblings\w+|hasse|hassen|bevorzug\w+|steh\w* auf|fan von)\b"
+        ),
+        planning=anywhere(
+            r"\b(?:plane?n?|vorhaben?|vor,|wollen?|will|werden?|möchten?|gebucht|nächste[ns]? "
+            r"(?:woche|monat|jahr|frühling|sommer|herbst|winter))\b"
+        ),
+        subjects=("Der Nutzer ",),
+    ),
+    "fr": StatementPatterns(
+        feeling=anywhere(
+            r"\b(?:sens|sentiment|triste|seule?|anxieu\w+|inquiet|inquiète|énervée?|fâchée?|déprimée?|débordée?|stressée?"
+            r"|malheureu\w+|si heureu\w+|si fi[eè]re?|pleur\w+)\b"
+        ),
+        pointing=starting(
+            r"\W*(?:et |mais |donc )?(?:il(?! y a\b| faut\b)|elle|ils|elles|ça|cela|ce (?:sont|sera|serait)|c'(?:est|était)"
+            r"|celui-ci|celle-ci)\b"
+        ),
+        speaker=anywhere(r"\b(?:je|me|moi|mon|ma|mes|nous|notre|nos|on)\b|\b[jm]'"),
+        liking=anywhere(
+            r"\b(?:aim\w+|ador\w+|préfèr\w+|préfér\w+|détest\w+|hais|ne support\w+|fan de|favori\w*|passionnée?)\b"
+        ),
+        planning=anywhere(
+            r"\b(?:vais|allons|va|compt\w+|prévo\w+|prévu\w*|projet\w*|veux|voulons|espèr\w+|réservé\w*"
+            r"|(?:semaine|année|mois|été|printemps|hiver|automne) prochaine?)\b"
+        ),
+        subjects=("L'utilisateur ",),
+    ),
+    "es": StatementPatterns(
+        feeling=anywhere(
+            r"\b(?:siento|sentimos|sentimiento|triste|sol[oa] y|ansios[oa]|preocupad[oa]|enfadad[oa]|enojad[oa]|deprimid[oa]"
+            r"|agobiad[oa]|estresad[oa]|tan feliz|tan orgullos[oa]|llor\w+)\b"
+        ),
+        pointing=starting(
+            r"\W*(?:y |pero |así que )?(?:él|ella|ellos|ellas|eso|esto|se llaman?|tienen?|es|está|viven?|trabaja|son|fue|era"
+            r"|cumple)\b"
+        ),
+        speaker=anywhere(
+            r"\b(?:yo|mis?|me|mí|nos|nosotr[oa]s|nuestr[oa]s?|soy|estoy|tengo|voy|he|vamos|\w{2,}mos)\b"
+            r"|^\W*(?:ya )?(?:no )?\w+(?:o|é|í)\b"
+        ),
+        liking=anywhere(
+            r"\b(?:gust\w+|encant\w+|ador\w+|prefier\w+|odi\w+|detest\w+|favorit[oa]s?|aficionad[oa]|apasion\w+)\b"
+        ),
+        planning=anywhere(
+            r"\b(?:voy a|vamos a|va a|plane\w+|pens\w+|quier\w+|queremos|espero|esperamos|reserv\w+"
+            r"|(?:semana|mes|año|verano|invierno|otoño|primavera) (?:que viene|próxim[oa])"
+            r"|próxim[oa] (?:semana|mes|año|verano|invierno|otoño|primavera))\b"
+        ),
+        subjects=("El usuario ",),
+    ),
+}
