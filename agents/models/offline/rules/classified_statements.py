@@ -28,7 +28,7 @@ ALONE: Final = Least(statement=0.6, without_speaker=0.8)
 # People who talk with each other say much that is over in an hour.
 AMONG_PEOPLE: Final = Least(statement=0.9, without_speaker=0.95)
 # Probabilities from which on a sentence is made up, or states nothing to keep.
-MADE_UP: Final = 0.4
+MADE_UP: Final = 0.2
 IDLE: Final = 0.95
 MIN_WORDS: Final = 3
 COVERED: Final = 0.7  # of a sentence's words, in what the rules found
