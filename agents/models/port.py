@@ -244,7 +244,7 @@ class Provider(Protocol):
 
 
 class SentenceClassifier(Protocol):
-    """Tells what sentences state, in English."""
+    """Tells what sentences state, in English, German, French and Spanish."""
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
         """The scores of each sentence; None for one that is too long to be read whole. A sentence's scores do not depend on the

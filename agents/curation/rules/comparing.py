@@ -8,7 +8,7 @@ from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.sources import said_later
 from agents.models.offline.rules.languages import language_of
-from agents.models.one_language import primary
+from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from sinks.classification.port import Pair, Relation
@@ -17,8 +17,8 @@ from sinks.vectors.port import Neighbour, Vector
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 ENDS: Final = 0.8  # least probability at which a memory ends
 LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the model was trained with
-QUOTED: Final = re.compile(r'User said: "([^"]+)"\.?')
-QUOTED_ELSEWHERE: Final = re.compile(r'(?:Der Nutzer sagte|L\'utilisateur a dit|El usuario dijo) ?: "([^"]+)"\.?')
+QUOTED: Final = re.compile(r'^User said: "([^"]+)"')
+QUOTED_ELSEWHERE: Final = re.compile(r'^(?:Der Nutzer sagte|L\'utilisateur a dit|El usuario dijo) ?: "([^"]+)"')
 REASON: Final = "the candidate replaces it"
 
 
@@ -30,10 +30,10 @@ def pairs_to_compare(
     comparable: float,
 ) -> tuple[Pair, ...]:
     """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
-    least `comparable`. `vector_of` raises NeedsVector."""
+    least `comparable`. A candidate that comes with what it ends or refines is not compared. `vector_of` raises NeedsVector."""
     pairs: dict[Pair, None] = {}
     for candidate, found in zip(candidates, neighbours, strict=True):
-        if not is_compared(candidate) or not ledger.is_new(candidate):
+        if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate):
             continue
         vector = vector_of(candidate.text)
         near: list[tuple[float, Memory | Candidate]] = [
@@ -46,14 +46,20 @@ def pairs_to_compare(
     return tuple(pairs)
 
 
+def names_others(candidate: Candidate) -> bool:
+    """Whether whoever proposed it says what it ends, refines or repeats."""
+    named = candidate.contradicts, candidate.supersedes, candidate.corrects, candidate.refines, candidate.repeats
+    return any(named)
+
+
 def pair_of(earlier: str, later: str) -> Pair:
     """The pair as the model is asked about it."""
-    return Pair(*(QUOTED_ELSEWHERE.sub(r"\1.", QUOTED.sub(unquoted, text)) for text in (earlier, later)))
+    return Pair(*(QUOTED_ELSEWHERE.sub(r"\1", QUOTED.sub(unquoted, text)) for text in (earlier, later)))
 
 
 def unquoted(found: re.Match[str]) -> str:
-    """What is quoted, as the model knows statements: "User sold the van." for `User said: "Sold the van".`"""
-    return f"User {found[1][:1].lower()}{found[1][1:]}."
+    """What is quoted, as the model knows statements: "User sold the van" for `User said: "Sold the van".`"""
+    return f"User {found[1][:1].lower()}{found[1][1:]}"
 
 
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
@@ -71,4 +77,5 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
 
 def is_compared(of: Memory | Candidate) -> bool:
     """By the declared language, otherwise by what the words tell."""
-    return (primary(of.language) if of.language else language_of(of.text)) in LANGUAGES
+    is_declared = of.language is not None and of.language != UNDETERMINED
+    return (primary(of.language or "") if is_declared else language_of(of.text)) in LANGUAGES

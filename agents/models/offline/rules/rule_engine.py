@@ -88,7 +88,7 @@ def doubted(tongue: LanguageRules, found: Finding) -> Finding:
     return structs.replace(found, text=f"{found.text[:-1]} ({tongue.doubt}).", confidence=min(found.confidence, HEDGED))
 
 
-def about_user(tongue: LanguageRules, said: str) -> str:
+def in_third_person(tongue: LanguageRules, said: str) -> str:
     """A sentence of the speaker's in the third person."""
     reworded = tongue.reword(said)
     is_subject = reworded.startswith(f"{tongue.pronoun} ")

@@ -24,10 +24,10 @@ from agents.models.offline.rules.rule_engine import (
     LEADING,
     SHORTEST_WORDS,
     Finding,
-    about_user,
     by_rules,
     closed,
     first,
+    in_third_person,
     opened,
     plainly,
 )
@@ -233,7 +233,7 @@ def finding(tongue: LanguageRules, sort: Sort, plain: str, said_at: datetime) ->
     """The finding of a limit or a wish."""
     language = standing_instructions.language(tongue.code)
     said = closed(language.unpolished(plain), tongue.code).rstrip("? ") if sort == "wish" else opened(tongue, plain)
-    text = language.told(sort, said, about_user(tongue, said))
+    text = language.told(sort, said, in_third_person(tongue, said))
     holds = validity(plain, said_at, tongue.code)
     return Finding(
         kind="fact" if sort == "limit" else "preference",

@@ -261,12 +261,12 @@ class Language:
         if not self._verb.match(said):
             return self._wish_form.format(said)
         if self._order_form == self._wish_form and reworded.casefold() != said.casefold():
-            return self._quotation.format(said[:1].upper() + said[1:])
+            return self.quoted(said[:1].upper() + said[1:])
         return self._order_form.format(reworded[:1].lower() + reworded[1:])
 
     def quoted(self, said: str) -> str:
-        """The user's own words, as a quotation."""
-        return self._quotation.format(said)
+        """The user's own words, as a quotation without quotation marks within."""
+        return self._quotation.format(said.replace('"', "'"))
 
     def _limit_told(self, said: str) -> str:
         """ "User is pregnant (14 weeks)" for "Pregnant, 14 weeks"; other limits are quoted."""

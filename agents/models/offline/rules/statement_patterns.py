@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from agents.models.offline.rules.rule import anywhere, starting
+from agents.models.offline.rules.spanish import IN_A, IRREGULAR
 
 
 class StatementPatterns(NamedTuple):
@@ -14,10 +15,10 @@ class StatementPatterns(NamedTuple):
 
     feeling: re.Pattern[str]
     pointing: re.Pattern[str]
+    speaker: re.Pattern[str]
     liking: re.Pattern[str]
     planning: re.Pattern[str]
     subjects: tuple[str, ...]
-    speaker: re.Pattern[str] | None = None
 
 
 BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
@@ -44,40 +45,42 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
     ),
     "de": StatementPatterns(
         feeling=anywhere(
-            r"\b(?:fühl\w*|gefühl\w*|traurig|einsam|ängstlich|angst (?!vor)|wütend|sauer|enttäuscht|deprimiert|überfordert"
+            r"\b(?:fühl\w*|gefühl\w*|traurig|einsam|ängstlich|angst\b(?! vor)|wütend|sauer auf|enttäuscht|deprimiert|überfordert"
             r"|gestresst|verzweifelt|nervös|so glücklich|so stolz|geweint|weinen?|heulen?|liebeskummer)\b"
         ),
         pointing=starting(
-            r"\W*(?:und |aber |also )?(?:(?:er|sie|es|dies\w*)\b"
+            r"(?!.*\b(?:ich|wir)\b)\W*(?:und |aber |also )?(?:(?:er|sie|es|dies)\b(?! gibt\b| gab\b)"
             r"|(?:das|der|die) (?:erste|zweite|dritte|letzte|andere)n? (?-i:[a-zäöü])"
             r"|(?:das|der|die|da|dort) (?:ist|sind|war|waren|hat|haben|hatte|heißt|heißen|wird|kann|geht|kommt|bedeutet"
             r"|wohnt|arbeitet|lebt|soll)\b)"
         ),
         speaker=anywhere(r"\b(?:ich|mich|mir|mein\w*|wir|uns|unser\w*)\b"),
         liking=anywhere(
-            r"\b(?:mag|mögen|liebe?|lieben|gern|gerne|lieber|lieblings\w+|hasse|hassen|bevorzug\w+|steh\w* auf|fan von)\b"
+            r"\b(?:mag|mögen|(?:ich|wir) lieben?|gern|gerne|lieber|lieblings\w+|hasse|hassen|bevorzug\w+|fan von)\b"
         ),
         planning=anywhere(
-            r"\b(?:plane?n?|vorhaben?|vor,|wollen?|will|werden?|möchten?|gebucht|nächste[ns]? "
+            r"\b(?:plane?n?|geplant|vorhaben?|haben? vor|wollen?|will|werden?|möchten?|gebucht|nächste[nmrs]? "
             r"(?:woche|monat|jahr|frühling|sommer|herbst|winter))\b"
         ),
         subjects=("Der Nutzer ",),
     ),
     "fr": StatementPatterns(
         feeling=anywhere(
-            r"\b(?:sens|sentiment|triste|seule?|anxieu\w+|inquiet|inquiète|énervée?|fâchée?|déprimée?|débordée?|stressée?"
-            r"|malheureu\w+|si heureu\w+|si fi[eè]re?|pleur\w+)\b"
+            r"\b(?:me sens|sentiment|triste|(?:suis|sens) (?:si |très )?seule?|anxieu\w+|inquiet"
+            r"|inquiète|énervée?|fâchée?|déprimée?|débordée?|stressée?|malheureu\w+|si heureu\w+|si fi[eè]re?|pleur\w+)\b"
         ),
         pointing=starting(
-            r"\W*(?:et |mais |donc )?(?:il(?! y a\b| faut\b)|elle|ils|elles|ça|cela|ce (?:sont|sera|serait)|c'(?:est|était)"
+            r"(?!.*\b(?:je|nous|on|moi)\b|.*\bj')\W*(?:et |mais |donc )?(?:il(?! n'y a\b| y a\b| faut\b| fait\b| me\b)"
+            r"|elle|ils|elles|ça|cela|ce (?:sont|sera|serait)|c'(?:est|était)"
             r"|celui-ci|celle-ci)\b"
         ),
         speaker=anywhere(r"\b(?:je|me|moi|mon|ma|mes|nous|notre|nos|on)\b|\b[jm]'"),
         liking=anywhere(
-            r"\b(?:aim\w+|ador\w+|préfèr\w+|préfér\w+|détest\w+|hais|ne support\w+|fan de|favori\w*|passionnée?)\b"
+            r"\b(?:aim(?:e|es|ent|ons|ez|ais|ait)|ador\w+|préfèr\w+|préfér\w+|détest\w+|hais"
+            r"|ne support\w+|fan de|favori\w*|passionnée?)\b"
         ),
         planning=anywhere(
-            r"\b(?:vais|allons|va|compt\w+|prévo\w+|prévu\w*|projet\w*|veux|voulons|espèr\w+|réservé\w*"
+            r"\b(?:(?:vais|allons|va|compte|comptons) \w+(?:er|ir|re)|prévo\w+|prévu\w*|projett?e|projetons|veux|voulons|espèr\w+"
             r"|(?:semaine|année|mois|été|printemps|hiver|automne) prochaine?)\b"
         ),
         subjects=("L'utilisateur ",),
@@ -85,21 +88,22 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
     "es": StatementPatterns(
         feeling=anywhere(
             r"\b(?:siento|sentimos|sentimiento|triste|sol[oa] y|ansios[oa]|preocupad[oa]|enfadad[oa]|enojad[oa]|deprimid[oa]"
-            r"|agobiad[oa]|estresad[oa]|tan feliz|tan orgullos[oa]|llor\w+)\b"
+            r"|agobiad[oa]|estresad[oa]|tan feliz|tan orgullos[oa]|llor(?:o|é|ando|amos))\b"
         ),
         pointing=starting(
-            r"\W*(?:y |pero |así que )?(?:él|ella|ellos|ellas|eso|esto|se llaman?|tienen?|es|está|viven?|trabaja|son|fue|era"
+            r"(?!.*\b(?:yo|mis?|conmigo|nosotr[oa]s|nuestr[oa]s?)\b)\W*(?:y |pero |así que )?(?:él|ella|ellos|ellas|eso|esto"
+            r"|se llaman?|tienen?|es(?! que\b)|está|viven?|trabaja|son|fue|era"
             r"|cumple)\b"
         ),
         speaker=anywhere(
-            r"\b(?:yo|mis?|me|mí|nos|nosotr[oa]s|nuestr[oa]s?|soy|estoy|tengo|voy|he|vamos|\w{2,}mos)\b"
-            r"|^\W*(?:ya )?(?:no )?\w+(?:o|é|í)\b"
+            r"\b(?:yo|mis?|me|mí|nos|nosotr[oa]s|nuestr[oa]s?|soy|estoy|tengo|voy|he|vamos|\w{2,}(?:amos|emos|imos))\b"
+            rf"|^\W*(?:ya )?(?:no )?(?:{'|'.join(IRREGULAR)}|{IN_A})\b"
         ),
         liking=anywhere(
-            r"\b(?:gust\w+|encant\w+|ador\w+|prefier\w+|odi\w+|detest\w+|favorit[oa]s?|aficionad[oa]|apasion\w+)\b"
+            r"\b(?:gust\w+|encant\w+|ador\w+|prefier\w+|odi(?:o|a|amos|aba)|detest\w+|favorit[oa]s?|aficionad[oa]|apasion\w+)\b"
         ),
         planning=anywhere(
-            r"\b(?:voy a|vamos a|va a|plane\w+|pens\w+|quier\w+|queremos|espero|esperamos|reserv\w+"
+            r"\b(?:voy a|vamos a|va a|plane(?:o|a|amos|ando)|piens[oa]|pensamos|quier\w+|queremos|espero|esperamos"
             r"|(?:semana|mes|año|verano|invierno|otoño|primavera) (?:que viene|próxim[oa])"
             r"|próxim[oa] (?:semana|mes|año|verano|invierno|otoño|primavera))\b"
         ),

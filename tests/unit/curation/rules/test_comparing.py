@@ -10,6 +10,7 @@ from agents.curation.rules.comparing import pair_of
     [
         ('User said: "Laid off from the studio".', "User laid off from the studio."),
         ("User lives in Leeds.", "User lives in Leeds."),
+        ('User said: "Laid off" (said: today).', "User laid off (said: today)."),
         ('Der Nutzer sagte: "Wir wohnen in Ulm".', "Wir wohnen in Ulm."),
         ('L\'utilisateur a dit : "On habite à Lille".', "On habite à Lille."),
         ('El usuario dijo: "Somos de Vigo".', "Somos de Vigo."),

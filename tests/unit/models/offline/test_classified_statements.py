@@ -135,6 +135,48 @@ async def test_a_sentence_whose_subject_is_the_speaker_is_put_into_the_third_per
     assert await told({sentence: LIMIT}, sentence) == [text]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ich arbeite als Koch in Ulm.", "Dieses Jahr ziehe ich mit meiner Frau nach Graz."),
+        ("J'ai un chat du refuge.", "Ça fait dix ans que je vis à Lyon."),
+        ("Tengo un gato.", "Es mi hermana la que lleva la tienda."),
+    ],
+)
+async def test_a_sentence_about_the_speaker_is_not_joined_to_the_one_before(first: str, second: str) -> None:
+    found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Den Garten haben wir als Wildwiese geplant.", "plan"),
+        ("Ma fille s'appelle Zoé, elle va au lycée.", "fact"),
+        ("Mon compte est chez BNP, comme celui de ma femme.", "fact"),
+        ("A mi suegra vamos a visitarla en otoño.", "plan"),
+        ("Für uns gibt es nichts Besseres, wir lieben Fondue.", "preference"),
+    ],
+)
+async def test_words_tell_the_kind_of_a_statement(sentence: str, kind: str) -> None:
+    (found,) = await proposals({sentence: STATEMENT}, sentence)
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Bei uns ist seit der Scheidung alles traurig.", "Chez moi, depuis le divorce, tout est triste."],
+)
+async def test_feelings_in_other_languages_are_left_out(sentence: str) -> None:
+    assert await told({sentence: STATEMENT}, sentence) == []
+
+
+async def test_a_limit_has_no_quotation_marks_within_its_quotation() -> None:
+    sentence = 'Bei uns isst niemand was mit "Spuren von Nüssen", wegen der Kleinen.'
+    (found,) = await told({sentence: LIMIT}, sentence)
+    assert found.count('"') == 2
+
+
 @pytest.mark.parametrize("about", ["Sie heißt Mizzi, drei Jahre alt.", "Das ist doch klar wie Kloßbrühe."])
 async def test_a_sentence_in_another_language_without_its_subject_is_left_out(about: str) -> None:
     assert await told({about: STATEMENT}, about) == []
@@ -175,6 +217,13 @@ async def test_a_limit_that_rules_read_is_kept_although_the_sentence_passes_for_
     sentence = "I cannot eat dairy."
     (found,) = await proposals({sentence: OTHER}, sentence)
     assert "dairy" in found.text
+
+
+@pytest.mark.parametrize(("limit", "is_kept"), [(0.6, True), (0.1, False)])
+async def test_what_may_be_made_up_is_kept_if_it_is_rather_a_limit(limit: float, is_kept: bool) -> None:
+    sentence = "Remember that I cannot eat dairy."
+    scores = SentenceScores(other=0.7 - limit, statement=0.0, limit=limit, wish=0.0, unreal=0.3)
+    assert bool(await told({sentence: scores}, sentence)) is is_kept
 
 
 async def test_what_rules_read_in_a_sentence_is_not_joined_to_the_one_before() -> None:
