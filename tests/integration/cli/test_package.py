@@ -21,7 +21,7 @@ UNREAD = (
     "deploy/samples/typescript/",
     "schemas/published/",
 )  # by what runs
-UNREAD_TYPES = (".md", ".LICENSE", ".sh", "Dockerfile", ".dockerignore")
+UNREAD_TYPES = (".md", ".sh", "Dockerfile", ".dockerignore")
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 ALONE = ("--no-deps", "--no-index", "--no-build-isolation")
 
