@@ -19,6 +19,8 @@ ENDS: Final = 0.8  # least probability at which a memory ends
 LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the model was trained with
 QUOTED: Final = re.compile(r'^User said: "([^"]+)"')
 QUOTED_ELSEWHERE: Final = re.compile(r'^(?:Der Nutzer sagte|L\'utilisateur a dit|El usuario dijo) ?: "([^"]+)"')
+# "Room 3 is ...": what a statement begins with if its subject has a number.
+NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
 REASON: Final = "the candidate replaces it"
 
 
@@ -70,9 +72,19 @@ def nearest_others(texts: Iterator[str], text: str) -> list[str]:
 
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
     """Whether the memory no longer holds once the candidate does, by the model's answer. The model takes the candidate for the
-    later statement, so it has no say about a memory that was said after it."""
+    later statement, so it has no say about a memory that was said after it; nor about another thing of the same numbered
+    sort."""
     relation = relations.get(pair_of(memory.text, candidate.text))
-    return relation is not None and relation.ends >= ENDS and not said_later(memory, candidate)
+    is_ended = relation is not None and relation.ends >= ENDS
+    return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
+
+
+def numbers_tell_apart(text: str, other: str) -> bool:
+    """Whether a number tells their subjects apart: "Room 3 is upstairs", "Room 4 is downstairs"."""
+    one, another = NUMBERED.match(text), NUMBERED.match(other)
+    if one is None or another is None:
+        return False
+    return one[1].lower() == another[1].lower() and one[2] != another[2]
 
 
 def is_compared(of: Memory | Candidate) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.rules.comparing import pair_of
+from agents.curation.rules.comparing import numbers_tell_apart, pair_of
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,18 @@ from agents.curation.rules.comparing import pair_of
 def test_a_quotation_is_compared_as_a_statement(text: str, asked: str) -> None:
     assert pair_of(text, "User moved.").earlier == asked
     assert pair_of("User moved.", text).later == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("Room 3 is on floor 9.", "Room 4 is on floor 12.", True),
+        ("Der Sprint 7 endet am Freitag.", "Sprint 8 endet im Mai.", True),
+        ("Room 3 is on floor 9.", "Room 3 is on floor 12.", False),
+        ("Room 3 is on floor 9.", "Bus 4 leaves at noon.", False),
+        ("User is 30 years old.", "User is 31 years old.", False),
+        ("Room 3 is on floor 9.", "User moved.", False),
+    ],
+)
+def test_a_number_tells_things_of_one_sort_apart(text: str, other: str, expected: bool) -> None:
+    assert numbers_tell_apart(text, other) is expected
