@@ -22,7 +22,7 @@ RECORD_OVERHEAD = 72  # bytes that a batch of one record without headers has bes
 STATEMENT = "I am allergic to peanuts. "
 REMEMBERED = "User is allergic to peanuts."
 FILLINGS = {
-    "words": "The lazy dog sleeps in the sun while the quick fox jumps. ",
+    "words": "Does the lazy dog sleep in the sun while the quick fox jumps? ",
     "one-word": "z",
     "four-bytes-a-character": "🦊",
     "escaped": '"\\\n',
