@@ -10,7 +10,8 @@ from contextlib import aclosing
 from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer
-from memstream_client import Event, Memstream, chat_message, conversation_ended
+from memstream_client import Event, Memstream
+from memstream_events import chat_message, conversation_ended
 
 NAMESPACE = "kitchen/ada"  # app and user
 QUESTIONS = ("Hi! I'm allergic to peanuts.", "What shall we cook? I prefer short recipes.")

@@ -5,8 +5,6 @@
         async for event in memstream.events("kitchen/ada", after=saved_position):
             ...
 
-`chat_message` and `conversation_ended` build the events that a chat service publishes with its own Kafka client.
-
 The client retries requests that fail for now (429, 502 to 504, a lost connection) and waits as long as `Retry-After` says.
 Changes carry an `Idempotency-Key`, so a retried change happens once. Other failures raise a subclass of Problem:
 
@@ -25,7 +23,6 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import quote
@@ -215,37 +212,6 @@ PROBLEMS: Mapping[int, type[Problem]] = {
     **dict.fromkeys((400, 405, 413, 415, 422), Invalid),
 }
 RETRIED = (429, 502, 503, 504)
-
-
-def chat_message(
-    conversation_id: str,
-    role: str,
-    content: str,
-    *,
-    message_id: str | None = None,
-    topic: str = "chat.messages",
-    **fields: Any,
-) -> tuple[str, bytes, bytes]:
-    """Topic, value and key of a message: `await producer.send_and_wait(*chat_message(...))`.
-
-    `fields` are `app_id`, `user_id`, `tenant_id`, `name`, `timestamp` (now by default) and the other fields of the event. Give a
-    `message_id` of your own if you may send the message again: memstream takes each id once.
-    """
-    event = {"message_id": message_id or str(uuid4()), "role": role, "content": content} | fields
-    return kafka_record(topic, conversation_id, event)
-
-
-def conversation_ended(
-    conversation_id: str, *, topic: str = "chat.conversations.ended", **fields: Any
-) -> tuple[str, bytes, bytes]:
-    """Topic, value and key of the end of a conversation. With `message_count` in `fields` memstream waits for late messages."""
-    return kafka_record(topic, conversation_id, fields)
-
-
-def kafka_record(topic: str, conversation_id: str, fields: Json) -> tuple[str, bytes, bytes]:
-    """The key keeps a conversation in one partition and therefore in order."""
-    event = {"conversation_id": conversation_id, "timestamp": datetime.now(UTC).isoformat()} | fields
-    return topic, json.dumps(event).encode(), conversation_id.encode()
 
 
 class Memstream:

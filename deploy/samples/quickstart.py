@@ -5,7 +5,8 @@ import sys
 from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer
-from memstream_client import Memstream, chat_message, conversation_ended
+from memstream_client import Memstream
+from memstream_events import chat_message, conversation_ended
 
 
 async def main(bootstrap_servers: str = "127.0.0.1:29092", url: str = "http://127.0.0.1:28080") -> None:

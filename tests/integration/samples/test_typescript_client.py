@@ -89,7 +89,7 @@ async def url(api: Api) -> AsyncIterator[str]:
         yield url
 
 
-async def test_a_memory_is_made_read_changed_and_deleted(client: Path, api: Api, url: str):
+async def test_the_client_creates_reads_updates_and_deletes_a_memory(client: Path, api: Api, url: str):
     assert await seen(client, url, api.keys.add(write="app/*"), "changes") == [
         ["accepted", "created", "app/ada"],
         SENTENCE,
@@ -99,7 +99,7 @@ async def test_a_memory_is_made_read_changed_and_deleted(client: Path, api: Api,
     ]
 
 
-async def test_a_change_that_takes_long_is_waited_for(client: Path, api: Api, url: str):
+async def test_the_client_waits_for_a_slow_change(client: Path, api: Api, url: str):
     api.curation.late = True
 
     async def carry_out() -> None:
@@ -111,7 +111,7 @@ async def test_a_change_that_takes_long_is_waited_for(client: Path, api: Api, ur
     assert told == ["pending", "created"]
 
 
-async def test_searches_and_contexts_are_understood(client: Path, api: Api, url: str):
+async def test_the_client_parses_searches_and_contexts(client: Path, api: Api, url: str):
     known = a_memory(text=SENTENCE)
     api.remembered.known["m1"] = known
     api.memories.put(known)
@@ -123,7 +123,7 @@ async def test_searches_and_contexts_are_understood(client: Path, api: Api, url:
     ]
 
 
-async def test_a_message_that_was_sent_is_marked(client: Path, api: Api, url: str):
+async def test_the_client_marks_a_message(client: Path, api: Api, url: str):
     api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])
     assert await seen(client, url, api.keys.add(write="app/*"), "marks") == [[404, "not-found", False]]
@@ -131,7 +131,7 @@ async def test_a_message_that_was_sent_is_marked(client: Path, api: Api, url: st
     assert b'"importance":"pinned"' in record.value
 
 
-async def test_a_context_is_changed_by_hand(client: Path, api: Api, url: str):
+async def test_the_client_flushes_prunes_clears_and_restores_a_context(client: Path, api: Api, url: str):
     api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1", restorable=Restorable(api.now.timestamp() + 60, "manual", 3))])
     assert await seen(client, url, api.keys.add(write="app/*"), "controls") == [[404, "not-found", False]]
@@ -139,12 +139,12 @@ async def test_a_context_is_changed_by_hand(client: Path, api: Api, url: str):
     assert sent == ["flush", "prune", "clear", "restore"]
 
 
-async def test_settings_are_chosen_for_a_user(client: Path, api: Api, url: str):
+async def test_the_client_stores_user_settings(client: Path, api: Api, url: str):
     assert await seen(client, url, api.keys.add(write="app/*"), "choices") == [[403, "forbidden", False]]
     assert await api.user_settings.chosen_for(User(user_id="ada", app_id="app")) == WindowChoice(max_messages=30)
 
 
-async def test_what_is_refused_is_a_problem_with_its_code(client: Path, api: Api, url: str):
+async def test_the_client_reports_rejected_requests_as_problems_with_their_code(client: Path, api: Api, url: str):
     assert await seen(client, url, api.keys.add(write="app/*"), "refused") == [
         [404, "not-found", False],
         [403, "forbidden", False],
@@ -152,7 +152,7 @@ async def test_what_is_refused_is_a_problem_with_its_code(client: Path, api: Api
     ]
 
 
-async def test_events_are_followed_as_they_happen(client: Path, api: Api, url: str):
+async def test_the_client_follows_live_events(client: Path, api: Api, url: str):
     api.event_history.at["app/ada"] = 2
     following = asyncio.create_task(seen(client, url, api.keys.add(read="app/*"), "events"))
     await eventually(once(lambda: api.event_history.asked or following.done()), "the stream is asked for")
@@ -186,7 +186,7 @@ class Restless(ScriptedServer):
         return stream
 
 
-async def test_a_lost_connection_is_taken_up_again_behind_the_last_event(client: Path):
+async def test_the_client_reconnects_after_the_last_event(client: Path):
     async with Restless() as server:
         told = await seen(client, server.url, "", "events")
         assert [sequence for *_, sequence in told] == [1, 3, 4, 5]
@@ -209,7 +209,7 @@ class Busy(ScriptedServer):
         return early or web.json_response({"command_id": "c", "namespace": "app/ada", "status": "accepted"}, status=201)
 
 
-async def test_a_busy_server_is_asked_again_for_the_same_change(client: Path):
+async def test_the_client_retries_a_busy_server_with_the_same_idempotency_key(client: Path):
     async with Busy() as server:
         server.script("status:503", "status:429")
         assert await seen(client, server.url, "", "once") == ["none"]

@@ -16,14 +16,14 @@ def state(version: int, **fields: Any) -> bytes:
     return json.dumps(defaults | {"version": version} | fields).encode()
 
 
-def test_the_latest_version_is_held_with_fields_that_nobody_knows_yet() -> None:
+def test_the_latest_version_is_cached_including_unknown_fields() -> None:
     cache = MemoryCache()
     assert cache.apply("a", state(1))
     assert cache.apply("a", state(2, colour="red"))
     assert (cache.memories["a"]["text"], cache.memories["a"]["colour"]) == ("text 2", "red")
 
 
-def test_a_tombstone_takes_a_memory_out_and_one_of_an_unknown_memory_does_nothing() -> None:
+def test_a_tombstone_removes_a_memory_and_is_ignored_for_an_unknown_one() -> None:
     cache = MemoryCache()
     cache.apply("a", state(1))
     assert cache.apply("a", None)
@@ -31,7 +31,7 @@ def test_a_tombstone_takes_a_memory_out_and_one_of_an_unknown_memory_does_nothin
     assert cache.memories == {}
 
 
-def test_versions_that_come_again_change_nothing() -> None:
+def test_redelivered_versions_change_nothing() -> None:
     cache = MemoryCache()
     kept = [("a", state(1)), ("b", state(1)), ("a", state(2))]
     assert [cache.apply(*record) for record in kept] == [True] * len(kept)
@@ -43,7 +43,7 @@ def tombstone(version: int) -> list[tuple[str, bytes]]:
     return [("memstream-namespace", b"n"), ("memstream-version", b"%d" % version), ("memstream-sequence", b"9")]
 
 
-def test_what_comes_again_after_its_tombstone_is_not_held_even_for_a_moment() -> None:
+def test_a_version_redelivered_after_its_tombstone_is_ignored() -> None:
     cache = MemoryCache()
     assert cache.apply("a", state(1)) and cache.apply("a", state(2))
     assert cache.apply("a", None, tombstone(3))
@@ -54,7 +54,7 @@ def test_what_comes_again_after_its_tombstone_is_not_held_even_for_a_moment() ->
     assert cache.memories["a"]["version"] == 4
 
 
-def test_a_tombstone_that_is_read_without_what_it_ends_keeps_that_out() -> None:
+def test_a_tombstone_read_first_blocks_older_versions() -> None:
     cache = MemoryCache()
     assert not cache.apply("a", None, tombstone(3))
     assert not cache.apply("a", state(2))
@@ -63,7 +63,7 @@ def test_a_tombstone_that_is_read_without_what_it_ends_keeps_that_out() -> None:
 
 @pytest.mark.parametrize("headers", [[], tombstone(2)])
 @pytest.mark.parametrize("again", range(5))
-def test_whatever_comes_again_up_to_the_latest_leaves_what_was_held(again: int, headers: list[Any]) -> None:
+def test_redelivery_from_any_offset_leaves_the_cache_unchanged(again: int, headers: list[Any]) -> None:
     """Deleted for good, and deleted and brought back by an undo: repeats begin anywhere."""
     kept = [("gone", state(1)), ("back", state(1)), ("gone", None), ("back", None), ("back", state(3))]
     cache = MemoryCache()
@@ -72,7 +72,7 @@ def test_whatever_comes_again_up_to_the_latest_leaves_what_was_held(again: int, 
     assert {memory_id: memory["version"] for memory_id, memory in cache.memories.items()} == {"back": 3}
 
 
-def test_only_what_is_active_and_not_over_is_live_the_most_important_first() -> None:
+def test_only_active_unexpired_memories_are_live_and_ordered_by_importance() -> None:
     cache = MemoryCache()
     cache.apply("little", state(1, importance=0.1))
     cache.apply("much", state(1, importance=0.9, expires_at=(NOON + timedelta(seconds=1)).isoformat()))
@@ -93,5 +93,7 @@ def test_only_what_is_active_and_not_over_is_live_the_most_important_first() -> 
         ({"status": "expired"}, "expired"),
     ],
 )
-def test_a_memory_is_over_at_its_time_whether_that_was_told_or_not(said: dict[str, str], expected: str) -> None:
+def test_a_memory_counts_as_expired_after_its_expiry_time_even_without_an_event(
+    said: dict[str, str], expected: str
+) -> None:
     assert status({"status": "active"} | said, NOON) == expected

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -13,7 +14,7 @@ from fastapi.sse import format_sse_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deploy.samples import memstream_client
+from deploy.samples import memstream_client, memstream_events
 from deploy.samples.memstream_client import (
     Conflict,
     Event,
@@ -92,7 +93,7 @@ async def first(events: AsyncIterator[Event], count: int) -> list[Event]:
     return [await anext(events) for _ in range(count)]
 
 
-async def test_what_is_busy_is_tried_again_after_the_seconds_that_the_server_asks_for() -> None:
+async def test_a_busy_server_is_retried_after_its_retry_after_seconds() -> None:
     server = Server(
         refused(429, **{"Retry-After": "3"}),
         refused(503, **{"Retry-After": "900"}),
@@ -106,7 +107,7 @@ async def test_what_is_busy_is_tried_again_after_the_seconds_that_the_server_ask
     assert {request.headers["Authorization"] for request in server.seen} == {"Bearer EXAMPLE"}
 
 
-async def test_a_change_that_is_tried_again_bears_the_same_key_and_another_change_another() -> None:
+async def test_a_retried_change_keeps_its_idempotency_key_and_each_change_has_its_own() -> None:
     server = Server(refused(503), *[httpx.Response(201, json=SETTLED)] * 2)
     async with server.client() as client:
         settled = await client.create("kitchen/ada", "User keeps bees.", tags=["garden"])
@@ -133,7 +134,7 @@ async def test_a_change_that_is_tried_again_bears_the_same_key_and_another_chang
         (418, Problem),
     ],
 )
-async def test_what_is_wrong_is_raised_at_once_by_its_kind(status: int, raised: type[Problem]) -> None:
+async def test_a_client_error_raises_its_exception_without_a_retry(status: int, raised: type[Problem]) -> None:
     server = Server(refused(status, "the-code"))
     async with server.client() as client:
         with pytest.raises(raised) as caught:
@@ -146,7 +147,7 @@ async def test_what_is_wrong_is_raised_at_once_by_its_kind(status: int, raised: 
 @pytest.mark.parametrize(
     "failure", [httpx.ConnectError("refused"), httpx.Response(502, text="<html>Bad gateway</html>")]
 )
-async def test_what_stays_away_is_given_up_after_five_attempts(failure: Any) -> None:
+async def test_a_persistent_outage_raises_unavailable_after_five_attempts(failure: Any) -> None:
     server = Server(*[failure] * 5)
     async with server.client() as client:
         with pytest.raises(Unavailable):
@@ -155,7 +156,7 @@ async def test_what_stays_away_is_given_up_after_five_attempts(failure: Any) -> 
 
 
 @pytest.mark.parametrize("memory_id", ["m1/pin", "../commands", "..", ".", ""])
-async def test_an_id_that_would_be_another_path_is_never_sent(memory_id: str) -> None:
+async def test_an_id_that_would_change_the_path_is_rejected_before_sending(memory_id: str) -> None:
     server = Server()
     async with server.client() as client:
         for asked in (client.get, client.update, client.delete, client.undo):
@@ -164,14 +165,14 @@ async def test_an_id_that_would_be_another_path_is_never_sent(memory_id: str) ->
     assert server.seen == []
 
 
-async def test_an_id_keeps_all_its_characters() -> None:
+async def test_an_id_is_percent_encoded_in_the_path() -> None:
     server = Server(httpx.Response(200, json=SETTLED))
     async with server.client() as client:
         await client.delete("m1?if#100%25 é")
     assert server.seen[0].url.raw_path == b"/v1/memories/m1%3Fif%23100%2525%20%C3%A9"
 
 
-async def test_a_pending_change_is_asked_for_until_it_is_carried_out() -> None:
+async def test_a_pending_change_is_polled_until_it_is_settled() -> None:
     pending = {"command_id": "c1", "namespace": "kitchen/ada", "status": "pending"}
     server = Server(*[httpx.Response(202, json=pending)] * 2, httpx.Response(200, json=SETTLED))
     async with server.client() as client:
@@ -180,7 +181,7 @@ async def test_a_pending_change_is_asked_for_until_it_is_carried_out() -> None:
     assert server.seen[-1].url.params["namespace"] == "kitchen/ada"
 
 
-async def test_all_pages_of_a_list_are_read() -> None:
+async def test_a_list_is_read_across_all_pages() -> None:
     pages = [{"memories": [MEMORY], "next": "n1"}, {"memories": [MEMORY | {"memory_id": "m2"}]}]
     server = Server(*(httpx.Response(200, json=page) for page in pages))
     async with server.client() as client:
@@ -188,7 +189,7 @@ async def test_all_pages_of_a_list_are_read() -> None:
     assert server.seen[1].url.params.multi_items() == [("kind", "fact"), ("namespace", "kitchen/ada"), ("cursor", "n1")]
 
 
-async def test_a_stream_that_breaks_is_taken_up_behind_the_last_event_and_tells_each_once() -> None:
+async def test_a_broken_event_stream_resumes_after_the_last_event_and_yields_each_once() -> None:
     server = Server(
         httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000) + told(7)),
         httpx.ReadTimeout("silence"),
@@ -204,7 +205,7 @@ async def test_a_stream_that_breaks_is_taken_up_behind_the_last_event_and_tells_
     assert server.slept[0] <= server.slept[1] <= server.slept[2]
 
 
-async def test_a_position_that_came_before_any_event_is_kept() -> None:
+async def test_a_position_received_before_any_event_is_used_to_resume() -> None:
     server = Server(
         httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000)),
         httpx.Response(200, content=told(7)),
@@ -214,7 +215,7 @@ async def test_a_position_that_came_before_any_event_is_kept() -> None:
     assert server.seen[1].headers["Last-Event-ID"] == "kitchen%2Fada=6"
 
 
-async def test_a_stream_that_is_refused_raises_and_an_erasure_is_told_as_one() -> None:
+async def test_a_rejected_event_stream_raises_and_an_erasure_is_yielded_as_an_event() -> None:
     erased = {"type": "memstream.namespace.erased", "data": {"namespace": "kitchen/ada", "sequence": 9}}
     content = format_sse_event(id="kitchen%2Fada=9", event="memstream.namespace.erased", data_str=json.dumps(erased))
     server = Server(httpx.Response(200, content=content), refused(409))
@@ -232,7 +233,7 @@ async def test_a_stream_that_is_refused_raises_and_an_erasure_is_told_as_one() -
     st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])), max_size=4),
     st.lists(st.integers(1, 30), min_size=1, max_size=20),
 )
-async def test_events_are_read_whole_wherever_the_network_cuts_them(texts: list[str], cuts: list[int]) -> None:
+async def test_events_are_parsed_correctly_for_any_chunk_boundaries(texts: list[str], cuts: list[int]) -> None:
     """Also where a text holds what Unicode takes for the end of a line."""
     texts = ["a\u2028b\x85c\u2029", *texts]
     sent = b"".join(
@@ -252,14 +253,17 @@ async def test_events_are_read_whole_wherever_the_network_cuts_them(texts: list[
     ]
 
 
-def test_it_stands_alone() -> None:
-    tree = ast.parse(Path(memstream_client.__file__).read_text())
+@pytest.mark.parametrize(("sample", "packages"), [(memstream_client, {"httpx"}), (memstream_events, set())])
+def test_the_samples_to_copy_import_nothing_but_httpx_and_the_standard_library(
+    sample: ModuleType, packages: set[str]
+) -> None:
+    tree = ast.parse(Path(str(sample.__file__)).read_text())
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert {name.partition(".")[0] for name in imported} - set(sys.stdlib_module_names) == {"httpx"}
+    assert {name.partition(".")[0] for name in imported} - set(sys.stdlib_module_names) == packages
 
 
-async def test_the_kinds_of_a_namespace_are_listed_as_they_are_told():
+async def test_the_client_lists_the_kinds_of_a_namespace():
     dream = {"name": "dream", "description": "What the user dreams of", "icon": "🌙", "memories": 2}
     server = Server(httpx.Response(200, json={"kinds": [dream], "open": True}))
     async with server.client() as client:
@@ -267,7 +271,7 @@ async def test_the_kinds_of_a_namespace_are_listed_as_they_are_told():
     assert str(server.seen[0].url) == "http://memstream/v1/kinds?namespace=kitchen%2Fada"
 
 
-async def test_a_memory_names_who_told_it():
+async def test_a_memory_has_the_users_who_stated_it():
     server = Server(httpx.Response(200, json=MEMORY | {"told_by": ["ada"]}))
     async with server.client() as client:
         assert (await client.get("m1")).told_by == ("ada",)

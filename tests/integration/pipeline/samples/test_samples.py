@@ -26,7 +26,7 @@ from tests.integration.pipeline.samples.said import (
 from tests.stores import MEMORY, Snapshot
 
 
-def test_every_valid_message_is_archived_once_where_it_lies_in_kafka(once: Snapshot, published: list[Event]):
+def test_every_valid_message_is_archived_once_with_its_kafka_position(once: Snapshot, published: list[Event]):
     sent = valid_messages(published)
     archived = {(row["conversation_id"], row["message_id"]): row for row in once.rows["messages"]}
     assert archived.keys() == sent.keys()
@@ -49,9 +49,7 @@ def expected_memories(published: list[Event]) -> Iterator[tuple[str, dict[str, A
                 yield from ((name, item | {"text": item["text"].replace("User", user_id, 1)}) for name in shared)
 
 
-def test_what_is_remembered_is_what_is_expected_in_every_namespace_and_nothing_else(
-    once: Snapshot, published: list[Event]
-):
+def test_created_memories_are_exactly_the_expected_ones_in_every_namespace(once: Snapshot, published: list[Event]):
     wanted = Counter((namespace, item["kind"], item["text"]) for namespace, item in expected_memories(published))
     made = [row["after"] for row in once.rows["memory_versions"] if row["change"] == "created"]
     found = Counter((row["namespace"], row["kind"], row["text"]) for row in made)
@@ -64,7 +62,7 @@ def test_what_is_remembered_is_what_is_expected_in_every_namespace_and_nothing_e
             assert datetime.fromisoformat(memory["event_time"]) == datetime.fromisoformat(item["event_time"])
 
 
-def test_a_namespace_with_one_memory_too_many_is_compacted_with_a_reason(once: Snapshot):
+def test_a_namespace_above_its_limit_is_compacted_with_a_reason(once: Snapshot):
     live = [row for row in once.rows["memories"] if row["namespace"] == "support" and row["status"] == "active"]
     assert len(live) == POLICIES["support"]["max_memories"]
     compacted = [row for row in once.rows["memory_versions"] if row["change"] == "compacted"]
@@ -75,7 +73,7 @@ def test_a_namespace_with_one_memory_too_many_is_compacted_with_a_reason(once: S
 
 
 @pytest.mark.parametrize("conversation_id", NOTHING)
-def test_nothing_comes_of_small_talk_instructions_and_quotations(conversation_id: str, once: Snapshot):
+def test_small_talk_instructions_and_quotations_create_no_memories(conversation_id: str, once: Snapshot):
     completed = [row for row in once.rows["extractions"] if row["conversation_id"] == conversation_id]
     assert [row["completed_at"] is not None for row in completed] == [True]
     heard = [source["conversation_id"] for memory in once.rows["memories"] for source in memory["sources"]]
@@ -83,7 +81,7 @@ def test_nothing_comes_of_small_talk_instructions_and_quotations(conversation_id
 
 
 @pytest.mark.parametrize("table", ["memories", "memory_versions", "outbox", "extractions", "extraction_parts"])
-def test_no_pasted_secret_is_stored_beside_the_archive(table: str, once: Snapshot):
+def test_no_pasted_secret_is_stored_outside_the_archive(table: str, once: Snapshot):
     stored = json.dumps(once.rows[table], default=str)
     assert [secret for secret in SECRETS if secret in stored] == []
 
@@ -117,7 +115,7 @@ def test_no_pasted_secret_is_in_qdrant_or_in_a_log(once: Snapshot, samples: Any)
         ),
     ],
 )
-def test_a_preference_that_changed_is_superseded_and_keeps_the_interval_in_which_it_held(
+def test_a_changed_preference_is_superseded_and_keeps_its_validity_interval(
     namespace: str, old: str, new: str, message_id: str, once: Snapshot, published: list[Event]
 ):
     before, after = (of_text(once.memories(namespace), text) for text in (old, new))
@@ -131,7 +129,7 @@ def test_a_preference_that_changed_is_superseded_and_keeps_the_interval_in_which
     assert changes == ["created", "superseded"]
 
 
-def test_a_fact_said_again_in_other_words_is_reinforced_and_names_both_messages(once: Snapshot):
+def test_a_paraphrased_fact_is_reinforced_and_names_both_source_messages(once: Snapshot):
     memory = of_text(once.memories("notes/tom"), "User is allergic to peanuts.")
     assert memory["reinforcement_count"] == 1
     assert sources(memory) == ["notes-tom-travel-05", "notes-tom-dinner-01"]
@@ -150,7 +148,7 @@ def test_an_end_event_before_its_last_messages_waits_for_them(once: Snapshot):
     assert slices(once, "notes-tom-race") == [(min(at.values()), max(at.values()))]
 
 
-def test_every_other_conversation_is_one_slice_that_is_completed(once: Snapshot):
+def test_every_other_conversation_is_one_completed_slice(once: Snapshot):
     for conversation_id in EXPECTED.keys() - {"support-priya-late"}:
         at = positions(once, conversation_id)
         ((first, last),) = slices(once, conversation_id)

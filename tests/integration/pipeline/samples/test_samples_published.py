@@ -15,7 +15,7 @@ from tests.json_schema import violations
 from tests.stores import MEMORY, Snapshot
 
 
-def test_malformed_events_are_dead_letters_with_reason_position_and_what_they_were(
+def test_malformed_events_become_dead_letters_with_reason_position_and_original_value(
     once: Snapshot, published: list[Event], samples: Any
 ):
     letters = once.records[topics.DEAD_LETTERS]
@@ -40,7 +40,7 @@ def test_malformed_events_are_dead_letters_with_reason_position_and_what_they_we
 
 
 @pytest.mark.parametrize(("topic", "schema"), [(topics.EVENTS, "memory-event"), (topics.ACTIVITY, "activity-event")])
-def test_events_are_structured_cloud_events_with_ids_of_their_own(topic: str, schema: str, once: Snapshot):
+def test_events_are_structured_cloudevents_with_unique_ids(topic: str, schema: str, once: Snapshot):
     records = once.records[topic]
     assert records
     for record in records:
@@ -69,7 +69,7 @@ def test_events_of_a_namespace_are_in_one_partition_in_a_sequence_without_gaps(o
     assert all(len(found) == 1 for found in partitions.values())
 
 
-def test_every_change_is_a_version_and_an_event_that_say_the_same(once: Snapshot):
+def test_every_change_has_a_matching_version_and_event(once: Snapshot):
     versions = {(row["memory_id"], row["version"]): row for row in once.rows["memory_versions"]}
     events = {(e["subject"], e["data"]["memory"]["version"]): e for e in once.values(topics.EVENTS)}
     assert versions.keys() == events.keys()
@@ -80,7 +80,7 @@ def test_every_change_is_a_version_and_an_event_that_say_the_same(once: Snapshot
         assert event["data"]["cause"] == row["cause"]
 
 
-def test_the_compacted_state_says_of_every_memory_what_postgres_says(once: Snapshot):
+def test_the_compacted_state_topic_equals_postgres_for_every_memory(once: Snapshot):
     states = {record.key.decode(): record.value for record in once.records[topics.STATE]}
     latest = {memory_id: json.loads(value) for memory_id, value in states.items() if value is not None}
     rows = {row["memory_id"]: row for row in once.rows["memories"]}
@@ -109,7 +109,7 @@ def test_qdrant_holds_every_memory_with_the_vector_that_postgres_keeps(once: Sna
         assert np.allclose(vector, vectors[memory_id], atol=1e-6)
 
 
-def test_each_extraction_is_told_completed_once_to_its_window_and_to_whoever_watches(once: Snapshot):
+def test_each_completed_extraction_is_published_once_to_its_window_and_as_an_activity_event(once: Snapshot):
     requests = {row["request_id"]: row for row in once.rows["extractions"]}
     completed = [e for e in once.values(topics.ACTIVITY) if e["type"] == "memstream.extraction.completed"]
     assert Counter(event["data"]["request_id"] for event in completed) == Counter(list(requests))
@@ -122,7 +122,7 @@ def test_each_extraction_is_told_completed_once_to_its_window_and_to_whoever_wat
     assert Counter(answers) == Counter((row["partition"], row["request_id"]) for row in requests.values())
 
 
-def test_requests_and_candidates_carry_their_keys_and_stay_with_their_partitions(once: Snapshot):
+def test_requests_and_candidates_have_the_expected_keys_and_partitions(once: Snapshot):
     homes = {row["conversation_id"]: row["partition"] for row in once.rows["messages"]}
     for record in once.records[topics.REQUESTS]:
         request = json.loads(record.value)
@@ -137,7 +137,7 @@ def test_requests_and_candidates_carry_their_keys_and_stay_with_their_partitions
     assert parts == {row["request_id"]: len(row["namespaces"]) for row in once.rows["extractions"]}
 
 
-def test_no_stage_is_behind(once: Snapshot):
+def test_no_stage_has_lag(once: Snapshot):
     assert once.lags == dict.fromkeys(("windows", "archive", "passages", "extraction", "curation"), 0)
 
 
@@ -154,7 +154,7 @@ def test_publishing_everything_again_changes_nothing(samples: Any):
     assert not any(twice.lags.values())
 
 
-def test_what_came_of_messages_goes_on_with_their_trace(once: Snapshot, published: list[Event]):
+def test_derived_records_keep_the_trace_of_their_messages(once: Snapshot, published: list[Event]):
     """Nobody records spans here."""
     (traceparent,) = {dict(event.headers)["traceparent"] for event in published}
     for topic in (topics.REQUESTS, topics.CANDIDATES, topics.EVENTS, topics.STATE):
