@@ -60,7 +60,9 @@ def users_by_namespace(policies: PolicySelector, namespaces: Iterable[str]) -> d
 def chosen_namespaces(namespace: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the namespace that the model named, or all allowed ones if it named none. Raises Rejected for any other."""
     if namespace and namespace not in allowed:
-        raise Rejected("forbidden", f"There is no memory space {namespace!r} here; there are: {', '.join(allowed)}.")
+        raise Rejected(
+            "forbidden", f"There is no memory space {namespace!r} here; the memory spaces are: {', '.join(allowed)}."
+        )
     return (namespace,) if namespace else allowed
 
 

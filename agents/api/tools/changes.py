@@ -48,7 +48,7 @@ class MemoryChanges:
         if outcome is None:
             return PendingResult(command_id=command.command_id, ask=status_path(command))
         if outcome.status == "rejected":
-            raise Rejected("rejected", f"It was not remembered: {outcome.reason}.")
+            raise Rejected("rejected", f"The memory was not created: {outcome.reason}.")
         return CreateResult(memory_id=outcome.memory_id or "", change=outcome.change or "created")
 
     async def delete(self, arguments: DeleteMemory) -> Struct:
@@ -67,10 +67,10 @@ class MemoryChanges:
         outcome = await self._ports.commands.send_and_wait(command)
         if outcome is None:
             return PendingResult(
-                command_id=command.command_id, ask=status_path(command), note="It will be deleted in a moment."
+                command_id=command.command_id, ask=status_path(command), note="The memory will be deleted in a moment."
             )
         if outcome.status == "rejected":
-            raise Rejected("rejected", f"It was not deleted: {outcome.reason}.")
+            raise Rejected("rejected", f"The memory was not deleted: {outcome.reason}.")
         return DeleteResult(memory_id=memory.memory_id)
 
     def _kinds(self, arguments: CreateMemory) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class MemoryChanges:
         known = [kind.name for kind in self._access.kinds]
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None and not self._access.new_kinds:
-            raise Rejected("unknown", f"There is no kind {unknown!r}; there are: {', '.join(known)}.")
+            raise Rejected("unknown", f"There is no kind {unknown!r}; the kinds are: {', '.join(known)}.")
         return names
 
     def _new_kinds(self, arguments: CreateMemory, names: tuple[str, ...]) -> tuple[Kind, ...]:

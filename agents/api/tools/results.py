@@ -12,7 +12,7 @@ from schemas.memories.memories import Change, Memory, Status
 from schemas.passages.passages import Passage
 from schemas.retrieval.searches import SaidHit
 
-FULL_TEXT_HINT: Final = "get_memory with full=true tells more"
+FULL_TEXT_HINT: Final = "get_memory with full=true returns the full text"
 
 
 class MemoryResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -102,7 +102,7 @@ class PendingResult(Struct, frozen=True, kw_only=True):
 
     command_id: str
     ask: str
-    note: str = "It will be remembered in a moment. Do not create it again."
+    note: str = "The memory will be created in a moment. Do not create it again."
 
 
 def memory_result(memory: Memory, *, full: bool = False) -> MemoryResult:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # importing the package takes seconds
     from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
 MAX_QUOTES: Final = 10
-UNAVAILABLE: Final = "The memory cannot be reached right now. Go on without it, and say so if it matters."
+UNAVAILABLE: Final = "The memory is not available right now. Continue without it, and tell the user if that matters."
 
 
 class ToolResult(Struct, frozen=True):
@@ -83,7 +83,7 @@ class Tools:
     async def call(self, name: str, arguments: Any) -> ToolResult:
         """Runs a tool. Returns MemstreamErrors as results with `is_error` instead of raising them."""
         if name not in self._shapes:
-            return ToolResult(f"There is no tool {name!r}; there are: {', '.join(self._shapes)}.", is_error=True)
+            return ToolResult(f"There is no tool {name!r}; the tools are: {', '.join(self._shapes)}.", is_error=True)
         try:
             return ToolResult(codec.encode(await self._answer(codec.convert(arguments, self._shapes[name]))).decode())
         except Retryable:
@@ -91,7 +91,7 @@ class Tools:
         except Rejected as rejected:
             return ToolResult(rejected.detail, is_error=True)
         except MemstreamError as exc:
-            return ToolResult(f"This cannot be done: {type(exc).__name__}.", is_error=True)
+            return ToolResult(f"The tool failed: {type(exc).__name__}.", is_error=True)
 
     async def _answer(self, arguments: Struct) -> Struct:
         match arguments:

@@ -8,7 +8,7 @@ from tests.api import NOON, Api
 GRANTS = [{"right": "read", "namespaces": "app/*"}]
 
 
-async def test_a_key_is_made_used_and_revoked_by_administrators_alone(api: Api):
+async def test_only_administrators_create_list_and_revoke_keys(api: Api):
     for rights in ({"admin": "app/*"}, {"write": "*"}):
         other = api.client(**rights)
         assert (await other.get("/v1/keys")).status_code == 403
@@ -28,7 +28,7 @@ async def test_a_key_is_made_used_and_revoked_by_administrators_alone(api: Api):
     assert (await client.delete(f"/v1/keys/{key_id}")).status_code == 404
 
 
-async def test_a_key_without_rights_or_that_expired_before_it_was_made_is_refused(api: Api):
+async def test_creating_a_key_without_grants_or_with_an_expiry_in_the_past_is_rejected(api: Api):
     client = api.client(admin="*")
     past = (NOON - timedelta(days=1)).isoformat()
     assert (await client.post("/v1/keys", json={"name": "none", "grants": []})).status_code == 422
@@ -37,7 +37,7 @@ async def test_a_key_without_rights_or_that_expired_before_it_was_made_is_refuse
     ).status_code == 422
 
 
-async def test_the_audit_is_read_a_page_at_a_time_by_administrators_alone(api: Api):
+async def test_only_administrators_read_the_audit_log_page_by_page(api: Api):
     for number in range(3):
         done = Audited(at=NOON, actor="ada", action="policy.put", subject=f"p{number}", details={"version": number})
         await api.audit.record(done)

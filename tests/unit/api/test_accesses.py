@@ -20,7 +20,7 @@ class Bench:
         self.counter = AccessCounter(self.kept, lambda: self.now)
 
 
-async def test_reads_are_told_before_they_are_written_and_counted_once():
+async def test_noted_reads_are_visible_before_the_flush_and_written_exactly_once():
     bench = Bench()
     bench.counter.note([a_memory("m1"), a_memory("m2")])
     bench.now += timedelta(seconds=3)
@@ -34,7 +34,7 @@ async def test_reads_are_told_before_they_are_written_and_counted_once():
     assert await bench.counter.of(["m1", "m2", "m3"]) == expected
 
 
-async def test_counts_of_other_processes_are_heard_of_after_a_while():
+async def test_access_counts_written_by_other_processes_appear_after_the_cache_expires():
     bench = Bench()
     await bench.counter.of(["m1"])
     bench.kept.rows["m1"] = Access(5, NOON)
@@ -44,7 +44,9 @@ async def test_counts_of_other_processes_are_heard_of_after_a_while():
     assert bench.kept.asked == 2
 
 
-async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypatch: pytest.MonkeyPatch):
+async def test_cached_access_counts_are_returned_even_if_the_lookup_overflows_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(access_counter, "MAX_MEMORIES", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
@@ -52,7 +54,9 @@ async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypa
     assert await bench.counter.of(["m1", "m3"]) == {"m1": Access(1, NOON), "m3": Access(3, NOON)}
 
 
-async def test_what_was_known_is_told_although_another_request_clears_it_meanwhile(monkeypatch: pytest.MonkeyPatch):
+async def test_cached_access_counts_are_returned_even_if_a_concurrent_lookup_clears_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(access_counter, "MAX_MEMORIES", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
@@ -68,7 +72,7 @@ async def test_what_was_known_is_told_although_another_request_clears_it_meanwhi
     assert await bench.counter.of(["m1", "m2"]) == {"m1": Access(1, NOON), "m2": Access(2, NOON)}
 
 
-async def test_what_could_not_be_written_is_written_later():
+async def test_access_counts_of_a_failed_flush_are_written_by_the_next_flush():
     bench = Bench()
     bench.counter.note([a_memory("m1")])
     bench.kept.down = True
@@ -80,7 +84,7 @@ async def test_what_could_not_be_written_is_written_later():
     assert bench.kept.rows["m1"].access_count == 2
 
 
-async def test_what_is_noted_is_bounded(monkeypatch: pytest.MonkeyPatch):
+async def test_the_number_of_memories_with_unflushed_reads_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(access_counter, "MAX_MEMORIES", 3)
     monkeypatch.setattr(access_counter, "BATCH_SIZE", 2)
     bench = Bench()

@@ -30,7 +30,7 @@ ASKED = SCHEMA.exclude(path="/v1/events")  # a stream of events has no end
 OPERATIONS = {operation.label: operation for operation in (found.ok() for found in ASKED.get_all_operations())}
 
 
-def test_every_operation_but_the_stream_of_events_is_asked():
+def test_every_openapi_operation_except_the_event_stream_is_fuzzed():
     described = {
         f"{method.upper()} {path}"
         for path, methods in document()["paths"].items()
@@ -50,7 +50,7 @@ def test_every_operation_but_the_stream_of_events_is_asked():
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_nothing_that_is_asked_is_a_fault_of_the_server(label: str, data: st.DataObject):
+def test_no_generated_request_gets_a_server_error(label: str, data: st.DataObject):
     API.seconds += 1_000  # the key has asked for nothing lately
     case = data.draw(OPERATIONS[label].as_strategy())
     answer = case.call(headers={"Authorization": f"Bearer {TOKEN}"})

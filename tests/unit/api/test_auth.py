@@ -16,7 +16,7 @@ from tests.fakes.windows import a_state
 LISTED = "/v1/memories?namespace=app/ada"
 
 
-async def test_without_a_key_nothing_is_told(api: Api):
+async def test_requests_without_a_valid_bearer_key_get_401(api: Api):
     for headers in ({}, {"Authorization": "Bearer unknown"}, {"Authorization": "Basic YTpi"}):
         answer = await api.client().get(LISTED, headers=headers)
         assert answer.status_code == 401
@@ -30,7 +30,7 @@ async def test_the_probes_need_no_key(api: Api):
     assert (await api.client().get("/health/ready")).status_code == 503
 
 
-async def test_a_process_that_stops_lives_and_is_not_ready(api: Api):
+async def test_a_stopping_process_is_live_but_not_ready(api: Api):
     api.change_notifier.close()
     assert (await api.client().get("/health/live")).status_code == 200
     answer = await api.client().get("/health/ready")
@@ -48,12 +48,12 @@ async def test_a_process_that_stops_lives_and_is_not_ready(api: Api):
         ({"read": "App/ada"}, 403),
     ],
 )
-async def test_a_key_reaches_the_namespaces_that_it_was_made_for(api: Api, rights, status):
+async def test_a_key_reads_only_the_namespaces_that_it_is_granted(api: Api, rights, status):
     assert (await api.client(**rights).get(LISTED)).status_code == status
 
 
 @pytest.mark.parametrize("change", [{"revoked_at": NOON}, {"expires_at": NOON + timedelta(seconds=3)}])
-async def test_a_key_that_is_revoked_or_expired_is_refused_within_seconds(api: Api, change):
+async def test_a_revoked_or_expired_key_is_rejected_within_five_seconds(api: Api, change):
     client = api.client(read="*")
     assert (await client.get(LISTED)).status_code == 200
     (token,) = api.keys.by_token
@@ -63,7 +63,7 @@ async def test_a_key_that_is_revoked_or_expired_is_refused_within_seconds(api: A
     assert (await client.get(LISTED)).status_code == 401
 
 
-async def test_a_key_is_not_looked_up_for_each_request(api: Api):
+async def test_a_cached_key_is_not_looked_up_for_every_request(api: Api):
     client = api.client(read="*")
     for _ in range(5):
         await client.get(LISTED)
@@ -72,7 +72,7 @@ async def test_a_key_is_not_looked_up_for_each_request(api: Api):
     assert api.authentication.take_last_used() == {}
 
 
-async def test_a_token_that_is_no_key_is_looked_up_once_a_second_and_let_in_a_second_after_it_became_one(api: Api):
+async def test_an_unknown_token_is_looked_up_once_a_second_and_accepted_a_second_after_it_becomes_a_key(api: Api):
     client = api.client(read="*")
     ((token, key),) = api.keys.by_token.items()
     del api.keys.by_token[token]
@@ -84,7 +84,7 @@ async def test_a_token_that_is_no_key_is_looked_up_once_a_second_and_let_in_a_se
     assert api.keys.asked == 2
 
 
-async def test_a_clock_that_is_set_back_has_nothing_remembered_for_longer(api: Api):
+async def test_setting_the_clock_back_does_not_extend_how_long_keys_stay_cached(api: Api):
     client = api.client(read="*")
     assert (await client.get(LISTED)).status_code == 200
     ((token, key),) = api.keys.by_token.items()
@@ -99,7 +99,7 @@ async def test_a_clock_that_is_set_back_has_nothing_remembered_for_longer(api: A
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_no_more_tokens_are_remembered_than_may_be(known):
+async def test_the_authentication_cache_holds_no_more_tokens_than_its_limit(known):
     keys = FakeKeys()
     door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, max_entries=2)
     tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
@@ -111,7 +111,7 @@ async def test_no_more_tokens_are_remembered_than_may_be(known):
     assert keys.asked == 4, "the third drove the first out"
 
 
-async def test_made_up_tokens_drive_no_key_out():
+async def test_unknown_tokens_do_not_evict_known_keys_from_the_cache():
     keys = FakeKeys()
     door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, max_entries=2)
     token = keys.add(read="*")
@@ -120,7 +120,7 @@ async def test_made_up_tokens_drive_no_key_out():
     assert keys.asked == 4
 
 
-async def test_a_key_that_asks_too_much_is_told_when_it_may_again():
+async def test_a_key_over_its_rate_limit_gets_429_with_retry_after():
     api = Api(rate_limiter=RateLimiter(0.5, 2, lambda: 0.0))
     greedy, other = api.client(read="*"), api.client(read="*")
     assert [(await greedy.get(LISTED)).status_code for _ in range(3)] == [200, 200, 429]
@@ -146,11 +146,11 @@ async def test_a_key_that_asks_too_much_is_told_when_it_may_again():
         ("app/ada", "app/ada\n", False),
     ],
 )
-def test_a_star_alone_is_special_in_a_pattern(pattern, namespace, covered):
+def test_only_the_star_is_a_wildcard_in_a_namespace_pattern(pattern, namespace, covered):
     assert covers(pattern, namespace) is covered
 
 
-def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+def test_an_idle_rate_limit_bucket_refills_and_is_evicted(monkeypatch: pytest.MonkeyPatch):
     seconds = [0.0]
     rates = RateLimiter(1.0, 2, lambda: seconds[0])
     assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
@@ -160,7 +160,7 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
     assert rates.wait_s("a") == 1
 
 
-def test_however_long_a_key_asked_nothing_it_may_ask_no_more_than_its_burst_at_once():
+def test_an_idle_key_accumulates_no_more_tokens_than_its_burst():
     seconds = [0.0]
     rates = RateLimiter(1.0, 2, lambda: seconds[0])
     assert rates.wait_s("a") == 0
@@ -189,7 +189,7 @@ def test_however_long_a_key_asked_nothing_it_may_ask_no_more_than_its_burst_at_o
         (None, 421),
     ],
 )
-async def test_without_keys_only_this_machine_s_names_are_answered_to(host, status):
+async def test_without_keys_only_local_host_names_are_served(host, status):
     answer = await asked_without_keys([] if host is None else [host])
     assert answer.status_code == status
     assert answer.headers["x-request-id"]
@@ -197,7 +197,7 @@ async def test_without_keys_only_this_machine_s_names_are_answered_to(host, stat
         assert answer.headers["content-type"] == "application/problem+json"
 
 
-async def test_without_keys_a_request_to_two_hosts_is_refused():
+async def test_without_keys_a_request_with_two_host_headers_is_rejected():
     assert (await asked_without_keys(["localhost", "evil.example"])).status_code == 421
 
 
@@ -222,7 +222,7 @@ async def asked_without_keys(hosts: list[str]) -> httpx.Response:
         ("http://[", 403),
     ],
 )
-async def test_without_keys_no_page_on_the_web_changes_anything(origin, status):
+async def test_without_keys_a_write_from_a_foreign_origin_is_rejected(origin, status):
     api = Api(authentication=NoAuthentication())
     await api.windows.project([a_state("c1")])
     transport = httpx.ASGITransport(create_app(api.ports, local=True))
@@ -234,6 +234,6 @@ async def test_without_keys_no_page_on_the_web_changes_anything(origin, status):
         assert answer.json()["type"] == "urn:memstream:problem:foreign-origin"
 
 
-async def test_with_keys_pages_anywhere_may_ask_that_have_one(api: Api):
+async def test_with_keys_requests_from_any_origin_are_allowed(api: Api):
     answer = await api.client(read="*").get(LISTED, headers={"Origin": "https://chat.example"})
     assert answer.status_code == 200

@@ -57,7 +57,7 @@ def bench() -> Bench:
     return Bench()
 
 
-async def test_a_memory_and_a_page_are_read_once(bench: Bench):
+async def test_a_memory_and_a_list_page_are_read_from_the_source_once(bench: Bench):
     for _ in range(3):
         assert await bench.cached.get("m1") == a_memory("m1")
         assert len(await bench.cached.list_page(LISTED)) == 2
@@ -66,7 +66,7 @@ async def test_a_memory_and_a_page_are_read_once(bench: Bench):
     assert bench.source.asked[-1] == ["m2", "gone"], "what is kept is not asked again"
 
 
-async def test_what_happened_in_a_namespace_empties_it_and_no_other(bench: Bench):
+async def test_forgetting_a_namespace_clears_its_cache_entries_and_no_others(bench: Bench):
     await bench.cached.by_ids(["m1", "b1"])
     await bench.cached.list_page(LISTED)
     bench.source.rows.clear()
@@ -76,14 +76,14 @@ async def test_what_happened_in_a_namespace_empties_it_and_no_other(bench: Bench
     assert await bench.cached.get("b1") is not None
 
 
-async def test_what_may_have_been_missed_empties_everything(bench: Bench):
+async def test_forget_all_clears_the_entries_of_every_namespace(bench: Bench):
     await bench.cached.by_ids(["m1", "b1"])
     bench.source.rows.clear()
     bench.cached.forget_all()
     assert await bench.cached.by_ids(["m1", "b1"]) == {}
 
 
-async def test_a_cache_that_has_not_heard_lately_is_passed_by(bench: Bench):
+async def test_the_cache_is_bypassed_when_its_event_stream_lags(bench: Bench):
     await bench.cached.get("m1")
     bench.source.rows.clear()
     bench.now += 0.7
@@ -92,7 +92,7 @@ async def test_a_cache_that_has_not_heard_lately_is_passed_by(bench: Bench):
     assert await bench.cached.get("m1") is None, "nothing was heard for 0.9 s"
 
 
-async def test_a_cache_that_has_never_heard_is_passed_by():
+async def test_the_cache_is_bypassed_until_its_event_stream_has_caught_up_once():
     bench = Bench()
     bench.caught_up_to = 0.0
     await bench.cached.get("m1")
@@ -100,7 +100,7 @@ async def test_a_cache_that_has_never_heard_is_passed_by():
     assert len(bench.source.asked) == 2
 
 
-async def test_an_entry_has_an_end_whatever_is_heard(bench: Bench):
+async def test_cache_entries_expire_even_while_the_event_stream_is_current(bench: Bench):
     await bench.cached.get("m1")
     bench.source.rows.clear()
     bench.now = bench.caught_up_to = 110.0
@@ -108,7 +108,7 @@ async def test_an_entry_has_an_end_whatever_is_heard(bench: Bench):
 
 
 @pytest.mark.parametrize("everything", [False, True])
-async def test_what_was_read_before_an_event_and_came_after_it_is_not_kept(bench: Bench, everything: bool):
+async def test_a_read_overtaken_by_an_invalidation_is_not_cached(bench: Bench, everything: bool):
     bench.source.let.clear()
     reading = asyncio.create_task(bench.cached.get("m1"))
     await bench.source.reached.wait()
@@ -122,7 +122,7 @@ async def test_what_was_read_before_an_event_and_came_after_it_is_not_kept(bench
     assert (await bench.cached.get("m1") or a_memory()).version == 2
 
 
-async def test_an_event_elsewhere_does_not_keep_a_read_from_being_kept(bench: Bench):
+async def test_an_invalidation_of_another_namespace_does_not_prevent_caching_a_read(bench: Bench):
     bench.source.let.clear()
     reading = asyncio.create_task(bench.cached.get("m1"))
     await bench.source.reached.wait()
@@ -133,7 +133,7 @@ async def test_an_event_elsewhere_does_not_keep_a_read_from_being_kept(bench: Be
     assert len(bench.source.asked) == 1
 
 
-async def test_what_was_not_used_for_longest_makes_room():
+async def test_the_least_recently_used_entry_is_evicted():
     bench = Bench(max_bytes=3_600)
     for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,500 bytes each
         await bench.cached.get(memory_id)
@@ -144,7 +144,7 @@ async def test_what_was_not_used_for_longest_makes_room():
     assert len(bench.source.asked) == asked + 1
 
 
-async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
+async def test_a_cached_memory_is_served_during_an_outage_and_an_uncached_one_raises(bench: Bench):
     await bench.cached.get("m1")
     bench.source.down = True
     assert await bench.cached.get("m1") is not None
@@ -160,7 +160,7 @@ async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
         {"after": Place(0.5, "x" * 20_000)},
     ],
 )
-async def test_long_questions_that_find_nothing_take_room_too(asked: dict[str, Any]):
+async def test_cached_empty_results_count_the_bytes_of_their_long_listing_filters(asked: dict[str, Any]):
     bench = Bench(max_bytes=45_000)
     for limit in range(1, 10):  # each of 16 KB and more
         await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
@@ -182,11 +182,11 @@ LONG = "\U0001f41d" * 250  # a kilobyte
         {"sources": (Source(conversation_id=LONG, message_id=LONG),) * 5},
     ],
 )
-def test_whatever_may_be_long_of_a_memory_is_counted(parts: dict[str, Any]):
+def test_the_cache_size_of_a_memory_counts_every_field_of_unbounded_length(parts: dict[str, Any]):
     assert size(replace(a_memory(), **parts)) - size(replace(a_memory(), sources=())) > 9_000
 
 
-async def test_replaced_entries_do_not_add_up():
+async def test_a_replaced_cache_entry_does_not_count_twice_toward_the_size_limit():
     bench = Bench(max_bytes=2_600)
     for version in range(2, 20):
         bench.caught_up_to = 0.0  # passed by, and kept anew
@@ -197,7 +197,7 @@ async def test_replaced_entries_do_not_add_up():
     assert bench.cached.hits == 1
 
 
-async def test_it_is_told_of_each_read_whether_it_was_at_hand():
+async def test_the_cache_reports_hits_and_misses_to_the_meters():
     meters, bench = ApiMeters(), Bench()
     bench.cached = CachedMemories(
         bench.source, lambda: bench.now, lambda: bench.caught_up_to, on_read=lambda kept, _: meters.read(kept)

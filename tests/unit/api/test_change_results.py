@@ -8,7 +8,7 @@ from tests.api import Api, a_memory
 NEW = {"namespace": "app/ada", "text": "User plays chess."}
 
 
-async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
+async def test_the_result_of_a_slow_command_is_available_later_at_its_location(api: Api):
     api.curation.late = True
     client = api.client(write="*")
     answer = await client.post("/v1/memories", json=NEW | {"namespace": "app/ada & bob"})
@@ -22,7 +22,7 @@ async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
     assert (settled["status"], settled["memory"]["text"]) == ("accepted", "User plays chess.")
 
 
-async def test_a_rejected_command_tells_its_reason_later_too(api: Api):
+async def test_a_rejected_command_reports_its_reason_at_its_address_too(api: Api):
     api.memories.put(a_memory())
     client = api.client(write="*")
     api.curation.before = lambda: api.memories.rows.clear()
@@ -33,7 +33,7 @@ async def test_a_rejected_command_tells_its_reason_later_too(api: Api):
     assert (later.json()["status"], later.json()["reason"]) == ("rejected", answer.json()["detail"])
 
 
-async def test_a_commands_outcome_tells_no_memory_that_is_another_namespaces_by_now(api: Api):
+async def test_the_result_of_a_command_omits_a_memory_that_now_belongs_to_another_namespace(api: Api):
     client = api.client(write="app/ada")
     keyed = {"Idempotency-Key": "k"}
     made = (await client.post("/v1/memories", json=NEW, headers=keyed)).json()
@@ -45,7 +45,7 @@ async def test_a_commands_outcome_tells_no_memory_that_is_another_namespaces_by_
     assert "Bob" not in later.text + again.text + str(again.headers)
 
 
-async def test_an_outage_of_kafka_asks_to_come_again(api: Api):
+async def test_creating_a_memory_during_a_kafka_outage_returns_503(api: Api):
     api.curation.down = True
     assert (await api.client(write="*").post("/v1/memories", json=NEW)).status_code == 503
 
@@ -56,7 +56,7 @@ async def test_a_reason_of_a_deletion_is_kept(api: Api):
     assert api.memories.version_rows[-1].cause.reason == "wrong"
 
 
-async def test_a_wish_that_took_no_memory_is_undone_by_its_id_in_its_namespace(api: Api):
+async def test_a_standing_wish_without_a_memory_is_undone_by_its_id_and_namespace(api: Api):
     headers = {"Idempotency-Key": "once"}
     client = api.client(write="app/*")
     await client.post("/v1/wishes/w1/undo", json={"namespace": "app/ada"}, headers=headers)
@@ -68,6 +68,6 @@ async def test_a_wish_that_took_no_memory_is_undone_by_its_id_in_its_namespace(a
     assert (command.kind, command.namespace, command.memory_id) == ("undo", "app/ada", "w1")
 
 
-async def test_an_undo_of_a_wish_that_never_was_is_a_conflict(api: Api):
+async def test_undoing_an_unknown_standing_wish_is_a_conflict(api: Api):
     undone = await api.client(write="app/*").post("/v1/wishes/w1/undo", json={"namespace": "app/ada"})
     assert undone.status_code == 409

@@ -13,7 +13,7 @@ from tests.api import NOON, Api, a_memory
 NEW = {"namespace": "app/ada", "text": "User plays chess."}
 
 
-async def test_a_created_memory_is_told_with_its_address(api: Api):
+async def test_creating_a_memory_returns_the_memory_and_its_location(api: Api):
     client = api.client(write="app/*")
     answer = await client.post("/v1/memories", json=NEW | {"kind": "skill", "importance": 850, "scale": "points"})
     assert answer.status_code == 201
@@ -26,20 +26,20 @@ async def test_a_created_memory_is_told_with_its_address(api: Api):
     assert read.headers["etag"] == answer.headers["etag"]
 
 
-async def test_a_memory_names_the_user_who_told_it_beside_the_key_that_made_it(api: Api):
+async def test_a_memory_records_the_user_who_stated_it_and_the_key_that_created_it(api: Api):
     client = api.client(write="app/*")
     memory = (await client.post("/v1/memories", json=NEW | {"told_by": ["ada"]})).json()["memory"]
     assert (memory["told_by"], memory["created_by"]) == (["ada"], "key 1 (key1)")
 
 
-async def test_a_memory_may_come_with_a_full_text_alone(api: Api):
+async def test_a_memory_can_be_created_from_a_full_text_without_a_short_text(api: Api):
     api.curation.late = True
     body = {"namespace": "app/ada", "full_text": "User plays chess on Tuesdays, at the club by the river."}
     assert (await api.client(write="*").post("/v1/memories", json=body)).status_code == 202
     assert (api.curation.seen[0].text, api.curation.seen[0].full_text) == (None, body["full_text"])
 
 
-async def test_what_is_known_word_for_word_is_reinforced(api: Api):
+async def test_creating_a_memory_with_a_known_text_reinforces_the_existing_one(api: Api):
     api.memories.put(a_memory())
     answer = await api.client(write="*").post("/v1/memories", json=NEW | {"text": "user lives in Ghent"})
     assert answer.status_code == 200
@@ -60,14 +60,14 @@ async def test_what_is_known_word_for_word_is_reinforced(api: Api):
         ({"tags": "home"}, "$.tags"),
     ],
 )
-async def test_a_memory_that_cannot_be_made_is_refused_with_its_place(api: Api, body, said):
+async def test_an_invalid_new_memory_is_rejected_with_the_offending_field(api: Api, body, said):
     answer = await api.client(write="*").post("/v1/memories", json=NEW | body)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
     assert api.curation.seen == []
 
 
-async def test_a_body_that_is_no_json_and_one_of_another_type_and_one_too_large_are_told_apart(api: Api):
+async def test_malformed_json_wrong_content_type_deep_nesting_and_oversize_get_different_status_codes(api: Api):
     client, json = api.client(write="*"), {"content-type": "application/json"}
     assert (await client.post("/v1/memories", content=b"{", headers=json)).status_code == 400
     assert (await client.post("/v1/memories", content=b"{}", headers={"content-type": "text/plain"})).status_code == 415
@@ -83,7 +83,7 @@ async def in_parts(size: int) -> AsyncIterator[bytes]:
         yield b"x" * 1_000
 
 
-async def test_what_is_asked_twice_with_one_key_is_done_once(api: Api):
+async def test_a_repeated_request_with_the_same_idempotency_key_is_executed_once(api: Api):
     client, key = api.client(write="*"), {"Idempotency-Key": "k1"}
     first = await client.post("/v1/memories", json=NEW, headers=key)
     again = await client.post("/v1/memories", json=NEW, headers=key)
@@ -97,7 +97,7 @@ async def test_what_is_asked_twice_with_one_key_is_done_once(api: Api):
 
 
 @pytest.mark.parametrize("late", [False, True])
-async def test_another_request_under_a_key_that_was_used_is_refused(api: Api, late: bool):
+async def test_reusing_an_idempotency_key_for_a_different_request_is_rejected(api: Api, late: bool):
     client, key = api.client(write="*"), {"Idempotency-Key": "k1"}
     assert (await client.post("/v1/memories", json=NEW, headers=key)).status_code == 201
     if late:  # the other process has not seen the outcome when it looks, and sends the command
@@ -112,7 +112,7 @@ async def nothing_known(namespace: str, command_id: str) -> None:
     return None
 
 
-async def test_what_was_asked_cannot_be_told_from_a_command_without_its_key(api: Api):
+async def test_the_request_digest_depends_on_the_idempotency_key_and_is_absent_without_one(api: Api):
     client = api.client(write="*")
     for key in ("k1", "k2"):
         await client.post("/v1/memories", json=NEW, headers={"Idempotency-Key": key})
@@ -122,7 +122,7 @@ async def test_what_was_asked_cannot_be_told_from_a_command_without_its_key(api:
     assert without is None
 
 
-async def test_a_memory_is_updated_in_what_is_given(api: Api):
+async def test_an_update_changes_only_the_given_fields(api: Api):
     api.memories.put(a_memory(tags=("home",), importance=0.5))
     answer = await api.client(write="*").patch(
         "/v1/memories/m1", json={"text": "User lives in Bruges.", "reason": "moved"}
@@ -138,7 +138,7 @@ async def test_a_memory_is_updated_in_what_is_given(api: Api):
     assert api.memories.version_rows[-1].cause.reason == "moved"
 
 
-async def test_null_clears_a_bound_of_the_validity_and_an_undo_sets_it_again(api: Api):
+async def test_null_clears_a_validity_bound_and_an_undo_restores_it(api: Api):
     until = NOON + timedelta(days=9)
     api.memories.put(a_memory(valid_from=NOON, valid_until=until, superseded_by="m2"))
     client = api.client(write="*")
@@ -154,13 +154,13 @@ async def test_null_clears_a_bound_of_the_validity_and_an_undo_sets_it_again(api
     assert (api.memories.rows["m1"].valid_from, api.memories.rows["m1"].valid_until) == (NOON, until)
 
 
-async def test_clearing_a_bound_that_there_is_not_makes_no_version(api: Api):
+async def test_clearing_an_absent_validity_bound_creates_no_version(api: Api):
     api.memories.put(a_memory())
     assert (await api.client(write="*").patch("/v1/memories/m1", json={"valid_from": None})).status_code == 200
     assert api.memories.version_rows == []
 
 
-def test_a_command_that_gives_what_it_clears_is_invalid():
+def test_a_command_that_sets_and_clears_the_same_field_is_invalid():
     said = {"command_id": "c", "kind": "update", "namespace": "n", "at": NOON, "memory_id": "m1", "valid_until": NOON}
     with pytest.raises(Rejected, match="`valid_until` has a value and is in `cleared`"):
         codec.convert(said | {"cleared": ["valid_until"]}, Command)
@@ -170,12 +170,12 @@ NULLS = [{"text": None}, {"expires_at": None}]
 
 
 @pytest.mark.parametrize("body", [{}, {"reason": "why"}, {"scale": "tenths"}, *NULLS, {"namespace": "other"}])
-async def test_an_update_that_changes_nothing_or_takes_away_is_refused(api: Api, body):
+async def test_an_update_that_is_empty_or_nulls_a_required_field_is_rejected(api: Api, body):
     api.memories.put(a_memory())
     assert (await api.client(write="*").patch("/v1/memories/m1", json=body)).status_code == 422
 
 
-async def test_a_write_on_an_old_version_is_refused(api: Api):
+async def test_a_write_with_a_stale_if_match_etag_gets_412(api: Api):
     api.memories.put(a_memory(version=3))
     client = api.client(write="*")
     for stale in ('"2"', 'W/"3"', "3", '"2", "4-short"'):
@@ -188,7 +188,7 @@ async def test_a_write_on_an_old_version_is_refused(api: Api):
         assert answer.status_code == 200
 
 
-async def test_a_writer_that_comes_between_is_seen_by_the_curator(api: Api):
+async def test_a_concurrent_write_after_the_etag_check_still_gets_412_from_the_curator(api: Api):
     api.memories.put(a_memory(version=3))
     api.curation.before = lambda: api.memories.put(a_memory(version=4, text="Of another writer."))
     answer = await api.client(write="*").delete("/v1/memories/m1", headers={"If-Match": '"3"'})
@@ -203,7 +203,7 @@ async def test_a_superseded_memory_cannot_be_changed_and_can_be_deleted(api: Api
     assert (await client.delete("/v1/memories/m1")).json()["change"] == "deleted"
 
 
-async def test_a_deleted_memory_is_brought_back_by_an_undo_and_its_versions_tell_all(api: Api):
+async def test_an_undo_restores_a_deleted_memory_and_versions_list_the_whole_history(api: Api):
     client = api.client(write="*")
     address = (await client.post("/v1/memories", json=NEW)).headers["location"]
     await client.patch(address, json={"text": "User plays go."})
@@ -220,7 +220,7 @@ async def test_a_deleted_memory_is_brought_back_by_an_undo_and_its_versions_tell
     assert "next" not in rest
 
 
-async def test_an_undo_of_a_version_that_never_was_is_a_conflict(api: Api):
+async def test_an_undo_to_an_unknown_version_is_a_conflict(api: Api):
     api.memories.put(a_memory())
     assert (await api.client(write="*").post("/v1/memories/m1/undo", json={"version": 7})).status_code == 409
 
@@ -233,7 +233,7 @@ async def test_a_memory_is_pinned_and_unpinned(api: Api):
 
 
 @pytest.mark.parametrize("memory_id", ["m1%2Fpin", "m1%2fpin"])
-async def test_an_id_with_a_slash_is_nobody_s_and_not_the_pin_of_another(api: Api, memory_id: str):
+async def test_a_memory_id_ending_in_a_pin_path_is_not_found_and_does_not_address_the_pin(api: Api, memory_id: str):
     api.memories.put(a_memory(pinned=True))
     client = api.client(write="*")
     for method in ("DELETE", "PUT"):
@@ -241,7 +241,7 @@ async def test_an_id_with_a_slash_is_nobody_s_and_not_the_pin_of_another(api: Ap
     assert api.curation.seen == []
 
 
-async def test_a_change_to_what_is_so_already_makes_no_version(api: Api):
+async def test_a_change_to_the_current_value_creates_no_version(api: Api):
     api.memories.put(a_memory(pinned=True, tags=("home",)))
     client = api.client(write="*")
     answers = [await client.put("/v1/memories/m1/pin"), await client.patch("/v1/memories/m1", json={"tags": ["home"]})]

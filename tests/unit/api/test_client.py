@@ -30,7 +30,7 @@ async def client(api: Api) -> AsyncIterator[Memstream]:
         yield client
 
 
-async def test_when_a_memory_holds_is_given_and_read(client: Memstream) -> None:
+async def test_the_validity_of_a_memory_can_be_written_and_read(client: Memstream) -> None:
     march, april = "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"
     made = await client.create(ADA, "User is in Porto.", valid_from=march)
     await client.update(made.memory_id or "", valid_until=april)
@@ -38,7 +38,7 @@ async def test_when_a_memory_holds_is_given_and_read(client: Memstream) -> None:
     assert (memory.valid_from, memory.valid_until, memory.said_at) == (march, april, None)
 
 
-async def test_a_memory_is_made_read_changed_deleted_and_brought_back(client: Memstream) -> None:
+async def test_a_memory_can_be_created_read_updated_deleted_and_restored(client: Memstream) -> None:
     made = await client.create(ADA, "User keeps bees.", tags=["garden"], importance=0.7, kind="fact")
     assert (made.status, made.change, made.namespace, made.more["memory"]["text"]) == (
         *("accepted", "created", ADA),
@@ -56,13 +56,13 @@ async def test_a_memory_is_made_read_changed_deleted_and_brought_back(client: Me
     assert (await client.get(memory.memory_id)).text == "User keeps bees."
 
 
-async def test_pages_are_read_to_their_end(client: Memstream) -> None:
+async def test_listing_memories_follows_all_pages(client: Memstream) -> None:
     for number in range(7):
         await client.create(ADA, f"User has read book {number}.")
     assert len([memory async for memory in client.memories(ADA, limit=3, order="importance")]) == 7
 
 
-async def test_a_change_that_takes_long_is_waited_for(api: Api, client: Memstream) -> None:
+async def test_the_client_waits_for_a_pending_change(api: Api, client: Memstream) -> None:
     api.curation.late = True
     pending = await client.create(ADA, "User keeps bees.")
     assert pending.status == "pending"
@@ -71,7 +71,7 @@ async def test_a_change_that_takes_long_is_waited_for(api: Api, client: Memstrea
     assert (await client.wait_for(pending)).change == "created"
 
 
-async def test_searches_contexts_and_tools_are_understood(api: Api, client: Memstream) -> None:
+async def test_the_client_parses_search_results_context_blocks_and_tools(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     api.remembered.known["m1"] = a_memory(namespace=ADA, text="User keeps bees.", tags=("garden",))
     found = await client.search("bees", ADA, limit=5, explain=True, kinds=["fact"], min_importance=0.1)
@@ -85,7 +85,7 @@ async def test_searches_contexts_and_tools_are_understood(api: Api, client: Mems
     assert "search_memories" in [tool["name"] for tool in await client.tools(ADA)]
 
 
-async def test_a_profile_is_read_and_a_context_beside_it_does_not_repeat_it(api: Api, client: Memstream) -> None:
+async def test_the_client_reads_a_profile_and_a_context_that_does_not_repeat_it(api: Api, client: Memstream) -> None:
     await client.create(ADA, "User is allergic to peanuts.")
     profile = await client.profile(ADA)
     assert "- User is allergic to peanuts." in profile.text and profile.lines[0]["part"] == "constraint"
@@ -96,7 +96,7 @@ async def test_a_profile_is_read_and_a_context_beside_it_does_not_repeat_it(api:
     assert (left["tier"], left["text"], left["reason"]) == ("memories", "User is allergic to peanuts.", "in_profile")
 
 
-async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream) -> None:
+async def test_the_client_searches_and_reads_passages(api: Api, client: Memstream) -> None:
     said = api.said.say("We keep bees behind the barn.", at=NOON, speaker="ada")
     source = Source(conversation_id="talk", message_id="talk-1")
     known = a_memory("m1", namespace=ADA, text="User keeps bees.", sources=(source,))
@@ -120,7 +120,7 @@ async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream)
     assert (passage.text, passage.more["memories"][0].memory_id) == ("We keep bees behind the barn.", "m1")
 
 
-async def test_problems_come_as_what_they_are(api: Api, client: Memstream) -> None:
+async def test_problem_responses_raise_matching_exceptions(api: Api, client: Memstream) -> None:
     made = await client.create(ADA, "User keeps bees.")
     with pytest.raises(Invalid):
         await client.update(made.memory_id or "", colour="blue")
@@ -144,7 +144,7 @@ async def test_conversations_are_listed_page_after_page(api: Api, client: Memstr
     assert [each["total_messages"] async for each in client.conversations(ADA, phase="open")] == [20, 20]
 
 
-async def test_messages_are_read_around_one(api: Api, client: Memstream) -> None:
+async def test_the_client_reads_a_page_of_messages_around_a_message(api: Api, client: Memstream) -> None:
     api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 10)], app_id="app", user_id="ada")
     page = await client.messages("talk", around="talk-5", limit=3)
     assert [each["message_id"] for each in page["messages"]] == ["talk-4", "talk-5", "talk-6"]
@@ -152,7 +152,7 @@ async def test_messages_are_read_around_one(api: Api, client: Memstream) -> None
     assert [each["message_id"] for each in behind["messages"]] == ["talk-7"]
 
 
-async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
+async def test_marking_a_message_publishes_a_window_control(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])
     await client.mark("c1", "c1-1", "pinned")
@@ -163,7 +163,7 @@ async def test_a_message_is_marked(api: Api, client: Memstream) -> None:
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear", "restore"])
-async def test_a_context_is_changed_by_hand(api: Api, client: Memstream, kind: str) -> None:
+async def test_a_window_action_publishes_a_window_control_of_its_kind(api: Api, client: Memstream, kind: str) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     left = Restorable(api.now.timestamp() + 60, "manual", 3)
     await api.windows.project([a_state("c1", restorable=left)])
@@ -172,7 +172,7 @@ async def test_a_context_is_changed_by_hand(api: Api, client: Memstream, kind: s
     assert decode(record.value, WindowControl).kind == kind
 
 
-async def test_settings_of_a_conversation_are_chosen(api: Api, client: Memstream) -> None:
+async def test_choosing_conversation_settings_publishes_a_window_control(api: Api, client: Memstream) -> None:
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     await api.windows.project([a_state("c1")])
     await client.set_conversation_settings("c1")
@@ -182,7 +182,7 @@ async def test_settings_of_a_conversation_are_chosen(api: Api, client: Memstream
         await client.set_conversation_settings("c1", max_messages=30)
 
 
-async def test_settings_of_a_user_are_chosen_for_an_app(api: Api, client: Memstream) -> None:
+async def test_user_settings_are_stored_for_one_app(api: Api, client: Memstream) -> None:
     await client.set_user_settings("ada", app_id="app", max_messages=30)
     user = User(user_id="ada", app_id="app")
     assert (await api.user_settings.chosen_for(user)).max_messages == 30

@@ -44,7 +44,7 @@ def command(command_id: str = "c1") -> Command:
     return Command(command_id=command_id, kind="create", namespace="n", at=NOON, text="Text.")
 
 
-def test_a_command_goes_out_under_its_namespace_and_its_outcome_comes_back(runner):
+def test_a_command_is_keyed_by_its_namespace_and_its_outcome_is_returned(runner):
     async def scenario():
         publisher, stored = FakePublisher(), Stored()
         stored.from_s["c1"] = 0.3
@@ -58,7 +58,7 @@ def test_a_command_goes_out_under_its_namespace_and_its_outcome_comes_back(runne
     runner.run(scenario())
 
 
-def test_what_takes_too_long_is_left_and_what_is_stored_later_is_found(runner):
+def test_a_command_that_exceeds_the_wait_returns_none_and_its_outcome_can_be_read_later(runner):
     async def scenario():
         stored = Stored()
         stored.from_s["c1"] = 5.5
@@ -73,7 +73,7 @@ def test_what_takes_too_long_is_left_and_what_is_stored_later_is_found(runner):
     runner.run(scenario())
 
 
-def test_many_that_are_sent_together_take_no_longer_than_one(runner):
+def test_commands_sent_together_share_one_wait(runner):
     async def scenario():
         publisher, stored = FakePublisher(), Stored()
         stored.from_s = {"c1": 0.3, "c3": 4}
@@ -87,7 +87,7 @@ def test_many_that_are_sent_together_take_no_longer_than_one(runner):
     runner.run(scenario())
 
 
-def test_many_that_wait_are_one_question_and_nobody_asks_when_nobody_waits(runner):
+def test_concurrent_waiters_share_one_query_and_polling_stops_without_waiters(runner):
     async def scenario():
         stored = Stored()
         stored.from_s |= {f"c{number}": 0.1 * number for number in range(3)}
@@ -105,7 +105,7 @@ def test_many_that_wait_are_one_question_and_nobody_asks_when_nobody_waits(runne
     runner.run(scenario())
 
 
-def test_an_outage_of_postgres_while_waiting_is_waited_out(runner):
+def test_a_postgres_outage_while_waiting_is_retried_until_the_wait_ends(runner):
     async def scenario():
         stored = Stored()
         stored.from_s["c1"], stored.down_until_s = 0, 2
@@ -118,7 +118,7 @@ def test_an_outage_of_postgres_while_waiting_is_waited_out(runner):
     runner.run(scenario())
 
 
-def test_when_kafka_does_not_confirm_in_time_nothing_is_promised(runner):
+def test_a_command_that_kafka_does_not_acknowledge_in_time_raises_retryable(runner):
     async def scenario():
         class Hanging:
             async def publish(self, records):
@@ -131,7 +131,7 @@ def test_when_kafka_does_not_confirm_in_time_nothing_is_promised(runner):
     runner.run(scenario())
 
 
-def test_who_waits_when_the_process_stops_is_let_go(runner):
+def test_closing_releases_waiting_callers(runner):
     async def scenario():
         commands = Commands(FakePublisher(), Stored(), wait_s=5)
         waiting = asyncio.create_task(commands.send_and_wait(command()))

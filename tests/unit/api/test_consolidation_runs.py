@@ -21,7 +21,7 @@ def a_run(run_id: str, namespaces: tuple[str, ...] = ("app/ada",), **fields: Any
     return replace(manual_run(RunRequest(), namespaces, "ada", NOON), **({"run_id": run_id} | fields))
 
 
-async def test_a_run_of_a_namespace_is_asked_for_with_the_right_to_write_and_begins_as_pending(api: Api):
+async def test_starting_a_run_of_a_namespace_needs_the_right_to_write_and_returns_a_pending_run(api: Api):
     answer = await api.client(write="app/*").post(RUNS, json=ADA | {"lane": "live"})
     assert answer.status_code == 202
     told = answer.json()
@@ -38,7 +38,7 @@ async def test_a_run_of_a_namespace_is_asked_for_with_the_right_to_write_and_beg
     assert api.audit.rows == [], "it is no administrator's business"
 
 
-async def test_a_run_of_a_conversation_takes_the_right_to_write_in_all_that_it_feeds(api: Api):
+async def test_starting_a_run_of_a_conversation_needs_the_right_to_write_in_all_its_namespaces(api: Api):
     scope = Scope(conversation_id="c", app_id="app", user_id="ada")
     await api.windows.project([a_state("c", scope=scope)])
     asked = {"conversation_id": "c", "dry_run": True}
@@ -49,7 +49,9 @@ async def test_a_run_of_a_conversation_takes_the_right_to_write_in_all_that_it_f
 
 
 @pytest.mark.parametrize("asked", [{"policy": "app"}, {}])
-async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(api: Api, asked: dict[str, Any]):
+async def test_starting_a_run_of_a_policy_or_of_everything_needs_global_admin_rights_and_is_audited(
+    api: Api, asked: dict[str, Any]
+):
     assert (await api.client(admin="app/*").post(RUNS, json=asked)).status_code == 403
     assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
     answer = await api.client(admin="*").post(RUNS, json=asked)
@@ -68,13 +70,15 @@ async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(a
         ({"everything": True}, 422, "everything"),
     ],
 )
-async def test_what_cannot_be_is_refused_and_said(api: Api, asked: dict[str, Any], status: int, says: str):
+async def test_an_invalid_run_request_is_rejected_with_a_reason(
+    api: Api, asked: dict[str, Any], status: int, says: str
+):
     answer = await api.client(admin="*").post(RUNS, json=asked)
     assert answer.status_code == status and says in answer.json()["detail"]
     assert api.runs.by_id == {}
 
 
-async def test_a_key_may_have_ten_runs_that_have_not_begun_and_no_more(api: Api):
+async def test_a_key_may_have_at_most_ten_pending_runs(api: Api):
     client = api.client(write="app/*")
     first = (await client.post(RUNS, json=ADA)).json()
     run = api.runs.by_id[first["run_id"]]
@@ -87,7 +91,7 @@ async def test_a_key_may_have_ten_runs_that_have_not_begun_and_no_more(api: Api)
     assert (await client.post(RUNS, json=ADA | {"dry_run": True})).status_code == 202
 
 
-async def test_a_run_of_everything_that_is_one_too_many_is_in_no_audit(api: Api):
+async def test_a_run_of_everything_over_the_pending_limit_is_not_audited(api: Api):
     client = api.client(admin="*")
     first = (await client.post(RUNS, json={})).json()
     run = api.runs.by_id[first["run_id"]]
@@ -98,7 +102,7 @@ async def test_a_run_of_everything_that_is_one_too_many_is_in_no_audit(api: Api)
     assert api.audit.rows == []
 
 
-async def test_a_run_is_shown_to_those_who_may_read_all_that_it_is_about_and_to_others_it_is_none(api: Api):
+async def test_a_run_is_visible_only_to_keys_that_may_read_all_its_namespaces(api: Api):
     api.runs.put(a_run("one", status="running", conversations=10, processed=4, created=3, cost_micros=2_500_000))
     api.runs.put(a_run("two", ("app/ada", "other")))
     api.runs.put(a_run("all", ()))
@@ -109,7 +113,7 @@ async def test_a_run_is_shown_to_those_who_may_read_all_that_it_is_about_and_to_
     assert (await api.client(read="*").get(f"{RUNS}/all")).status_code == 200
 
 
-async def test_runs_are_listed_newest_first_a_page_at_a_time_without_those_that_may_not_be_seen(api: Api):
+async def test_runs_are_listed_newest_first_in_pages_without_unreadable_ones(api: Api):
     for number in range(3):
         api.runs.put(a_run(f"r{number}", created_at=NOON + timedelta(minutes=number)))
     api.runs.put(a_run("shared", ("app/ada", "other"), created_at=NOON + timedelta(hours=1)))
@@ -123,7 +127,7 @@ async def test_runs_are_listed_newest_first_a_page_at_a_time_without_those_that_
     assert [run["run_id"] for run in everything["runs"]] == ["shared", "r2", "r1", "r0"]
 
 
-async def test_what_a_dry_run_found_comes_a_page_at_a_time(api: Api):
+async def test_the_findings_of_a_dry_run_are_paged(api: Api):
     api.runs.put(a_run("dry", dry_run=True))
     api.runs.found["dry"] = [
         Finding(
@@ -145,7 +149,7 @@ async def test_what_a_dry_run_found_comes_a_page_at_a_time(api: Api):
     assert (await api.client(read="other").get(f"{RUNS}/dry/findings")).status_code == 404
 
 
-async def test_the_next_moments_of_schedules_are_told_the_soonest_first_to_who_may_read_all(api: Api):
+async def test_schedules_are_listed_soonest_first_to_keys_that_may_read_everything(api: Api):
     for hours, name in ((2, "later"), (1, "sooner")):
         schedule = Schedule(at="02:00", weekdays=("mon",))
         api.runs.scheduled.append(Scheduled(policy=name, schedule=schedule, next_due=NOON + timedelta(hours=hours)))
@@ -155,7 +159,7 @@ async def test_the_next_moments_of_schedules_are_told_the_soonest_first_to_who_m
     assert (await api.client(read="app/*").get("/v1/consolidation-schedules")).status_code == 403
 
 
-async def test_a_schedule_tells_the_last_run_that_it_began_and_no_run_by_hand(api: Api):
+async def test_a_schedule_reports_its_own_last_run_and_ignores_manual_runs(api: Api):
     api.runs.scheduled.append(Scheduled(policy="app", schedule=Schedule(at="02:00"), next_due=NOON))
     for day in (3, 1, 2):
         begun = manual_run(RunRequest(policy="app"), (), "the schedule", NOON - timedelta(days=day))

@@ -6,7 +6,7 @@ from tests.api import Api, a_memory
 ADA = {"app_id": "app", "user_id": "ada"}
 
 
-async def test_memories_and_what_was_just_said_make_a_block(api: Api):
+async def test_a_context_block_combines_memories_and_recent_messages(api: Api):
     api.archive.say("talk", ("user", "I moved to Ghent."), ("assistant", "How nice!"), **ADA)
     said = (Source(conversation_id="talk", message_id="talk-1"),)
     api.searched.memories = [a_memory("m-of-today", sources=said), a_memory("m-of-before", text="User likes tea.")]
@@ -25,20 +25,20 @@ async def test_memories_and_what_was_just_said_make_a_block(api: Api):
     assert list(api.accesses.rows) == ["m-of-before"], "what is told counts as read, what is left out does not"
 
 
-async def test_a_budget_that_is_too_small_is_refused_with_the_sizes(api: Api):
+async def test_a_token_budget_that_is_too_small_is_rejected_with_the_smallest_size(api: Api):
     api.searched.memories = [a_memory()]
     refused = await api.client(read="app/*").post("/v1/context", json={"namespaces": ["app/ada"], "max_tokens": 3})
     assert (refused.status_code, refused.json()["type"]) == (422, "urn:memstream:problem:budget_too_small")
     assert "max_tokens is 3, and the smallest block takes about" in refused.json()["detail"]
 
 
-async def test_a_namespace_of_others_is_refused_and_nothing_is_looked_for(api: Api):
+async def test_a_context_of_an_unreadable_namespace_is_rejected_without_searching(api: Api):
     asked = {"namespaces": ["app/ada", "other/eve"], "text": "What?"}
     assert (await api.client(read="app/*").post("/v1/context", json=asked)).status_code == 403
     assert api.searched.asked == []
 
 
-async def test_a_conversation_of_others_is_taken_for_one_that_is_not_known(api: Api):
+async def test_an_unreadable_conversation_is_indistinguishable_from_an_unknown_one(api: Api):
     api.archive.say("hers", ("user", "Eve's secret."), app_id="other", user_id="eve")
     client = api.client(read="app/*")
     alone = [(await client.post("/v1/context", json={"conversation_id": name})).json() for name in ("hers", "none")]
@@ -52,7 +52,7 @@ async def test_a_conversation_of_others_is_taken_for_one_that_is_not_known(api: 
     assert (beside[0]["text"], beside[0]["conversation_known"]) == ("", False)
 
 
-async def test_a_conversation_that_others_speak_in_does_not_let_their_words_out(api: Api):
+async def test_a_context_omits_messages_of_a_conversation_with_an_unreadable_participant(api: Api):
     api.archive.say("talk", ("user", "Ada's words."), **ADA)
     api.archive.say("talk", ("user", "Eve's words."), app_id="other", user_id="eve")
     asked = {"conversation_id": "talk", "namespaces": ["app/ada"]}
@@ -60,7 +60,7 @@ async def test_a_conversation_that_others_speak_in_does_not_let_their_words_out(
     assert "Eve's words." in (await api.client(read="*").post("/v1/context", json=asked)).json()["text"]
 
 
-async def test_a_scope_says_the_namespaces_which_take_the_right_to_read_them(api: Api):
+async def test_the_namespaces_derived_from_a_scope_need_the_right_to_read(api: Api):
     api.searched.memories = [a_memory()]
     for user, status in (("ada", 200), ("eve", 403)):
         asked = {"conversation_id": "new", "scope": {"app_id": "app", "user_id": user}}
@@ -68,6 +68,6 @@ async def test_a_scope_says_the_namespaces_which_take_the_right_to_read_them(api
     assert [asked.namespaces for asked in api.searched.asked] == [("app/ada",)]
 
 
-async def test_neither_namespaces_nor_a_conversation_is_refused(api: Api):
+async def test_a_context_request_without_namespaces_conversation_or_scope_is_rejected(api: Api):
     refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
     assert (refused.status_code, "a `conversation_id` or a `scope`" in refused.json()["detail"]) == (422, True)

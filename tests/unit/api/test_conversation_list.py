@@ -27,7 +27,7 @@ async def ids(api: Api, may: str = "app/*", **asked: Any) -> list[str]:
     return [each["conversation_id"] for each in answer.json()["conversations"]]
 
 
-async def test_a_conversation_is_listed_with_its_counts_its_share_of_the_context_and_its_last_message(api: Api):
+async def test_a_listed_conversation_has_its_message_counts_context_usage_and_last_activity(api: Api):
     await talked(api, "talk", 1)
     (listed,) = (await api.client(read="app/*").get(LIST)).json()["conversations"]
     assert listed == {
@@ -49,7 +49,7 @@ async def test_a_conversation_is_listed_with_its_counts_its_share_of_the_context
     assert one["last_message_at"] == "2026-03-01T13:00:00.250000Z"
 
 
-async def test_pages_follow_each_other_from_the_latest_message_to_the_earliest(api: Api):
+async def test_conversations_are_paged_from_the_latest_message_to_the_earliest(api: Api):
     for number in (3, 1, 5, 2, 4):
         await talked(api, f"talk-{number}", number)
     client, found, cursor = api.client(read="app/*"), [], {}
@@ -60,7 +60,7 @@ async def test_pages_follow_each_other_from_the_latest_message_to_the_earliest(a
     assert found == [["talk-5", "talk-4"], ["talk-3", "talk-2"], ["talk-1"]]
 
 
-async def test_a_cursor_of_other_filters_is_refused(api: Api):
+async def test_a_cursor_is_rejected_when_the_filters_differ(api: Api):
     await talked(api, "one", 1)
     await talked(api, "two", 2)
     client = api.client(read="app/*")
@@ -69,7 +69,7 @@ async def test_a_cursor_of_other_filters_is_refused(api: Api):
     assert (await client.get(LIST, params={"phase": "open", "cursor": cursor})).status_code == 422
 
 
-async def test_filters_are_by_namespace_by_user_and_by_phase(api: Api):
+async def test_conversations_can_be_filtered_by_namespace_user_and_phase(api: Api):
     await talked(api, "adas", 1)
     await talked(api, "bobs", 2, user_id="bob")
     await talked(api, "ended", 3, phase="ended")
@@ -81,7 +81,9 @@ async def test_filters_are_by_namespace_by_user_and_by_phase(api: Api):
     assert await ids(api, namespace="conversation/adas", may="*") == []
 
 
-async def test_a_conversation_of_several_people_is_listed_for_each_and_for_nobody_who_may_not_read_of_all(api: Api):
+async def test_a_shared_conversation_is_listed_for_each_participant_and_only_to_keys_that_may_read_all_of_them(
+    api: Api,
+):
     await talked(api, "both", 1)
     api.archive.say("both", ("user", "Me, too."), app_id="app", user_id="bob")
     api.windows.said["both"] = {"bob"}
@@ -91,7 +93,7 @@ async def test_a_conversation_of_several_people_is_listed_for_each_and_for_nobod
     assert await ids(api, may="app/bob") == []
 
 
-async def test_a_key_sees_only_conversations_of_its_namespaces_and_is_refused_another(api: Api):
+async def test_a_key_lists_only_conversations_of_its_namespaces_and_may_not_filter_by_others(api: Api):
     await talked(api, "adas", 1)
     await talked(api, "bobs", 2, user_id="bob")
     assert await ids(api, may="app/ada") == ["adas"]
@@ -100,7 +102,7 @@ async def test_a_key_sees_only_conversations_of_its_namespaces_and_is_refused_an
     assert refused.status_code == 403
 
 
-async def test_a_page_looks_at_a_bounded_number_of_windows_and_goes_on_behind_them(
+async def test_a_page_scans_a_bounded_number_of_windows_and_its_cursor_continues_behind_them(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(listing, "QUERY_SIZES", (2, 2))
@@ -115,7 +117,7 @@ async def test_a_page_looks_at_a_bounded_number_of_windows_and_goes_on_behind_th
     assert pages[:2] == [[], ["mine"]], "four windows a page, of which the key may read one"
 
 
-async def test_a_page_ends_early_where_conversations_are_long(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_a_page_of_long_conversations_ends_early(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(listing, "MAX_MESSAGES", 40)
     for number in range(5):
         await talked(api, f"talk-{number}", number)  # 20 messages each
@@ -126,7 +128,7 @@ async def test_a_page_ends_early_where_conversations_are_long(api: Api, monkeypa
     assert [each["conversation_id"] for each in rest["conversations"]] == ["talk-2", "talk-1"]
 
 
-async def test_a_window_of_an_earlier_version_stands_where_it_changed_last(api: Api):
+async def test_a_window_without_a_last_message_time_is_ordered_by_its_last_change(api: Api):
     await talked(api, "old", 0)
     known = api.windows.states["old", 3]
     await api.windows.project([replace(known, last_message_at=None)])

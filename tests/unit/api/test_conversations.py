@@ -23,7 +23,7 @@ READS = ("", "/messages", "/context", "/prunings")
 ACTS = ("/flush", "/prune", "/clear", "/restore")
 
 
-async def test_what_is_known_of_a_conversation_is_told_with_its_statistics(talk: Api):
+async def test_a_conversation_is_returned_with_its_statistics_and_gaps(talk: Api):
     told = (await talk.client(read="app/*").get(OURS)).json()
     assert {name: told[name] for name in ("conversation_id", "namespaces", "policy", "phase", "extracted_to")} == {
         "conversation_id": "talk",
@@ -43,7 +43,7 @@ async def test_what_is_known_of_a_conversation_is_told_with_its_statistics(talk:
     assert gap == {"first": 2, "last": 3, "count": 2, "tokens": 6, "marker": "... [2 messages removed] ..."}
 
 
-async def test_a_conversation_is_told_of_as_new_until_its_window_is_known(api: Api):
+async def test_a_conversation_has_the_phase_new_until_its_window_is_stored(api: Api):
     api.archive.say("talk", ("user", "Hi."), **ADA)
     client = api.client(admin="*")
     told = (await client.get(OURS)).json()
@@ -54,7 +54,7 @@ async def test_a_conversation_is_told_of_as_new_until_its_window_is_known(api: A
     assert (refused.status_code, "retry in a second" in refused.json()["detail"]) == (409, True)
 
 
-async def test_statistics_tell_from_which_tokens_on_messages_leave_under_the_settings_in_force():
+async def test_statistics_report_the_pruning_thresholds_in_tokens_under_the_effective_settings():
     adjustable = Adjustable(warning_at=(0.1, 0.8))
     policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=WindowSettings(adjustable=adjustable))
     windows = FakeWindows()
@@ -72,7 +72,7 @@ async def test_statistics_tell_from_which_tokens_on_messages_leave_under_the_set
     assert await levels(4, WindowChoice(), **low) == (4_000, 4_500)
 
 
-async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extracted(talk: Api):
+async def test_messages_are_paged_with_flags_for_in_context_and_extracted(talk: Api):
     client = talk.client(read="app/ada")
     talk.archive.say("talk", ("user", "Astray."), partition=9, **ADA)
     for order, positions in (("oldest", [1, 2, 3, 4, 5, 6, 7]), ("newest", [7, 6, 5, 4, 3, 2, 1])):
@@ -101,14 +101,16 @@ async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extra
         ("newest", 5, 39, [40, 39, 38, 37, 36]),
     ],
 )
-async def test_a_page_is_read_around_a_message(api: Api, order: str, limit: int, middle: int, positions: list[int]):
+async def test_a_page_of_messages_can_be_centered_on_a_message(
+    api: Api, order: str, limit: int, middle: int, positions: list[int]
+):
     api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 41)], **ADA)
     asked = {"around": f"talk-{middle}", "limit": limit, "order": order}
     page = (await api.client(read="app/*").get(f"{OURS}/messages", params=asked)).json()
     assert [each["position"] for each in page["messages"]] == positions
 
 
-async def test_the_page_behind_one_around_a_message_goes_on_from_it(api: Api):
+async def test_the_cursor_of_a_page_around_a_message_continues_behind_it(api: Api):
     api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 41)], **ADA)
     client = api.client(read="app/*")
     page = (await client.get(f"{OURS}/messages", params={"around": "talk-20", "limit": 3})).json()
@@ -124,7 +126,7 @@ async def test_a_page_around_a_message_that_is_not_in_the_archive_is_not_found(t
     assert (both.status_code, "give one of them" in both.json()["detail"]) == (422, True)
 
 
-async def test_a_message_that_left_the_context_tells_why_and_when(talk: Api):
+async def test_a_pruned_message_has_the_reason_and_time_of_its_pruning(talk: Api):
     removed = (Run("completed_task", 2, 2, 1), Run("oldest", 3, 3, 1))
     await talk.windows.project([replace(known(revision=2), prunings=(replace(a_pruning(3), removed=removed),))])
     page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
@@ -133,21 +135,21 @@ async def test_a_message_that_left_the_context_tells_why_and_when(talk: Api):
     assert page[2]["pruned_at"] == "2026-03-01T12:03:00.250000Z"
 
 
-async def test_each_message_tells_its_tokens_and_its_importance(talk: Api):
+async def test_each_message_has_its_token_count_and_importance(talk: Api):
     page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
     assert [each["tokens"] for each in page] == [6] * 6
     assert all(0.0 <= each["importance"] <= 1.0 for each in page)
     assert page[-1]["importance"] > page[0]["importance"], "the newest are more important"
 
 
-async def test_what_was_said_to_a_window_that_was_forgotten_is_extracted_and_not_in_context(talk: Api):
+async def test_messages_before_a_reopened_window_count_as_extracted_and_out_of_context(talk: Api):
     await talk.windows.project([known(opened=5, revision=2)])
     page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
     assert [each["extracted"] for each in page] == [True] * 4 + [False] * 2
     assert [each["in_context"] for each in page] == [False] * 4 + [True] * 2
 
 
-async def test_what_a_model_is_to_be_shown_has_markers_and_reasons_and_fits(talk: Api):
+async def test_the_model_context_has_gap_markers_and_reasons_and_fits_its_token_limit(talk: Api):
     client = talk.client(read="app/*")
     told = (await client.get(f"{OURS}/context")).json()
     assert [each["content"] for each in told["messages"]] == [
@@ -166,7 +168,7 @@ async def test_what_a_model_is_to_be_shown_has_markers_and_reasons_and_fits(talk
     assert "current message 6" in refused.json()["detail"]
 
 
-async def test_a_prompt_and_a_message_of_this_moment_are_taken_into_the_context(talk: Api):
+async def test_a_context_can_include_an_unpublished_system_prompt_and_current_message(talk: Api):
     asked = {"system": "Be brief.", "current": {"content": "And now?"}}
     told = (await talk.client(read="app/*").post(f"{OURS}/context", json=asked)).json()
     assert [each["content"] for each in told["messages"]][:: len(told["messages"]) - 1] == ["Be brief.", "And now?"]
@@ -176,7 +178,7 @@ async def test_a_prompt_and_a_message_of_this_moment_are_taken_into_the_context(
     assert (await talk.client(read="app/*").post(f"{OURS}/context", json=early)).status_code == 422
 
 
-async def test_prunings_are_told_with_their_reasons_in_words_the_newest_first(talk: Api):
+async def test_prunings_are_listed_newest_first_with_reasons_in_words(talk: Api):
     told = (await talk.client(read="app/*").get(f"{OURS}/prunings")).json()["prunings"]
     assert [(each["number"], each["count"], each["cause"]) for each in told] == [(2, 12, "usage"), (1, 12, "usage")]
     assert told[0]["removed"][1] == {
@@ -188,7 +190,7 @@ async def test_prunings_are_told_with_their_reasons_in_words_the_newest_first(ta
     }
 
 
-async def test_prunings_come_in_pages(talk: Api):
+async def test_prunings_are_paged_and_invalid_cursors_are_rejected(talk: Api):
     await talk.windows.project([replace(known(revision=2), prunings=(a_pruning(3), replace(a_pruning(3), number=4)))])
     client = talk.client(read="app/*")
     found, params = [], {"limit": 1}
@@ -206,7 +208,7 @@ async def test_prunings_come_in_pages(talk: Api):
     [{"read": "other/*"}, {"admin": "app"}, {"admin": "app/bob"}, {"admin": "conversation/talk"}, {"write": "app/ad"}],
     ids=lambda rights: next(iter(rights.values())),
 )
-async def test_a_conversation_of_others_is_no_different_from_none(talk: Api, rights: dict[str, str]):
+async def test_an_unreadable_conversation_gets_the_same_404_as_an_unknown_one(talk: Api, rights: dict[str, str]):
     client = talk.client(**rights)
     answers = [(await client.get(OURS + read), await client.get(f"/v1/conversations/none{read}")) for read in READS]
     answers += [(await client.post(OURS + act), await client.post(f"/v1/conversations/none{act}")) for act in ACTS]
@@ -229,7 +231,7 @@ def unlike(problem: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in problem.items() if name not in ("instance", "request_id")}
 
 
-async def test_who_may_read_only_one_of_those_who_speak_reads_none_of_them(talk: Api):
+async def test_a_conversation_is_readable_only_with_the_right_to_read_all_its_speakers(talk: Api):
     talk.archive.say("talk", ("user", "Bob's secret."), app_id="app", user_id="bob")
     for read in READS:
         assert (await talk.client(read="app/ada").get(OURS + read)).status_code == 404
@@ -238,7 +240,7 @@ async def test_who_may_read_only_one_of_those_who_speak_reads_none_of_them(talk:
 
 
 @pytest.mark.parametrize("name", ["slack/C1/17.5", "a%2Fb", "50%", "Grüße?", "a/messages/b"])
-async def test_any_id_may_stand_in_an_address(api: Api, name: str):
+async def test_a_conversation_id_may_contain_any_characters_in_the_path(api: Api, name: str):
     api.archive.say(name, ("user", "Hi."), **ADA)
     await api.windows.project([replace(known(), scope=Scope(conversation_id=name, **ADA))])
     client = api.client(write="app/*")
@@ -250,7 +252,7 @@ async def test_any_id_may_stand_in_an_address(api: Api, name: str):
     assert (await client.get(f"{escaped}/context")).status_code == 200
 
 
-async def test_without_the_archive_nothing_is_told_and_to_be_tried_again(talk: Api):
+async def test_reads_of_a_conversation_return_503_while_the_archive_is_down(talk: Api):
     talk.archive.down = True
     for read in READS:
         assert (await talk.client(read="app/*").get(OURS + read)).status_code == 503

@@ -8,7 +8,7 @@ LETTERS = "/v1/dead-letters"
 SECRET = b'{"content": "my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"}'
 
 
-async def test_letters_are_listed_newest_first_with_counts_of_those_that_wait(api: Api):
+async def test_dead_letters_are_listed_newest_first_with_counts_of_waiting_ones(api: Api):
     places = [api.letter_topic.add_letter(reason=reason) for reason in ("invalid", "undecodable", "invalid")]
     client = api.client(read="*")
     first = (await client.get(LETTERS, params={"limit": 2})).json()
@@ -23,7 +23,7 @@ async def test_letters_are_listed_newest_first_with_counts_of_those_that_wait(ap
     assert [each["letter"] for each in only["letters"]] == [places[1]]
 
 
-async def test_a_record_is_shown_without_what_looks_like_a_credential(api: Api):
+async def test_a_dead_letter_is_shown_with_credentials_scrubbed(api: Api):
     place = api.letter_topic.add_letter(SECRET)
     shown = (await api.client(read="*").get(f"{LETTERS}/{place}")).json()
     assert "sk-ant" not in shown["value"]
@@ -32,7 +32,7 @@ async def test_a_record_is_shown_without_what_looks_like_a_credential(api: Api):
     assert (await api.client(read="*").get(f"{LETTERS}/nonsense")).status_code == 422
 
 
-async def test_what_is_replayed_goes_back_as_it_was_and_is_audited(api: Api):
+async def test_replaying_a_dead_letter_publishes_the_original_record_and_is_audited(api: Api):
     place = api.letter_topic.add_letter(SECRET)
     for rights in ({"read": "*"}, {"write": "*"}, {"admin": "app/*"}):
         assert (await api.client(**rights).post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 403
@@ -51,7 +51,7 @@ async def test_what_is_replayed_goes_back_as_it_was_and_is_audited(api: Api):
     assert again.json()["outcomes"][0]["status"] == "replayed"
 
 
-async def test_one_that_has_no_way_back_is_told_and_the_others_are_done(api: Api):
+async def test_a_dead_letter_that_cannot_be_replayed_fails_without_stopping_the_others(api: Api):
     gone = api.letter_topic.add_letter(b"x" * (MAX_COPIED_BYTES + 1))
     odd = api.letter_topic.add_letter(topic="somebody.elses")
     good = api.letter_topic.add_letter()
@@ -60,7 +60,7 @@ async def test_one_that_has_no_way_back_is_told_and_the_others_are_done(api: Api
     assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": ["0:77"]})).status_code == 404
 
 
-async def test_what_is_discarded_stays_in_the_topic_and_waits_no_more(api: Api):
+async def test_a_discarded_dead_letter_stays_in_the_topic_but_no_longer_waits(api: Api):
     place = api.letter_topic.add_letter()
     client = api.client(admin="*")
     assert (await client.post(f"{LETTERS}/discard", json={"letters": [place]})).json()["outcomes"][0][
@@ -70,14 +70,14 @@ async def test_what_is_discarded_stays_in_the_topic_and_waits_no_more(api: Api):
     assert (await client.get(LETTERS)).json()["letters"] == []
 
 
-async def test_nothing_is_done_that_cannot_be_audited(api: Api):
+async def test_replaying_is_refused_while_the_audit_log_is_down(api: Api):
     place = api.letter_topic.add_letter()
     api.audit.down = True
     assert (await api.client(admin="*").post(f"{LETTERS}/replay", json={"letters": [place]})).status_code == 503
     assert api.letter_topic.published == []
 
 
-async def test_letters_are_read_once_and_forgotten_with_their_topic(api: Api):
+async def test_dead_letters_are_read_from_the_topic_once_and_dropped_when_the_topic_deletes_them(api: Api):
     api.letter_topic.add_letter()
     api.letter_topic.add_letter()
     client = api.client(read="*")

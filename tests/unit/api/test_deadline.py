@@ -50,14 +50,14 @@ def asked(method: str, path: str, **options) -> httpx.Response:
         return runner.run(scenario())
 
 
-def test_what_takes_too_long_is_given_up_with_a_time_to_come_again():
+def test_a_request_over_the_deadline_gets_503_with_retry_after():
     assert asked("GET", "/after/19").json() == "done"
     late = asked("GET", "/after/21")
     assert (late.status_code, late.headers["content-type"]) == (503, "application/problem+json")
     assert "retry-after" in late.headers
 
 
-def test_a_stream_that_has_begun_and_an_upload_that_goes_on_take_as_long_as_they_do():
+def test_the_deadline_does_not_cut_off_a_started_stream_or_an_upload_in_progress():
     assert asked("GET", "/stream").text == "part " * 3
 
     async def slowly() -> AsyncIterator[bytes]:
@@ -74,6 +74,6 @@ def test_a_stream_that_has_begun_and_an_upload_that_goes_on_take_as_long_as_they
     assert asked("POST", "/upload", content=stalled()).status_code == 503
 
 
-def test_a_time_out_of_another_kind_is_none_of_its():
+def test_a_timeout_error_raised_by_the_handler_is_not_taken_for_the_deadline():
     with pytest.raises(TimeoutError, match="another kind"):
         asked("GET", "/broken")

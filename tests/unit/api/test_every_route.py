@@ -136,7 +136,9 @@ def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-async def test_a_key_of_another_namespace_gets_nothing(api: Api, path: str, method: str, operation: dict[str, Any]):
+async def test_every_route_rejects_a_key_without_rights_to_its_namespace(
+    api: Api, path: str, method: str, operation: dict[str, Any]
+):
     erasures, policies = dict(api.erasures.begun), list(api.policy_records.records)
     answer = await api.client(admin="app/*").request(**asked(path, method, operation))
     if operation["operationId"] in NOBODYS:
@@ -154,7 +156,7 @@ async def test_a_key_of_another_namespace_gets_nothing(api: Api, path: str, meth
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
 @pytest.mark.parametrize("key", [None, "Bearer EXAMPLE-unknown"])
-async def test_without_a_key_nothing_is_told(
+async def test_every_route_but_the_health_probes_rejects_requests_without_a_valid_key(
     api: Api, path: str, method: str, operation: dict[str, Any], key: str | None
 ):
     request = asked(path, method, operation)
@@ -165,7 +167,7 @@ async def test_without_a_key_nothing_is_told(
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), [each for each in OPERATIONS if each.id != "get /v1/events"])
-async def test_the_same_requests_with_a_key_for_it_are_let_in(
+async def test_every_route_accepts_the_same_requests_with_a_global_admin_key(
     api: Api, path: str, method: str, operation: dict[str, Any]
 ):
     """Else the others would show nothing: they could be refused for being wrong, or for naming what is not there. A stream of

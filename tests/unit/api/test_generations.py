@@ -31,7 +31,7 @@ def api() -> Api:
     return api
 
 
-async def test_a_generation_is_told_with_how_far_it_is(api: Api):
+async def test_a_generation_is_returned_with_its_build_progress(api: Api):
     client = api.client(read="*")
     (listed,) = (await client.get("/v1/generations")).json()["generations"]
     assert listed == (await client.get(PATH)).json()
@@ -39,7 +39,7 @@ async def test_a_generation_is_told_with_how_far_it_is(api: Api):
     assert listed.items() >= (told | {"policies": ["notes"], "namespaces_fed": 1}).items()
 
 
-async def test_what_it_would_change_is_told_page_by_page_to_who_may_read_the_namespace(api: Api):
+async def test_differences_of_a_generation_are_paged_and_need_the_right_to_read_the_namespace(api: Api):
     client = api.client(read="app/ada")
     first = (await client.get(f"{PATH}/differences", params={"namespace": "app/ada", "limit": 2})).json()
     rest = (
@@ -51,14 +51,14 @@ async def test_what_it_would_change_is_told_page_by_page_to_who_may_read_the_nam
     assert (await client.get(f"{PATH}/differences", params={"namespace": "app/bob"})).status_code == 403
 
 
-async def test_what_is_too_much_to_compare_for_a_request_is_left_to_the_command_line(api: Api):
+async def test_a_comparison_that_is_too_large_for_a_request_points_to_the_command_line(api: Api):
     api.replays.at_most = 2
     answer = await api.client(read="*").get(f"{PATH}/differences", params={"namespace": "app/ada"})
     assert answer.status_code == 409
     assert "`memstream diff 0a1b2c3d -n app/ada`" in answer.json()["detail"]
 
 
-async def test_an_administrator_of_everything_switches_and_takes_it_back_and_it_is_audited(api: Api):
+async def test_a_global_admin_cuts_over_to_a_generation_and_undoes_it_and_both_are_audited(api: Api):
     client = api.client(admin="*")
     assert (await client.post(f"{PATH}/cutover")).json() == {"namespaces": 1, "changes": 2, "left": 0}
     assert (await client.post(f"{PATH}/undo")).status_code == 200
@@ -68,20 +68,20 @@ async def test_an_administrator_of_everything_switches_and_takes_it_back_and_it_
 
 
 @pytest.mark.parametrize("grants", [{"admin": "app/*"}, {"read": "*"}, {"write": "*"}])
-async def test_nobody_else_switches(api: Api, grants: dict[str, str]):
+async def test_a_cutover_without_global_admin_rights_is_rejected(api: Api, grants: dict[str, str]):
     for action in ("cutover", "undo"):
         assert (await api.client(**grants).post(f"{PATH}/{action}")).status_code == 403
     assert api.replays.by_id["0a1b2c3d"] == READY
 
 
-async def test_one_that_is_being_built_is_not_switched_to(api: Api):
+async def test_a_cutover_to_a_generation_that_is_still_being_built_is_rejected(api: Api):
     api.replays.put(replace(READY, status="building"))
     answer = await api.client(admin="*").post(f"{PATH}/cutover")
     assert answer.status_code == 409
     assert "building" in answer.json()["detail"]
 
 
-async def test_one_that_is_being_discarded_is_told_as_that_and_switched_neither_way(api: Api):
+async def test_a_generation_being_discarded_is_reported_as_such_and_rejects_cutover_and_undo(api: Api):
     api.replays.put(replace(READY, status="discarding"))
     client = api.client(admin="*")
     assert (await client.get(PATH)).json()["status"] == "discarding"

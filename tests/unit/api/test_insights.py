@@ -21,7 +21,7 @@ def mapped(api: Api) -> Api:
     return api
 
 
-async def test_days_are_told_to_who_may_read_the_namespace_and_end_today(api: Api):
+async def test_statistics_history_covers_the_requested_days_up_to_today(api: Api):
     today = NamespaceDay(day=date(2026, 3, 2), changes={"created": 2}, calls=1, tokens=300, cost_usd=0.01)
     api.insights.told = [NamespaceDay(day=date(2026, 2, 1)), today]
     answer = await api.client(read="app/*").get("/v1/statistics/history", params=ADA | {"days": 7})
@@ -32,18 +32,18 @@ async def test_days_are_told_to_who_may_read_the_namespace_and_end_today(api: Ap
 
 
 @pytest.mark.parametrize("path", ["statistics/history", "statistics/costs", "map"])
-async def test_a_key_of_another_namespace_sees_nothing(mapped: Api, path: str):
+async def test_insights_of_a_namespace_need_the_right_to_read_it(mapped: Api, path: str):
     assert (await mapped.client(read="other/*").get(f"/v1/{path}", params=ADA)).status_code == 403
 
 
-async def test_the_costliest_memories_are_told_with_their_text(api: Api):
+async def test_the_costliest_memories_are_listed_with_their_cost_for_one_namespace(api: Api):
     api.memories.put(a_memory("cheap"), a_memory("expensive"), a_memory("b", namespace="app/bob"))
     answer = await api.client(read="app/*").get("/v1/statistics/costs", params=ADA)
     found = [(each["memory"]["memory_id"], each["cost"]["cost_usd"]) for each in answer.json()["memories"]]
     assert found == [("expensive", 0.09), ("cheap", 0.05)]
 
 
-async def test_similar_memories_lie_near_to_each_other_on_the_map_and_always_in_the_same_places(mapped: Api):
+async def test_the_map_places_similar_memories_close_together_and_is_deterministic(mapped: Api):
     client = mapped.client(read="app/*")
     told = (await client.get("/v1/map", params=ADA)).json()
     assert told == (await client.get("/v1/map", params=ADA)).json()
@@ -55,7 +55,7 @@ async def test_similar_memories_lie_near_to_each_other_on_the_map_and_always_in_
     assert told["explained"] > 0.9
 
 
-async def test_a_map_has_the_most_important_memories_and_none_of_fewer_than_three(mapped: Api):
+async def test_the_map_has_the_most_important_memories_and_is_empty_below_three(mapped: Api):
     client = mapped.client(read="app/*")
     told = (await client.get("/v1/map", params=ADA | {"limit": 4})).json()
     assert {each["memory_id"] for each in told["memories"]} == {"m1", "m2", "m3"}
@@ -63,7 +63,7 @@ async def test_a_map_has_the_most_important_memories_and_none_of_fewer_than_thre
     assert (await client.get("/v1/map", params=ADA | {"limit": 1_001})).status_code == 422
 
 
-def test_equal_vectors_are_projected_to_one_place():
+def test_equal_vectors_are_projected_to_the_same_point():
     places, explained = project(np.ones((4, 3)))
     assert (places.tolist(), explained) == ([[0.0, 0.0]] * 4, 0.0)
 

@@ -16,7 +16,7 @@ def told(answer: Any) -> dict[str, dict[str, Any]]:
     return {kind["name"]: kind for kind in answer.json()["kinds"]}
 
 
-async def test_the_policys_kinds_come_first_with_how_many_memories_have_them(api: Api):
+async def test_kinds_of_the_policy_come_first_with_their_memory_counts(api: Api):
     api.memories.put(a_memory("m1", kind="fact", kinds=("preference",)))
     api.memories.put(a_memory("m2", kind="fact"))
     kinds = told(await api.client(read="*").get("/v1/kinds", params=ADA))
@@ -28,7 +28,7 @@ async def test_the_policys_kinds_come_first_with_how_many_memories_have_them(api
     assert kinds["fact"]["of_policy"] and kinds["fact"]["description"] and kinds["fact"]["icon"]
 
 
-async def test_kinds_that_were_made_stand_behind_them_with_what_is_said_of_them(api: Api):
+async def test_generated_kinds_follow_the_policy_kinds_with_their_description_and_icon(api: Api):
     api.memories.put(a_memory("m1", kind="dream"))
     api.memories.put(a_memory("m2", kind="omen"))
     api.kinds.described["app/ada"] = (UsedKind(name="dream", description="What the user dreams of", icon="🌙"),)
@@ -39,13 +39,13 @@ async def test_kinds_that_were_made_stand_behind_them_with_what_is_said_of_them(
 
 
 @pytest.mark.parametrize("unknown_kinds", ["create", "reject"])
-async def test_it_is_told_whether_more_may_be_made(unknown_kinds: Any):
+async def test_the_kinds_response_reports_whether_new_kinds_may_be_created(unknown_kinds: Any):
     api = Api(policies=Policies((Policy(name="p", unknown_kinds=unknown_kinds),)))
     answer = await api.client(read="*").get("/v1/kinds", params=ADA)
     assert answer.json().get("open", False) == (unknown_kinds == "create")
 
 
-async def test_kinds_of_a_namespace_are_told_to_nobody_who_may_not_read_it(api: Api):
+async def test_listing_kinds_needs_the_right_to_read_the_namespace(api: Api):
     assert (await api.client(read="app/bob").get("/v1/kinds", params=ADA)).status_code == 403
 
 

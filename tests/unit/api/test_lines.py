@@ -18,7 +18,7 @@ async def taken(data: bytes, size: int, longest: int = 20) -> list[Line]:
 
 
 @given(st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=8), st.integers(1, 40))
-async def test_lines_are_the_same_however_the_stream_is_cut(parts: list[bytes], size: int):
+async def test_lines_are_split_the_same_for_any_chunk_boundaries(parts: list[bytes], size: int):
     expected = [
         Line(number, None if len(part) > 20 else part)
         for number, part in enumerate(parts, start=1)
@@ -28,5 +28,5 @@ async def test_lines_are_the_same_however_the_stream_is_cut(parts: list[bytes], 
     assert await taken(b"\n".join(parts) + b"\n", size) == expected
 
 
-async def test_a_line_that_is_too_long_is_not_held_and_the_next_one_is_read():
+async def test_an_overlong_line_is_dropped_and_the_next_line_is_read():
     assert await taken(b"x" * 1_000 + b"\nfine\n" + b"y" * 500, 64) == [Line(1, None), Line(2, b"fine"), Line(3, None)]

@@ -31,7 +31,7 @@ async def following(frames: AsyncIterator[bytes], count: int) -> list[dict[str, 
         st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, positions.MAX_SEQUENCE)
     )
 )
-def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: dict[str, int]) -> None:
+def test_stream_positions_survive_formatting_and_parsing_as_one_printable_line(given_places: dict[str, int]) -> None:
     text = positions.format_positions(given_places)
     assert text.isascii() and not set("\r\n\0 ") & set(text)
     assert positions.parse_positions(text) == given_places
@@ -41,25 +41,25 @@ def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: d
     "text",
     ["12", "n=", "n=-1", "n=1.5", "n=1_0", f"n={2**63}", "n=1&n=2", "=", "&", "n=\u0661", "n=%ff%fe=1", "n=1" * 9_000],
 )
-def test_what_is_no_place_is_rejected(text: str) -> None:
+def test_an_invalid_event_id_is_rejected(text: str) -> None:
     with pytest.raises(Rejected, match="not the id of an event"):
         positions.parse_positions(text)
 
 
-async def test_the_first_frame_says_the_place_so_that_a_client_that_saw_nothing_comes_back_to_it() -> None:
+async def test_the_first_frame_carries_the_start_position_as_its_event_id() -> None:
     frames = stream_events(FakeEventHistory(n=3), ChangeNotifier(), {"n": 3})
     first = await anext(frames)
     assert fields(first) == {"id": "n=3", "retry": "1000"} and first.endswith(b"\n\n")
 
 
-async def test_what_is_behind_the_place_comes_in_order_and_each_frame_says_the_place_behind_it() -> None:
+async def test_events_after_the_start_position_come_in_order_with_the_position_behind_each() -> None:
     frames = stream_events(FakeEventHistory(n=4, m=2), ChangeNotifier(), {"n": 2, "m": 1})
     _, *told = await following(frames, 4)
     assert [each["id"] for each in told] == ["n=3&m=1", "n=4&m=1", "n=4&m=2"]
     assert {each["event"] for each in told} == {"memstream.namespace.erased"}
 
 
-async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
+async def test_resuming_from_the_event_id_of_any_frame_yields_exactly_the_remaining_events() -> None:
     history = FakeEventHistory(n=5, m=3)
     whole = await following(stream_events(history, ChangeNotifier(), {"n": 0, "m": 0}), 9)
     for met in range(9):
@@ -69,14 +69,14 @@ async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
         assert [each.get("data") for each in rest[1:]] == [each["data"] for each in whole[met + 1 :]]
 
 
-async def test_a_long_history_comes_whole_and_no_namespace_waits_for_the_end_of_another() -> None:
+async def test_a_long_history_is_streamed_completely_with_pages_of_namespaces_interleaved() -> None:
     frames = stream_events(FakeEventHistory(n=PAGE_SIZE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
     told = await following(frames, PAGE_SIZE * 3 + 2)
     assert told[-1]["id"] == f"n={PAGE_SIZE * 3}&m=1"
     assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE_SIZE + 1
 
 
-async def test_a_ring_brings_what_is_new_and_one_elsewhere_does_not_even_ask() -> None:
+async def test_a_notification_triggers_a_read_and_one_for_another_namespace_does_not() -> None:
     history, notifier = FakeEventHistory(n=0), ChangeNotifier()
     frames = stream_events(history, notifier, {"n": 0})
     await anext(frames)
@@ -107,7 +107,7 @@ async def test_a_notification_during_a_read_is_not_lost() -> None:
         assert (await following(frames, 2))[1]["id"] == "n=1"
 
 
-async def test_silence_is_filled_with_heartbeats_and_each_looks_again() -> None:
+async def test_an_idle_stream_sends_heartbeats_and_checks_for_new_events_at_each() -> None:
     history = FakeEventHistory(n=0)
     frames = stream_events(history, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
     await anext(frames)
@@ -116,7 +116,7 @@ async def test_silence_is_filled_with_heartbeats_and_each_looks_again() -> None:
     assert fields(await anext(frames))["id"] == "n=1"
 
 
-async def test_a_stream_outlives_a_store_that_goes_away() -> None:
+async def test_a_stream_survives_an_outage_of_the_event_store() -> None:
     history = FakeEventHistory(n=1)
     history.away = 2
     frames = stream_events(history, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
@@ -125,7 +125,7 @@ async def test_a_stream_outlives_a_store_that_goes_away() -> None:
     assert fields(await anext(frames))["id"] == "n=1"
 
 
-async def test_closing_the_bell_ends_every_stream_and_forgets_it() -> None:
+async def test_closing_the_notifier_ends_all_streams_and_removes_their_subscriptions() -> None:
     notifier = ChangeNotifier()
     streams = [stream_events(FakeEventHistory(), notifier, {"n": 0, "m": 0}) for _ in range(3)]
     assert len([await anext(stream) for stream in streams]) == notifier.subscribers == 3

@@ -6,7 +6,7 @@ from agents.api.access.authentication import NoAuthentication
 from tests.api import NOON, Api, a_memory
 
 
-async def test_a_key_is_told_its_own_grants(api: Api):
+async def test_the_me_endpoint_returns_the_grants_of_the_key(api: Api):
     answer = await api.client(read="app/*", write="app/ada").get("/v1/me")
     assert answer.json() == {
         "key_id": "key1",
@@ -16,13 +16,13 @@ async def test_a_key_is_told_its_own_grants(api: Api):
     }
 
 
-async def test_a_server_without_keys_says_that_it_asks_for_none():
+async def test_the_me_endpoint_of_a_server_without_keys_reports_admin_rights_and_no_key():
     answer = await Api(authentication=NoAuthentication()).client().get("/v1/me")
     assert answer.json()["keyed"] is False
     assert answer.json()["grants"] == [{"right": "admin", "namespaces": "*"}]
 
 
-async def test_a_key_lists_the_namespaces_that_it_may_read_and_no_other(api: Api):
+async def test_namespaces_are_listed_only_if_the_key_may_read_them(api: Api):
     for number, namespace in enumerate(("app/bob", "app/ada", "app/ada", "other/eve", "~0a1b2c3d/app/ada")):
         api.memories.put(a_memory(f"m{number}", namespace=namespace))
     answer = await api.client(read="app/*").get("/v1/namespaces")
@@ -31,7 +31,7 @@ async def test_a_key_lists_the_namespaces_that_it_may_read_and_no_other(api: Api
     assert [each["namespace"] for each in everywhere.json()["namespaces"]] == ["app/ada", "app/bob", "other/eve"]
 
 
-async def test_namespaces_come_in_pages_and_by_a_part_of_their_names(api: Api):
+async def test_namespaces_are_paged_and_filtered_by_a_part_of_their_names(api: Api):
     for name in ("app/ada", "app/bob", "other/eve"):
         api.memories.put(a_memory(name, namespace=name, created_at=NOON + timedelta(days=1)))
     client = api.client(read="*")

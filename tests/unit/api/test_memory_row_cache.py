@@ -29,7 +29,7 @@ def event(memory_id: str) -> SimpleNamespace:
     return SimpleNamespace(value=codec.encode({"type": "memstream.memory.updated", "subject": memory_id}))
 
 
-async def test_a_change_reaches_the_read_that_began_first_after_a_later_one_has_ended():
+async def test_a_change_during_an_overlapping_read_prevents_caching_its_result():
     source = Held("m1", "m2")
     hot = MemoryRowCache(source)
     first, later = asyncio.create_task(hot.by_ids(["m1"])), asyncio.create_task(hot.by_ids(["m2"]))

@@ -24,7 +24,7 @@ def test_the_committed_document_is_up_to_date():
         assert (generate.TARGET / name).read_bytes() == content, "run `make schemas`"
 
 
-def test_a_document_that_is_out_of_date_is_found_and_mended(tmp_path: Path):
+def test_the_generate_check_detects_an_outdated_openapi_document_and_generating_repairs_it(tmp_path: Path):
     assert generate.main(["--check"], tmp_path) == 1
     assert not list(tmp_path.iterdir())
     assert generate.main([], tmp_path) == 0
@@ -33,7 +33,7 @@ def test_a_document_that_is_out_of_date_is_found_and_mended(tmp_path: Path):
     assert generate.main(["--check"], tmp_path) == 1
 
 
-def test_every_reference_leads_somewhere():
+def test_every_reference_in_the_openapi_document_resolves():
     for reference in every(DOCUMENT, "$ref"):
         part: Any = DOCUMENT
         for step in reference.removeprefix("#/").split("/"):
@@ -54,14 +54,14 @@ def every(part: Any, key: str) -> Any:
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
-def test_every_operation_says_what_it_is_what_it_answers_and_who_may_ask(path, method, operation):
+def test_every_operation_has_a_description_success_and_problem_responses_and_security(path, method, operation):
     assert operation["description"]
     assert operation["responses"]["default"]["content"].keys() == {"application/problem+json"}
     assert [status for status in operation["responses"] if status.startswith("2")]
     assert ("security" in operation) != path.startswith("/health/")
 
 
-def test_every_route_of_every_router_is_told():
+def test_every_route_of_every_router_is_in_the_openapi_document():
     routes = [route for router in (*PUBLIC_ROUTERS, *AUTHENTICATED_ROUTERS) for route in router.routes]
     assert len(OPERATIONS) == sum(len(route.methods) for route in routes)
 
@@ -71,6 +71,6 @@ def test_schemas_of_the_components_are_json_schemas():
         jsonschema.Draft202012Validator.check_schema(json.loads(json.dumps(schema)))
 
 
-async def test_a_server_tells_its_own_document(api: Api):
+async def test_a_server_serves_its_own_openapi_document_to_key_holders(api: Api):
     assert (await api.client(read="nothing").get("/v1/openapi.json")).json() == json.loads(json.dumps(DOCUMENT))
     assert (await api.client().get("/v1/openapi.json")).status_code == 401

@@ -11,7 +11,7 @@ SCRIPT = next(name for name in files() if name.endswith(".js"))
 
 
 @pytest.mark.parametrize("path", ["/", f"/{SCRIPT}"])
-async def test_files_are_served_without_a_key_and_with_their_policy(api: Api, path: str):
+async def test_panel_files_are_served_without_a_key_and_with_a_content_security_policy(api: Api, path: str):
     answer = await api.client().get(path)
     assert answer.status_code == 200
     policy = answer.headers["content-security-policy"]
@@ -20,7 +20,7 @@ async def test_files_are_served_without_a_key_and_with_their_policy(api: Api, pa
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_page_is_asked_for_again_and_a_script_is_kept(api: Api):
+async def test_the_page_is_revalidated_by_etag_and_scripts_are_cached_as_immutable(api: Api):
     page, script = await api.client().get("/"), await api.client().get(f"/{SCRIPT}")
     assert page.headers["cache-control"] == "no-cache"
     assert "immutable" in script.headers["cache-control"]
@@ -28,7 +28,7 @@ async def test_a_page_is_asked_for_again_and_a_script_is_kept(api: Api):
     assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_files_are_compressed_for_who_takes_that(api: Api):
+async def test_panel_files_are_gzipped_for_clients_that_accept_it(api: Api):
     async with api.client().stream("GET", f"/{SCRIPT}", headers={"Accept-Encoding": "gzip"}) as answer:
         packed = b"".join([part async for part in answer.aiter_raw()])
     plain = await api.client().get(f"/{SCRIPT}", headers={"Accept-Encoding": "identity"})
@@ -39,11 +39,11 @@ async def test_files_are_compressed_for_who_takes_that(api: Api):
 @pytest.mark.parametrize(
     "path", ["/panel/none.js", "/panel/../files.py", "/panel/%2e%2e/files.py", "/panel/", "/panel"]
 )
-async def test_no_path_leads_to_another_file(api: Api, path: str):
+async def test_no_path_serves_a_file_outside_the_panel(api: Api, path: str):
     assert (await api.client().get(path)).status_code == 404
 
 
-async def test_the_page_takes_no_other_method_and_other_paths_stay_what_they_are(api: Api):
+async def test_the_panel_page_allows_only_get_and_head_and_does_not_shadow_other_routes(api: Api):
     refused = await api.client().post("/")
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
     assert (await api.client().head("/")).status_code == 200

@@ -18,7 +18,7 @@ def a_pipeline(api: Api) -> None:
     api.pipeline.now_under_way = UnderWay(calls=2, outbox=1, outbox_since=NOON - timedelta(seconds=9))
 
 
-async def test_who_may_read_everything_sees_how_each_part_stands(api: Api):
+async def test_the_pipeline_status_needs_the_right_to_read_everything_and_reports_every_part(api: Api):
     a_pipeline(api)
     api.letter_topic.add_letter()
     assert (await api.client(read="app/*").get(PIPELINE)).status_code == 403
@@ -42,7 +42,7 @@ async def test_who_may_read_everything_sees_how_each_part_stands(api: Api):
     assert (told["dead_letters"], told["missing"]) == (1, {})
 
 
-async def test_a_part_that_does_not_answer_is_named_and_the_others_are_told(api: Api):
+async def test_a_part_of_the_pipeline_status_that_fails_is_listed_as_missing_beside_the_others(api: Api):
     a_pipeline(api)
     api.pipeline.brokers_down = api.letter_topic.down = True
     told = (await api.client(read="*").get(PIPELINE)).json()
@@ -51,7 +51,7 @@ async def test_a_part_that_does_not_answer_is_named_and_the_others_are_told(api:
     assert (told["stages"], told["dead_letters"], told["under_way"]["calls"]) == ([], None, 2)
 
 
-async def test_the_brokers_are_asked_no_more_often_however_many_look(api: Api):
+async def test_the_broker_status_is_cached_across_requests(api: Api):
     client = api.client(read="*")
     for _ in range(5):
         await client.get(PIPELINE)

@@ -13,7 +13,7 @@ async def put(api: Api, name: str = "kitchen", **fields: object):
     return await api.client(admin="*").put(f"/v1/policies/{name}", json={"name": name} | fields)
 
 
-async def test_a_policy_that_is_put_stands_in_the_topic_with_its_version_and_applies_first(api: Api):
+async def test_a_created_policy_is_published_to_the_topic_and_listed_first(api: Api):
     answer = await put(api, match={"app_id": "kitchen"})
     assert (answer.status_code, answer.json()["result"], answer.json()["policy"]["name"]) == (201, "created", "kitchen")
     (record,) = api.policy_records.records
@@ -27,7 +27,7 @@ async def test_a_policy_that_is_put_stands_in_the_topic_with_its_version_and_app
     ]
 
 
-async def test_the_same_again_changes_nothing_and_another_is_the_next_version(api: Api):
+async def test_putting_an_equal_policy_changes_nothing_and_a_different_one_increments_the_version(api: Api):
     await put(api)
     assert (await put(api)).json()["result"] == "unchanged"
     changed = await put(api, max_memories=5)
@@ -35,7 +35,7 @@ async def test_the_same_again_changes_nothing_and_another_is_the_next_version(ap
     assert len(api.policy_records.records) == 2
 
 
-async def test_a_policy_made_from_another_version_is_refused(api: Api):
+async def test_putting_a_policy_based_on_a_stale_version_is_a_conflict(api: Api):
     await put(api)
     await put(api, max_memories=5)
     answer = await put(api, max_memories=6, version=1)
@@ -44,7 +44,7 @@ async def test_a_policy_made_from_another_version_is_refused(api: Api):
     assert (await put(api, max_memories=6, version=2)).json()["policy"]["version"] == 3
 
 
-async def test_a_policy_is_taken_away_and_counts_on_when_it_comes_back(api: Api):
+async def test_a_deleted_policy_continues_its_version_numbers_when_recreated(api: Api):
     await put(api)
     client = api.client(admin="*")
     assert (await client.delete("/v1/policies/kitchen")).status_code == 204
@@ -61,19 +61,19 @@ async def test_a_policy_is_taken_away_and_counts_on_when_it_comes_back(api: Api)
         ({"namespaces": ["{user}"]}, "name fields of a conversation"),
     ],
 )
-async def test_what_is_no_policy_is_refused_with_its_place(api: Api, fields, said):
+async def test_an_invalid_policy_is_rejected_with_the_offending_field(api: Api, fields, said):
     answer = await put(api, **fields)
     assert (answer.status_code, said in answer.json()["detail"]) == (422, True)
     assert api.policy_records.records == []
 
 
-async def test_a_policy_of_another_name_than_the_address_says_is_refused(api: Api):
+async def test_a_policy_whose_name_differs_from_the_path_is_rejected(api: Api):
     answer = await api.client(admin="*").put("/v1/policies/kitchen", json={"name": "other"})
     assert answer.status_code == 422
     assert "use the same name" in answer.json()["detail"]
 
 
-async def test_writing_needs_every_right_in_all_namespaces_and_is_audited(api: Api):
+async def test_writing_policies_needs_global_admin_rights_and_is_audited(api: Api):
     for patterns in ({"admin": "app/*"}, {"write": "*"}):
         client = api.client(**patterns)
         assert (await client.put("/v1/policies/kitchen", json={"name": "kitchen"})).status_code == 403
@@ -94,7 +94,7 @@ async def test_the_settings_of_a_namespace_are_those_of_its_policy(api: Api):
     assert (await client.get("/v1/settings", params={"namespace": "other/ada"})).status_code == 403
 
 
-async def test_presets_are_there_to_begin_with(api: Api):
+async def test_presets_are_listed_and_usable_as_new_policies(api: Api):
     client = api.client(read="app/*")
     assert [each["name"] for each in (await client.get("/v1/presets")).json()["presets"]] == ["app-notes"]
     preset = (await client.get("/v1/presets/app-notes")).json()
@@ -103,13 +103,13 @@ async def test_presets_are_there_to_begin_with(api: Api):
     assert (await client.get("/v1/presets/none")).status_code == 404
 
 
-async def test_brokers_that_are_away_are_said(api: Api):
+async def test_policy_requests_return_503_while_the_brokers_are_down(api: Api):
     api.policy_records.down = True
     assert (await put(api)).status_code == 503
     assert (await api.client(read="*").get("/v1/policies")).status_code == 503
 
 
-async def test_a_policy_is_checked_before_it_is_put_and_nothing_changes(api: Api):
+async def test_checking_a_policy_previews_its_effect_without_storing_it(api: Api):
     for number in range(3):
         scope = Scope(conversation_id=f"c{number}", app_id="app" if number else "kitchen", user_id="ada")
         await api.windows.project([a_state(f"c{number}", scope=scope)])
@@ -130,7 +130,7 @@ async def test_a_policy_is_checked_before_it_is_put_and_nothing_changes(api: Api
     assert (await api.client(read="app/*").post("/v1/policies/kitchen/check", json=wanted)).status_code == 403
 
 
-async def test_a_policy_keeps_who_put_what(api: Api):
+async def test_the_history_of_a_policy_lists_all_versions_and_its_removal(api: Api):
     await put(api, max_memories=5)
     await put(api, max_memories=6)
     await api.client(admin="*").delete("/v1/policies/kitchen")

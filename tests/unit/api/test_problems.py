@@ -42,7 +42,7 @@ async def test_an_unknown_path_is_a_problem(api: Api):
     assert answer.json()["instance"] == "/v1/nothing"
 
 
-async def test_a_method_that_a_path_has_not_is_a_problem_that_names_those_it_has(api: Api):
+async def test_an_unsupported_method_returns_405_with_the_allowed_methods(api: Api):
     answer = await api.client(read="*").put("/health/live")
     assert is_problem(answer, 405, "method-not-allowed")
     assert answer.headers["allow"] == "GET"
@@ -51,18 +51,18 @@ async def test_a_method_that_a_path_has_not_is_a_problem_that_names_those_it_has
     assert of_several_routes.json()["detail"] == "this path allows DELETE, GET, PATCH"
 
 
-async def test_a_path_that_ends_in_a_slash_is_not_taken_for_another(api: Api):
+async def test_a_trailing_slash_is_not_redirected_to_another_route(api: Api):
     assert is_problem(await api.client(admin="*").get("/v1/memories/"), 404, "not-found")
 
 
-async def test_an_outage_asks_to_come_again(api: Api):
+async def test_an_outage_returns_503_with_retry_after(api: Api):
     api.memories.down = True
     answer = await api.client(read="*").get("/v1/memories/m1")
     assert is_problem(answer, 503, "unavailable")
     assert int(answer.headers["retry-after"]) > 0
 
 
-async def test_what_nobody_foresaw_is_told_without_its_reason(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_an_unexpected_exception_returns_500_without_its_message(api: Api, monkeypatch: pytest.MonkeyPatch):
     async def broken(memory_id):
         raise ZeroDivisionError("secret")
 
@@ -80,7 +80,7 @@ async def test_a_request_id_that_could_harm_a_log_is_replaced(api: Api, said):
     assert len(answer.headers["x-request-id"]) == 36
 
 
-async def test_a_path_cannot_write_a_line_of_the_log(api: Api, caplog: pytest.LogCaptureFixture):
+async def test_control_characters_in_a_path_cannot_forge_log_lines(api: Api, caplog: pytest.LogCaptureFixture):
     caplog.set_level("INFO", "agents.api")
     api.memories.down = True
     await api.client(read="*").get("/v1/memories/m1%0A%0D2026 INFO forged%1B")
@@ -90,7 +90,7 @@ async def test_a_path_cannot_write_a_line_of_the_log(api: Api, caplog: pytest.Lo
 
 
 @pytest.mark.parametrize("path", ["/v1/search", "/v1/context"])
-async def test_a_process_with_as_many_questions_as_it_takes_on_asks_to_come_again(path: str):
+async def test_a_process_at_its_search_admission_limit_returns_503_overloaded(path: str):
     searched, full = FakeSearch(), Full()
     api = Api(
         retrieval=AdmittedSearch(searched, full),

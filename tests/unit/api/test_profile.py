@@ -8,7 +8,7 @@ GHENT = a_memory("m-home")
 COOK = {"namespaces": ["app/ada"], "text": "What should I cook tonight?"}
 
 
-async def test_a_context_has_all_constraints_and_wishes_whatever_is_asked(api: Api):
+async def test_the_profile_of_a_context_has_all_constraints_and_wishes_whatever_the_query(api: Api):
     api.memories.put(PEANUTS, WISH, GHENT)
     answer = (await api.client(read="app/*").post("/v1/context", json=COOK)).json()
     assert answer["text"] == "", "the search found nothing"
@@ -17,7 +17,7 @@ async def test_a_context_has_all_constraints_and_wishes_whatever_is_asked(api: A
     assert {each["memory_ids"][0] for each in answer["profile"]["lines"]} == {"m-nuts", "m-wish"}
 
 
-async def test_a_block_beside_the_profile_does_not_repeat_it(api: Api):
+async def test_a_context_block_returned_with_a_profile_does_not_repeat_the_profile(api: Api):
     api.memories.put(PEANUTS, GHENT)
     api.searched.memories = [PEANUTS, GHENT]
     client = api.client(read="app/*")
@@ -27,7 +27,7 @@ async def test_a_block_beside_the_profile_does_not_repeat_it(api: Api):
     assert ("peanuts" in alone["text"], "Ghent" in alone["text"]) == (True, True), "who knows no profile loses nothing"
 
 
-async def test_a_version_that_the_caller_has_is_not_told_again(api: Api):
+async def test_a_profile_of_the_version_known_to_the_caller_is_returned_without_its_text(api: Api):
     api.memories.put(PEANUTS)
     api.searched.memories = [PEANUTS, GHENT]
     client = api.client(read="app/*")
@@ -40,13 +40,13 @@ async def test_a_version_that_the_caller_has_is_not_told_again(api: Api):
     assert (changed["unchanged"], changed["version"] != version, len(changed["lines"])) == (False, True, 2)
 
 
-async def test_no_profile_is_made_where_none_is_wanted(api: Api):
+async def test_a_context_request_without_profile_builds_none(api: Api):
     api.memories.put(PEANUTS)
     answer = (await api.client(read="app/*").post("/v1/context", json=COOK | {"profile": False})).json()
     assert (answer["profile"], api.live.reads) == (None, [])
 
 
-async def test_a_profile_has_an_etag_and_is_sent_once(api: Api):
+async def test_the_profile_endpoint_supports_etag_revalidation(api: Api):
     api.memories.put(PEANUTS)
     client = api.client(read="app/*")
     first = await client.get("/v1/profile", params={"namespace": "app/ada"})
@@ -59,6 +59,6 @@ async def test_a_profile_has_an_etag_and_is_sent_once(api: Api):
     assert (changed.status_code, "German" in changed.json()["text"]) == (200, True)
 
 
-async def test_a_profile_takes_the_right_to_read_its_namespace(api: Api):
+async def test_a_profile_needs_the_right_to_read_its_namespace(api: Api):
     refused = await api.client(read="app/*").get("/v1/profile", params={"namespace": "other/eve"})
     assert (refused.status_code, api.live.reads) == (403, [])

@@ -11,7 +11,7 @@ from tests.api import NOON, Api, a_memory
 LISTED = {"namespace": "app/ada"}
 
 
-async def test_a_memory_is_told_whole_with_its_importance_on_every_scale(api: Api):
+async def test_a_memory_is_returned_in_full_with_its_importance_on_every_scale(api: Api):
     api.memories.put(a_memory(importance=0.6, full_text="At length.", tags=("home",)))
     answer = await api.client(read="app/*").get("/v1/memories/m1")
     assert answer.status_code == 200
@@ -22,7 +22,7 @@ async def test_a_memory_is_told_whole_with_its_importance_on_every_scale(api: Ap
     assert told["importance_band"] == "notable"
 
 
-async def test_every_view_tells_when_it_was_last_said_and_when_it_holds(api: Api):
+async def test_every_view_of_a_memory_has_its_last_said_time_and_validity(api: Api):
     said = [Source(conversation_id="c", message_id=f"m{day}", timestamp=NOON + timedelta(days=day)) for day in (3, 1)]
     bounds = {"valid_from": NOON, "valid_until": NOON + timedelta(days=90)}
     api.memories.put(a_memory(sources=tuple(said), **bounds))
@@ -38,12 +38,12 @@ async def test_every_view_tells_when_it_was_last_said_and_when_it_holds(api: Api
     assert times == {tuple(f"{at:%Y-%m-%d}" for at in (NOON + timedelta(days=3), NOON, NOON + timedelta(days=90)))}
 
 
-async def test_what_was_made_by_hand_was_said_at_no_time_known(api: Api):
+async def test_a_memory_without_timestamped_sources_has_no_said_at(api: Api):
     api.memories.put(a_memory())
     assert "said_at" not in (await api.client(read="app/*").get("/v1/memories/m1")).json()
 
 
-async def test_the_short_view_leaves_out_what_is_long(api: Api):
+async def test_the_short_view_omits_full_text_context_and_sources(api: Api):
     api.memories.put(a_memory(full_text="At length.", context="When they said so."))
     told = (await api.client(read="*").get("/v1/memories/m1", params={"detail": "short"})).json()
     assert told["text"] == "User lives in Ghent."
@@ -51,14 +51,14 @@ async def test_the_short_view_leaves_out_what_is_long(api: Api):
 
 
 @pytest.mark.parametrize("memory", [a_memory("m2"), a_memory(status="deleted"), a_memory(namespace="other/bob")])
-async def test_an_unknown_a_deleted_and_a_foreign_memory_are_all_not_found(api: Api, memory):
+async def test_unknown_deleted_and_unreadable_memories_get_the_same_not_found(api: Api, memory):
     api.memories.put(memory)
     answer = await api.client(admin="app/*").get("/v1/memories/m1")
     assert answer.status_code == 404
     assert answer.json()["detail"] == "there is no memory 'm1'"
 
 
-async def test_an_unchanged_memory_is_not_sent_again(api: Api):
+async def test_an_unchanged_memory_returns_304_for_a_matching_etag(api: Api):
     client = api.client(read="*")
     api.memories.put(a_memory())
     tag = (await client.get("/v1/memories/m1")).headers["etag"]
@@ -98,7 +98,7 @@ async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_on
         ({"created_to": "2026-03-02T12:00:00Z"}, {"plan"}),
     ],
 )
-async def test_a_list_is_filtered(api: Api, asked, found):
+async def test_a_memory_list_applies_its_filters(api: Api, asked, found):
     api.memories.put(
         a_memory("fact"),
         a_memory("plan", kind="plan", tags=("home",), importance=0.8, created_at=NOON - timedelta(hours=1)),
@@ -123,7 +123,7 @@ async def test_a_list_is_filtered(api: Api, asked, found):
         ({"created_from": "2026-03-02T13:00:00"}, "query.created_from"),
     ],
 )
-async def test_what_cannot_be_asked_of_a_list_is_refused_with_its_place(api: Api, asked, said):
+async def test_an_invalid_list_parameter_is_rejected_with_its_name(api: Api, asked, said):
     answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
@@ -132,7 +132,7 @@ async def test_what_cannot_be_asked_of_a_list_is_refused_with_its_place(api: Api
 @pytest.mark.parametrize(
     "other", [{"order": "created"}, {"kind": "fact"}, {"namespace": "app/bob"}, {"min_importance": "0.1"}]
 )
-async def test_a_cursor_of_another_list_is_refused(api: Api, other: dict[str, str]):
+async def test_a_cursor_of_a_different_list_query_is_rejected(api: Api, other: dict[str, str]):
     api.memories.put(a_memory("m1"), a_memory("m2"))
     client = api.client(read="*")
     page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
@@ -141,7 +141,7 @@ async def test_a_cursor_of_another_list_is_refused(api: Api, other: dict[str, st
     assert "belongs to another list" in answer.json()["detail"]
 
 
-async def test_the_next_page_may_be_longer_and_tell_more(api: Api):
+async def test_limit_and_detail_may_change_between_pages(api: Api):
     api.memories.put(a_memory("m1"), a_memory("m2"))
     client = api.client(read="*")
     page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
@@ -150,7 +150,7 @@ async def test_the_next_page_may_be_longer_and_tell_more(api: Api):
     assert [each["memory_id"] for each in rest["memories"]] == ["m2"]
 
 
-async def test_reads_are_counted_and_told_and_lists_do_not_count(api: Api):
+async def test_reads_of_single_memories_are_counted_and_listings_are_not(api: Api):
     api.memories.put(a_memory("m1"), a_memory("m2"))
     client = api.client(read="app/*")
     await client.get("/v1/memories/m1")

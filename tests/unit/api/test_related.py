@@ -14,7 +14,7 @@ def near(api: Api, memory, *vector: float) -> None:
     api.vectors.points[memory.memory_id] = Point.of(memory, np.array(vector, np.float32))
 
 
-async def test_near_memories_come_nearest_first_and_never_the_memory_itself(api: Api):
+async def test_near_memories_are_ordered_by_similarity_without_the_memory_itself(api: Api):
     near(api, a_memory("m1"), 1, 0)
     near(api, a_memory("m2"), 1, 1)
     near(api, a_memory("m3"), 1, 0.1)
@@ -27,7 +27,7 @@ async def test_near_memories_come_nearest_first_and_never_the_memory_itself(api:
     assert [each["memory"]["memory_id"] for each in one["near"]] == ["m3"]
 
 
-async def test_links_are_told_in_both_directions(api: Api):
+async def test_links_are_returned_in_both_directions(api: Api):
     api.memories.put(
         a_memory("m1", supersedes="old", links=(Link(type="relates", memory_id="m2"),)),
         a_memory("old", status="superseded", superseded_by="m1"),
@@ -41,14 +41,14 @@ async def test_links_are_told_in_both_directions(api: Api):
     assert answer["near"] == []
 
 
-async def test_of_what_everybody_links_to_the_first_hundred_are_told(api: Api):
+async def test_at_most_one_hundred_linked_memories_are_returned(api: Api):
     links = (Link(type="refines", memory_id="m1"),)
     api.memories.put(a_memory("m1"), *(a_memory(f"n{number:03}", links=links) for number in range(102)))
     answer = (await api.client(read="*").get("/v1/memories/m1/related")).json()
     assert [each["memory"]["memory_id"] for each in answer["linked"]] == [f"n{number:03}" for number in range(100)]
 
 
-async def test_without_the_vector_index_links_are_all_there_is(api: Api):
+async def test_related_memories_are_only_the_linked_ones_while_the_vector_index_is_down(api: Api):
     near(api, a_memory("m1", links=(Link(type="relates", memory_id="m2"),)), 1, 0)
     near(api, a_memory("m2"), 1, 0)
     api.vectors.fuse = Fuse(at=1)

@@ -11,7 +11,7 @@ from tests.api import NOON, Api
 SWEEPS = "/v1/retention-sweeps"
 
 
-async def test_a_sweep_is_asked_for_with_every_right_and_noted_unless_it_only_counts(api: Api):
+async def test_starting_a_retention_sweep_needs_global_admin_rights_and_is_audited_unless_dry(api: Api):
     for rights in ({"admin": "app/*"}, {"write": "*"}):
         assert (await api.client(**rights).post(SWEEPS, json={})).status_code == 403
     dry = await api.client(admin="*").post(SWEEPS, json={"dry_run": True})

@@ -20,7 +20,7 @@ async def counted(api: Api) -> dict[tuple[str, str], tuple[int, int]]:
     return {(namespace, operation): counts for (namespace, _, operation), counts in api.counted.rows.items()}
 
 
-async def test_contexts_count_for_each_namespace_and_whether_they_had_memories(api: Api):
+async def test_context_requests_are_counted_per_namespace_with_whether_they_found_memories(api: Api):
     client = api.client(read="app/*")
     api.searched.memories = [a_memory(text="User likes tea.")]
     both = {"text": "tea", "namespaces": ["app/ada", "app/bob"]}
@@ -30,7 +30,7 @@ async def test_contexts_count_for_each_namespace_and_whether_they_had_memories(a
     assert await counted(api) == {("app/ada", "context"): (2, 1), ("app/bob", "context"): (1, 1)}
 
 
-async def test_searches_count_whoever_asks_and_a_refused_one_does_not(api: Api):
+async def test_searches_by_request_and_by_tool_are_counted_and_refused_ones_are_not(api: Api):
     client = api.client(read="app/ada")
     await client.get("/v1/search", params={"namespace": "app/ada", "q": "tea"})
     api.remembered.known["m1"] = a_memory(text="User likes tea.")
@@ -41,7 +41,9 @@ async def test_searches_count_whoever_asks_and_a_refused_one_does_not(api: Api):
     assert await counted(api) == {("app/ada", "search"): (3, 2)}
 
 
-async def test_what_could_not_be_written_is_written_later_and_is_bounded(monkeypatch: pytest.MonkeyPatch):
+async def test_retrieval_counts_of_a_failed_flush_are_kept_for_the_next_one_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(retrieval_counter, "MAX_COUNTS", 1)
     store = FakeRetrievalCounts()
     counter = RetrievalCounter(store, lambda: NOON)

@@ -9,7 +9,7 @@ NEW = {"namespace": "app/ada", "text": "User plays chess."}
 
 
 @pytest.mark.parametrize("rights", [{"read": "*"}, {"write": "app/bob", "read": "app/ada"}])
-async def test_who_may_only_read_changes_nothing(api: Api, rights):
+async def test_a_key_without_the_right_to_write_cannot_change_memories(api: Api, rights):
     api.memories.put(a_memory())
     client = api.client(**rights)
     answers = [
@@ -25,7 +25,7 @@ async def test_who_may_only_read_changes_nothing(api: Api, rights):
     assert api.curation.seen == []
 
 
-async def test_a_namespace_is_purged_by_an_administrator_alone_and_audited(api: Api):
+async def test_purging_a_namespace_needs_admin_rights_and_is_audited(api: Api):
     api.memories.put(a_memory(), a_memory("m2", namespace="app/bob"))
     params = {"namespace": "app/ada", "reason": "asked to"}
     assert (await api.client(write="*").delete("/v1/namespaces", params=params)).status_code == 403
@@ -37,7 +37,7 @@ async def test_a_namespace_is_purged_by_an_administrator_alone_and_audited(api: 
     assert told.details == {"command_id": answer.json()["command_id"], "reason": "asked to"}
 
 
-async def test_what_cannot_be_audited_is_not_done(api: Api):
+async def test_a_purge_is_refused_while_the_audit_log_is_down(api: Api):
     api.memories.put(a_memory())
     api.audit.down = True
     answer = await api.client(admin="*").delete("/v1/namespaces", params={"namespace": "app/ada"})
@@ -45,7 +45,7 @@ async def test_what_cannot_be_audited_is_not_done(api: Api):
     assert api.curation.seen == []
 
 
-async def test_an_app_that_is_uninstalled_keeps_its_memories(api: Api):
+async def test_uninstalling_an_app_keeps_its_memories_and_is_audited(api: Api):
     api.memories.put(a_memory())
     answer = await api.client(admin="*").post("/v1/namespaces/uninstall", json={"namespace": "app/ada"})
     assert (answer.status_code, answer.json()["status"]) == (200, "accepted")
@@ -53,7 +53,7 @@ async def test_an_app_that_is_uninstalled_keeps_its_memories(api: Api):
     assert api.audit.rows[0].action == "namespace.uninstall"
 
 
-async def test_without_keys_everybody_is_an_administrator():
+async def test_without_keys_every_client_has_admin_rights():
     api = Api(authentication=NoAuthentication())
     assert (await api.client().post("/v1/memories", json=NEW)).json()["memory"]["created_by"] == "local"
     assert (await api.client().delete("/v1/namespaces", params={"namespace": "app/ada"})).status_code == 200

@@ -30,7 +30,7 @@ def ids(answer) -> list[str]:
     return [hit["memory"]["memory_id"] for hit in answer.json()["hits"]]
 
 
-async def test_a_question_finds_what_has_to_do_with_it(api: Api):
+async def test_a_query_finds_matching_memories_by_post_and_get(api: Api):
     client = api.client(read="app/*")
     asked = {"namespaces": ["app/ada"], "text": "green tea?"}
     posted = await client.post(SEARCH, json=asked)
@@ -42,13 +42,13 @@ async def test_a_question_finds_what_has_to_do_with_it(api: Api):
     assert simple.json() == posted.json()
 
 
-async def test_without_a_question_the_most_important_come_first(api: Api):
+async def test_a_search_without_a_query_returns_the_most_important_memories_first(api: Api):
     client = api.client(read="app/*")
     assert ids(await client.post(SEARCH, json={"namespaces": ["app/ada"]})) == ["dog", "tea"]
     assert ids(await client.get(SEARCH, params={"namespace": "app/ada", "limit": 1})) == ["dog"]
 
 
-async def test_a_score_is_explained_to_who_asks(api: Api):
+async def test_an_explained_hit_has_score_parts_that_sum_to_its_score(api: Api):
     asked = {"namespaces": ["app/ada"], "text": "tea", "explain": True, "detail": "full"}
     (hit,) = (await api.client(read="*").post(SEARCH, json=asked)).json()["hits"]
     assert hit["memory"]["context"] == "Said at lunch."
@@ -70,12 +70,12 @@ async def test_a_score_is_explained_to_who_asks(api: Api):
         ({"valid_at": "2026-03-02T11:00:00Z"}, {"tea", "dog"}),
     ],
 )
-async def test_filters_of_an_address(api: Api, params, found):
+async def test_query_parameters_filter_search_results(api: Api, params, found):
     client = api.client(read="app/*")
     assert set(ids(await client.get(SEARCH, params={"namespace": "app/ada"} | params))) == found
 
 
-async def test_every_namespace_that_is_asked_must_be_readable(api: Api):
+async def test_a_search_needs_the_right_to_read_every_requested_namespace(api: Api):
     client = api.client(read="app/ada")
     for asked in (["app/bob"], ["app/ada", "app/bob"]):
         assert (await client.post(SEARCH, json={"namespaces": asked})).status_code == 403
@@ -84,21 +84,21 @@ async def test_every_namespace_that_is_asked_must_be_readable(api: Api):
     assert set(ids(await both.get(SEARCH, params={"namespace": ["app/ada", "app/bob"], "q": "tea"}))) == {"tea", "bob"}
 
 
-async def test_what_a_search_finds_counts_as_read(api: Api):
+async def test_search_hits_count_as_reads(api: Api):
     client = api.client(read="app/*")
     await client.get(SEARCH, params={"namespace": "app/ada", "q": "tea"})
     read = await api.ports.accesses.of(["tea", "dog"])
     assert {memory_id: access.access_count for memory_id, access in read.items()} == {"tea": 1}
 
 
-async def test_without_the_vector_index_the_answer_says_so(api: Api):
+async def test_a_search_without_the_vector_index_reports_degraded_results(api: Api):
     api.vectors.fuse = Fuse(1)
     answer = await api.client(read="*").post(SEARCH, json={"namespaces": ["app/ada"], "text": "green tea"})
     assert ids(answer) == ["tea"]
     assert answer.json()["degraded"] == ["vectors_failed"]
 
 
-async def test_a_question_finds_memories_and_what_was_said(api: Api):
+async def test_a_query_finds_memories_and_passages(api: Api):
     passage = api.said.say("Green tea, as always.", at=NOON)
     answer = await api.client(read="app/*").post(SEARCH, json={"namespaces": ["app/ada"], "text": "green tea"})
     (memory,) = (hit for hit in answer.json()["hits"] if hit["tier"] == "memory")
@@ -118,7 +118,7 @@ async def test_a_question_finds_memories_and_what_was_said(api: Api):
     assert "memory" not in said and "parts" not in said
 
 
-async def test_a_hit_names_the_messages_that_make_it_understood(api: Api):
+async def test_a_passage_hit_includes_its_neighbouring_messages(api: Api):
     asked = api.said.say("And to drink?", at=NOON, speaker="bob")
     reply = api.said.say("Green tea.", at=NOON)
     api.said.neighbours[reply.passage_id] = (asked,)
@@ -130,7 +130,7 @@ async def test_a_hit_names_the_messages_that_make_it_understood(api: Api):
 
 
 @pytest.mark.parametrize(("tier", "found"), [("memories", ["memory"]), ("said", ["said"])])
-async def test_one_tier_can_be_asked_alone(api: Api, tier: str, found: list[str]):
+async def test_a_search_can_be_restricted_to_one_tier(api: Api, tier: str, found: list[str]):
     api.said.say("Green tea, as always.", at=NOON)
     client = api.client(read="app/*")
     posted = await client.post(SEARCH, json={"namespaces": ["app/ada"], "text": "green tea", "in": tier})
@@ -148,7 +148,7 @@ async def test_one_tier_can_be_asked_alone(api: Api, tier: str, found: list[str]
         ({"said_to": "2026-03-02T12:00:00Z"}, "talk-4"),
     ],
 )
-async def test_what_was_said_is_filtered_by_speaker_conversation_and_time(api: Api, filters, found: str):
+async def test_passages_are_filtered_by_speaker_conversation_and_time(api: Api, filters, found: str):
     api.said.say("Tea for me.", at=NOON)
     api.said.say("Tea for me too.", at=NOON, speaker="bob")
     api.said.say("Tea again.", at=NOON + timedelta(hours=1), conversation_id="walk")
@@ -162,7 +162,7 @@ async def test_what_was_said_is_filtered_by_speaker_conversation_and_time(api: A
     assert simple == posted
 
 
-async def test_times_when_something_happened_hold_for_what_was_said_too(api: Api):
+async def test_happened_filters_apply_to_passages_too(api: Api):
     api.said.say("Tea on Monday.", at=NOON)
     api.said.say("Tea on Tuesday.", at=NOON + timedelta(days=1))
     asked = {"namespaces": ["app/ada"], "text": "tea", "filters": {"happened_from": "2026-03-03T00:00:00Z"}}
@@ -170,7 +170,7 @@ async def test_times_when_something_happened_hold_for_what_was_said_too(api: Api
     assert [hit["passage"]["text"] for hit in hits] == ["Tea on Tuesday."]
 
 
-async def test_a_passage_in_a_shared_namespace_takes_the_right_to_read_one_of_its_owners(api: Api):
+async def test_a_passage_in_a_shared_namespace_needs_the_right_to_read_one_of_its_owners(api: Api):
     passage = api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/ada", "app/bob"))
     asked = {"namespaces": ["app"], "text": "green tea", "in": "said"}
     for pattern, hits, status in (("app", 0, 404), ("app*", 1, 200)):
@@ -179,7 +179,7 @@ async def test_a_passage_in_a_shared_namespace_takes_the_right_to_read_one_of_it
         assert (await client.get(f"/v1/passages/{passage.passage_id}")).status_code == status
 
 
-async def test_a_memory_leads_to_what_was_said_and_that_to_the_memory(api: Api):
+async def test_memories_and_their_source_passages_refer_to_each_other(api: Api):
     passage = api.said.say("Green tea, as always.", at=NOON)
     source = Source(conversation_id="talk", message_id="talk-1")
     memory = replace(api.remembered.known["tea"], sources=(source,))
@@ -197,7 +197,7 @@ async def test_a_memory_leads_to_what_was_said_and_that_to_the_memory(api: Api):
     assert (shown["passage"]["text"], shown["memories"][0]["memory_id"]) == ("Green tea, as always.", "tea")
 
 
-async def test_the_passages_of_a_memory_are_shown_to_who_may_read_them(api: Api):
+async def test_related_passages_are_returned_only_to_keys_that_may_read_their_owners(api: Api):
     api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/ada",))
     source = Source(conversation_id="talk", message_id="talk-1")
     api.memories.put(a_memory("tea", namespace="app", sources=(source,)))
@@ -224,7 +224,7 @@ async def test_the_passages_of_a_memory_are_shown_to_who_may_read_them(api: Api)
         {"namespaces": ["n"], "text": "x", "in": "memories", "passage_filters": {"speakers": ["ada"]}},
     ],
 )
-async def test_what_is_no_question_is_refused(api: Api, asked):
+async def test_an_invalid_search_body_is_rejected(api: Api, asked):
     assert (await api.client(read="*").post(SEARCH, json=asked)).status_code == 422
 
 
@@ -242,5 +242,5 @@ async def test_what_is_no_question_is_refused(api: Api, asked):
         {"namespace": "n", "q": "x", "asked_at": "2026-03-02T12:00:00"},
     ],
 )
-async def test_an_address_that_is_no_question_is_refused(api: Api, params):
+async def test_invalid_search_query_parameters_are_rejected(api: Api, params):
     assert (await api.client(read="*").get(SEARCH, params=params)).status_code == 422

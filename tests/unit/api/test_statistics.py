@@ -24,14 +24,14 @@ TOTAL = Total(
 )
 
 
-async def test_statistics_are_of_the_namespace_that_the_key_may_read(api: Api):
+async def test_statistics_need_the_right_to_read_the_namespace(api: Api):
     api.memories.put(a_memory("m1"), a_memory("m2"), a_memory("b", namespace="app/bob"))
     client = api.client(read="app/ada")
     assert (await client.get("/v1/statistics", params=ADA)).json()["live"] == 2
     assert (await client.get("/v1/statistics", params={"namespace": "app/bob"})).status_code == 403
 
 
-async def test_usage_is_a_namespaces_share_with_what_is_left_of_its_budget(api: Api):
+async def test_usage_of_a_namespace_includes_its_remaining_budget(api: Api):
     api.usage.by_namespace["app/ada"] = [TOTAL, TOTAL]
     api.usage.by_scope["namespace app/ada"] = Level(day=Amount(400, 0), reserved=Amount(50, 0))
     told = (await api.client(read="app/ada").get("/v1/usage", params=ADA)).json()
@@ -42,12 +42,12 @@ async def test_usage_is_a_namespaces_share_with_what_is_left_of_its_budget(api: 
     assert api.usage.asked == [(NOON - timedelta(days=1), NOON)]
 
 
-async def test_usage_of_all_together_needs_a_key_for_all(api: Api):
+async def test_total_usage_needs_the_right_to_read_everything(api: Api):
     assert (await api.client(read="app/*").get("/v1/usage")).status_code == 403
     assert (await api.client(read="*").get("/v1/usage")).json()["tokens"] == 0
 
 
-async def test_a_time_may_be_chosen_and_must_run_forward(api: Api):
+async def test_a_usage_interval_must_be_in_order_and_have_full_timestamps(api: Api):
     client = api.client(read="*")
     times = {"since": "2026-03-01T00:00:00Z", "until": "2026-03-02T00:00:00+01:00"}
     assert (await client.get("/v1/usage", params=times)).json()["since"] == "2026-03-01T00:00:00Z"
@@ -56,7 +56,7 @@ async def test_a_time_may_be_chosen_and_must_run_forward(api: Api):
     assert (await client.get("/v1/usage", params={"since": "2026-03-01"})).status_code == 422
 
 
-async def test_the_cost_of_a_memory_is_told_to_who_may_read_it(api: Api) -> None:
+async def test_the_cost_of_a_memory_needs_the_right_to_read_it(api: Api) -> None:
     api.memories.put(a_memory("m1"))
     told = await api.client(read="app/*").get("/v1/memories/m1/cost")
     assert told.json() == {"memory_id": "m1", "requests": 1, "calls": 2, "tokens": 300, "cost_usd": 0.000135}

@@ -12,7 +12,7 @@ from tests.unit.api.using_tools import fields, refused, said
 from tests.workshop import MINE, SHARED, THEIRS, Workshop, memory
 
 
-def test_definitions_are_strict_and_say_what_each_kind_is_for(workshop: Workshop) -> None:
+def test_tool_definitions_are_strict_and_describe_every_field_and_kind(workshop: Workshop) -> None:
     tools = workshop.tools(kinds=(Kind(name="mood", description="How they feel"), Kind(name="goal")))
     for each in tools.definitions():
         assert each["strict"] and each["input_schema"]["additionalProperties"] is False
@@ -23,18 +23,18 @@ def test_definitions_are_strict_and_say_what_each_kind_is_for(workshop: Workshop
     assert "mood: How they feel" in kinds["description"]
 
 
-def test_a_memory_is_told_as_content_with_kinds_by_the_lengths_and_kinds_of_the_policy(workshop: Workshop) -> None:
+def test_the_create_tool_has_content_and_kinds_with_the_limits_of_the_policy(workshop: Workshop) -> None:
     tools = workshop.tools(text_chars=2_000, new_kinds=True)
     (create, *_) = tools.definitions()
     assert create["input_schema"]["required"] == ["content", "kinds"]
     told = fields(tools, "create_memory")
     assert set(told) == {"content", "kinds", "tags", "context", "kind_description", "kind_icon"}
     assert "2000 characters" in told["content"]["description"]
-    assert "enum" not in told["kinds"]["items"] and "one of your own" in told["kinds"]["description"]
+    assert "enum" not in told["kinds"]["items"] and "a kind of your own" in told["kinds"]["description"]
     assert fields(tools, "search_memories")["min_importance"]["type"] == "integer"
 
 
-async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and_rated_by_nobody_here(
+async def test_content_too_long_for_a_short_text_is_stored_as_full_text_without_an_importance(
     workshop: Workshop,
 ) -> None:
     tools = workshop.tools(text_chars=20)
@@ -51,7 +51,7 @@ async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and
     assert short.importance is long.importance is None
 
 
-async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(workshop: Workshop) -> None:
+async def test_a_memory_created_in_the_own_namespace_of_a_user_is_attributed_to_that_user(workshop: Workshop) -> None:
     policies = Policies((Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}")),))
     reach = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent")
     tools = workshop.tools(MINE, SHARED, users=reach.users)
@@ -64,7 +64,7 @@ async def test_what_is_remembered_in_a_users_own_namespace_that_user_told(worksh
     assert (told_by["User keeps bees."], told_by["The oven is broken."]) == (["ada"], None)
 
 
-async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:
+async def test_the_create_tool_accepts_new_kinds_only_if_the_policy_allows_them(workshop: Workshop) -> None:
     await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
     assert workshop.commands.seen[0].memory_kind == "dream"
     assert workshop.commands.seen[0].new_kinds is None
@@ -82,7 +82,7 @@ async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop
     assert "There is no kind 'dream'" in wrong
 
 
-async def test_importance_is_searched_as_a_range_of_points(workshop: Workshop) -> None:
+async def test_the_search_tool_filters_importance_by_a_range_of_points(workshop: Workshop) -> None:
     tools = workshop.tools()
     (most,) = (await said(tools, "search_memories", min_importance=4_000))["memories"]
     assert (most["importance_points"], most["version"]) == (5_000, 1)
@@ -101,7 +101,7 @@ def offered(tools: Any) -> set[str]:
     return {definition["name"] for definition in tools.definitions()}
 
 
-async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop) -> None:
+async def test_the_delete_tool_is_not_offered_unless_a_policy_allows_it(workshop: Workshop) -> None:
     known = keeps(workshop, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",)),))
     tools = workshop.tools(deletable=tool_access(policies, (MINE,), (MINE,), "mara").deletable)
@@ -110,7 +110,7 @@ async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop)
     assert "There is no tool" in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
 
 
-async def test_what_a_model_deletes_is_told_as_a_tools_doing(workshop: Workshop) -> None:
+async def test_a_deletion_by_a_tool_is_attributed_to_the_agent_and_the_tool(workshop: Workshop) -> None:
     known = keeps(workshop, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
     allowed = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
@@ -125,7 +125,9 @@ async def test_what_a_model_deletes_is_told_as_a_tools_doing(workshop: Workshop)
 
 
 @pytest.mark.parametrize(("namespace", "says"), [(SHARED, "cannot be deleted here"), (THEIRS, "There is no memory")])
-async def test_what_lies_elsewhere_is_not_deleted(workshop: Workshop, namespace: str, says: str) -> None:
+async def test_the_delete_tool_rejects_memories_outside_its_deletable_namespaces(
+    workshop: Workshop, namespace: str, says: str
+) -> None:
     known = keeps(workshop, namespace)
     tools = workshop.tools(MINE, SHARED, deletable=(MINE,))
 
@@ -133,7 +135,7 @@ async def test_what_lies_elsewhere_is_not_deleted(workshop: Workshop, namespace:
     assert not workshop.commands.seen
 
 
-async def test_who_may_only_read_has_no_tool_to_delete() -> None:
+async def test_the_delete_tool_needs_the_right_to_write() -> None:
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
 
     assert tool_access(policies, (MINE,), (), "mara").deletable == ()

@@ -16,7 +16,7 @@ from tests.unit.api.using_tools import fields, refused, said
 from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, spoken
 
 
-async def test_what_is_created_is_found_and_read_again(workshop: Workshop) -> None:
+async def test_a_memory_created_by_a_tool_can_be_found_and_read(workshop: Workshop) -> None:
     tools = workshop.tools(actor="agent:chef")
     given = {
         "text": "User keeps bees.",
@@ -40,13 +40,13 @@ async def test_what_is_created_is_found_and_read_again(workshop: Workshop) -> No
         "version": 0,  # of what the fake curator made
         "said_on": "2026-03-01",
         "tags": ["garden"],
-        "more": "get_memory with full=true tells more",
+        "more": "get_memory with full=true returns the full text",
     }
     read = await said(tools, "get_memory", memory_id=kept["memory_id"], full=True)
     assert read["memory"]["full_text"] == "Two hives." and "more" not in read["memory"]
 
 
-async def test_what_was_read_is_noted(workshop: Workshop) -> None:
+async def test_reads_by_tools_are_counted(workshop: Workshop) -> None:
     tools = workshop.tools()
     await said(tools, "search_memories", query="allergic")
     await said(tools, "get_memory", memory_id="id of User prefers short recipes.")
@@ -54,7 +54,7 @@ async def test_what_was_read_is_noted(workshop: Workshop) -> None:
     assert workshop.noted == ["User is allergic to peanuts.", "User prefers short recipes."]
 
 
-async def test_without_a_query_the_most_important_come_first_and_filters_hold(workshop: Workshop) -> None:
+async def test_the_search_tool_without_a_query_orders_by_importance_and_applies_filters(workshop: Workshop) -> None:
     tools = workshop.tools()
     found = (await said(tools, "search_memories"))["memories"]
     assert [each["text"] for each in found] == ["User is allergic to peanuts.", "User prefers short recipes."]
@@ -64,7 +64,7 @@ async def test_without_a_query_the_most_important_come_first_and_filters_hold(wo
     assert (await said(tools, "search_memories", query="zeppelins"))["memories"] == []
 
 
-async def test_no_namespace_can_be_chosen_where_one_is_wired(workshop: Workshop) -> None:
+async def test_tools_with_one_namespace_have_no_namespace_parameter_and_reject_others(workshop: Workshop) -> None:
     tools = workshop.tools()
     assert all("namespace" not in fields(tools, each["name"]) for each in tools.definitions())
     for name, given in (("create_memory", {"text": "x"}), ("search_memories", {"query": "allergic"})):
@@ -72,7 +72,7 @@ async def test_no_namespace_can_be_chosen_where_one_is_wired(workshop: Workshop)
     assert workshop.commands.seen == []
 
 
-async def test_where_several_are_wired_a_model_may_choose_among_them_and_searches_all(workshop: Workshop) -> None:
+async def test_tools_with_several_namespaces_search_all_and_let_the_model_choose_one(workshop: Workshop) -> None:
     tools = workshop.tools(MINE, SHARED)
     assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
     found = (await said(tools, "search_memories"))["memories"]
@@ -84,7 +84,7 @@ async def test_where_several_are_wired_a_model_may_choose_among_them_and_searche
     assert [command.namespace for command in workshop.commands.seen] == [SHARED, MINE]
 
 
-async def test_a_namespace_that_is_only_read_is_searched_and_never_written(workshop: Workshop) -> None:
+async def test_a_read_only_namespace_is_searchable_but_not_writable_by_tools(workshop: Workshop) -> None:
     tools = workshop.tools(MINE, SHARED, writable=(MINE,))
     assert "namespace" not in fields(tools, "create_memory")
     assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
@@ -93,14 +93,14 @@ async def test_a_namespace_that_is_only_read_is_searched_and_never_written(works
     assert [command.namespace for command in workshop.commands.seen] == [MINE]
 
 
-async def test_another_namespaces_memory_is_answered_like_one_that_is_not_there(workshop: Workshop) -> None:
+async def test_the_get_tool_answers_a_memory_of_another_namespace_like_a_missing_one(workshop: Workshop) -> None:
     theirs = "id of Tom is allergic to milk."
     foreign = await refused(workshop.tools(), "get_memory", {"memory_id": theirs})
     missing = await refused(workshop.tools(), "get_memory", {"memory_id": "nobody"})
     assert foreign.replace(theirs, "ID") == missing.replace("nobody", "ID")
 
 
-async def test_a_context_tells_what_fits_and_what_was_just_said(workshop: Workshop) -> None:
+async def test_the_context_tool_returns_memories_and_recent_messages(workshop: Workshop) -> None:
     told = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-ada")
     assert "allergic to peanuts" in told["context"] and "I keep bees." in told["context"]
     assert set(told["memory_ids"]) == {"id of User is allergic to peanuts.", "id of User prefers short recipes."}
@@ -108,14 +108,14 @@ async def test_a_context_tells_what_fits_and_what_was_just_said(workshop: Worksh
     assert "bees" not in without["context"]
 
 
-async def test_a_context_begins_with_what_always_has_to_be_heeded(workshop: Workshop) -> None:
+async def test_the_context_tool_puts_the_profile_first(workshop: Workshop) -> None:
     told = await said(workshop.tools(), "get_context", query="bees", conversation_id="of-ada")
     heeded = told["context"].index("Always to be heeded:\n- User is allergic to peanuts.")
     assert heeded < told["context"].index("user: I keep bees.") and told["context"].count("allergic") == 1
     assert "id of User is allergic to peanuts." in told["memory_ids"]
 
 
-async def test_a_search_tells_what_was_said_with_who_said_it_and_when(workshop: Workshop) -> None:
+async def test_the_search_tool_returns_passages_with_speaker_and_time(workshop: Workshop) -> None:
     spoken(workshop)
     found = await said(workshop.tools(), "search_memories", query="Was it the night train?")
     assert found["said"] == [
@@ -131,7 +131,7 @@ async def test_a_search_tells_what_was_said_with_who_said_it_and_when(workshop: 
     assert "said" not in await said(workshop.tools(), "search_memories", query="night train", where="memories")
 
 
-async def test_a_reply_that_is_found_comes_with_its_question(workshop: Workshop) -> None:
+async def test_a_reply_found_by_the_search_tool_includes_the_question_before_it(workshop: Workshop) -> None:
     asked = workshop.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
     reply = workshop.said.say("By night train.", at=NOON, namespace=MINE)
     workshop.said.neighbours[reply.passage_id] = (asked,)
@@ -140,7 +140,7 @@ async def test_a_reply_that_is_found_comes_with_its_question(workshop: Workshop)
     assert "after" not in found
 
 
-async def test_words_of_others_are_out_of_reach_in_a_shared_namespace_too(workshop: Workshop) -> None:
+async def test_tools_hide_passages_of_unreadable_owners_in_a_shared_namespace(workshop: Workshop) -> None:
     spoken(workshop)
     alone = await said(workshop.tools(MINE, SHARED), "search_memories", query="night train", where="said")
     assert [each["speaker"] for each in alone["said"]] == ["ada"]
@@ -161,7 +161,7 @@ async def test_words_of_others_are_out_of_reach_in_a_shared_namespace_too(worksh
         ({"kinds": ["fact"], "where": "both"}, 0),
     ],
 )
-async def test_what_was_said_is_narrowed_by_speaker_and_day(
+async def test_the_search_tool_filters_passages_by_speaker_and_day(
     workshop: Workshop, given: dict[str, Any], found: int
 ) -> None:
     spoken(workshop)
@@ -169,7 +169,7 @@ async def test_what_was_said_is_narrowed_by_speaker_and_day(
     assert len(answer.get("said", [])) == found
 
 
-async def test_a_memory_read_in_full_comes_with_what_was_said(workshop: Workshop) -> None:
+async def test_a_memory_read_in_full_includes_its_source_passages(workshop: Workshop) -> None:
     spoken(workshop)
     source = Source(conversation_id="trip", message_id="talk-1")
     (memory_id, memory), *_ = workshop.remembered.known.items()
@@ -179,13 +179,13 @@ async def test_a_memory_read_in_full_comes_with_what_was_said(workshop: Workshop
     assert quoted["text"] == "We took the night train to Porto."
 
 
-async def test_a_conversation_of_somebody_else_is_not_told_of_whoever_names_it(workshop: Workshop) -> None:
+async def test_the_context_tool_treats_an_unreadable_conversation_like_an_unknown_one(workshop: Workshop) -> None:
     foreign = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-tom")
     unknown = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-nobody")
     assert foreign == unknown and "wolves" not in foreign["context"] and "milk" not in foreign["context"]
 
 
-async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> None:
+async def test_tools_without_writable_namespaces_exclude_the_writing_ones(workshop: Workshop) -> None:
     tools = workshop.tools(writable=())
     assert [each["name"] for each in tools.definitions()] == ["get_memory", "search_memories", "get_context"]
     assert "no tool 'create_memory'" in await refused(tools, "create_memory", {"text": "x"})
@@ -195,7 +195,7 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
 @pytest.mark.parametrize(
     ("name", "given", "why"),
     [
-        ("forget_all", {}, "there are: create_memory, get_memory, search_memories, get_context"),
+        ("forget_all", {}, "the tools are: create_memory, get_memory, search_memories, get_context"),
         ("create_memory", {}, "text"),
         ("create_memory", {"text": ""}, "length >= 1"),
         ("create_memory", {"text": "x" * 4_001}, "length <= 4000"),
@@ -215,19 +215,19 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
         ("get_memory", None, "got `null`"),
     ],
 )
-async def test_what_a_model_gets_wrong_is_told_as_an_error_that_names_it(
+async def test_an_invalid_tool_call_returns_an_error_that_names_the_mistake(
     workshop: Workshop, name: str, given: Any, why: str
 ) -> None:
     assert why in await refused(workshop.tools(), name, given)
     assert workshop.commands.seen == []
 
 
-async def test_a_command_that_is_rejected_is_an_error_with_its_reason(workshop: Workshop) -> None:
+async def test_a_rejected_command_is_a_tool_error_with_its_reason(workshop: Workshop) -> None:
     workshop.commands.outcome = Outcome(status="rejected", namespace=MINE, sequence=1, reason="older than the erasure")
     assert "older than the erasure" in await refused(workshop.tools(), "create_memory", {"text": "x"})
 
 
-async def test_a_command_that_takes_long_is_no_error_and_is_not_to_be_repeated(workshop: Workshop) -> None:
+async def test_a_slow_command_returns_its_id_with_a_note_not_to_repeat_it(workshop: Workshop) -> None:
     workshop.commands.late = True
     waiting = await said(workshop.tools(), "create_memory", text="x")
     (command,) = workshop.commands.seen
@@ -236,7 +236,7 @@ async def test_a_command_that_takes_long_is_no_error_and_is_not_to_be_repeated(w
     assert "Do not create it again" in waiting["note"]
 
 
-async def test_what_came_of_it_is_told_where_the_answer_says() -> None:
+async def test_the_outcome_of_a_slow_tool_call_is_available_at_the_returned_path() -> None:
     api = Api()
     api.curation.late = True
     client = api.client(write="app/ada")
@@ -248,7 +248,7 @@ async def test_what_came_of_it_is_told_where_the_answer_says() -> None:
     assert (await client.get(ask)).json()["memory"]["text"] == "User skis."
 
 
-async def test_an_outage_tells_a_model_to_go_on_and_nothing_of_the_servers(workshop: Workshop) -> None:
+async def test_an_outage_returns_a_generic_tool_error_without_server_details(workshop: Workshop) -> None:
     workshop.remembered.failure = workshop.commands.failure = Retryable("cannot reach 10.0.0.7:5432")
     for name, given in (("create_memory", {"text": "x"}), ("search_memories", {}), ("get_memory", {"memory_id": "i"})):
         assert await refused(workshop.tools(), name, given) == UNAVAILABLE

@@ -15,7 +15,7 @@ def spans() -> Iterator[Spans]:
         yield spans
 
 
-async def test_what_a_request_publishes_goes_on_with_its_callers_trace(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_a_command_of_a_request_continues_the_trace_of_the_caller(api: Api, monkeypatch: pytest.MonkeyPatch):
     told: list[str | None] = []
     carried_out = api.curation.send_and_wait
 
@@ -31,7 +31,7 @@ async def test_what_a_request_publishes_goes_on_with_its_callers_trace(api: Api,
     assert told == [CAUSE, None, None]
 
 
-async def test_a_span_names_the_route_and_not_the_path_which_names_people(api: Api, spans: Spans):
+async def test_a_span_is_named_after_the_route_and_contains_no_ids_from_the_path(api: Api, spans: Spans):
     api.memories.put(a_memory())
     client = api.client(read="app/*")
     await client.get("/v1/memories/m1", headers={"traceparent": CAUSE})
@@ -46,7 +46,7 @@ async def test_a_span_names_the_route_and_not_the_path_which_names_people(api: A
     assert not any("zoe" in span.to_json() or "nobody" in span.to_json() for span in spans.ended)
 
 
-async def test_a_request_that_fails_is_told_as_one(api: Api, spans: Spans):
+async def test_the_span_of_a_failed_request_has_an_error_status(api: Api, spans: Spans):
     api.memories.down = True
     answer = await api.client(read="app/*").get("/v1/memories/m1")
     (span,) = spans.ended

@@ -26,7 +26,7 @@ async def followed(api: Api, *, message_id: str = "talk-3", **rights: str) -> An
     return await client.get("/v1/conversations/talk/trail", params={"message_id": message_id})
 
 
-async def test_a_message_is_followed_from_its_topic_to_its_memories_in_order_of_time(api: Api):
+async def test_a_message_trail_lists_the_steps_from_topic_to_memories_in_order(api: Api):
     said(api)
     api.trails.known["talk", "talk-3"] = a_trail(an_extraction())
     trail = (await followed(api)).json()
@@ -39,7 +39,7 @@ async def test_a_message_is_followed_from_its_topic_to_its_memories_in_order_of_
     assert (changed["change"], changed["memory_id"], changed["published"]) == ("created", "m1", True)
 
 
-async def test_a_message_that_waits_says_for_what(api: Api):
+async def test_the_trail_of_a_parked_message_has_the_reason(api: Api):
     said(api)
     parked = ParkedTrace(request_id="r1", lane="background", reason="budget", parked_at=NOON + after(1))
     api.trails.known["talk", "talk-3"] = a_trail(parked=(parked,), changes=())
@@ -47,14 +47,14 @@ async def test_a_message_that_waits_says_for_what(api: Api):
     assert [(step["kind"], step.get("reason")) for step in steps][-1] == ("parked", "budget")
 
 
-async def test_an_extraction_that_failed_says_why(api: Api):
+async def test_the_trail_of_a_failed_extraction_has_the_reason(api: Api):
     said(api)
     api.trails.known["talk", "talk-3"] = a_trail(an_extraction(reason="unanswerable"), changes=())
     steps = (await followed(api)).json()["steps"]
     assert ("failed", "unanswerable") in [(step["kind"], step.get("reason")) for step in steps]
 
 
-async def test_what_came_of_it_in_namespaces_that_the_key_may_not_read_is_not_told(api: Api):
+async def test_a_message_trail_omits_steps_in_namespaces_that_the_key_may_not_read(api: Api):
     said(api)
     theirs = a_change("secret/team", text="secret", number=2)
     api.trails.known["talk", "talk-3"] = a_trail(
@@ -70,7 +70,7 @@ async def test_what_came_of_it_in_namespaces_that_the_key_may_not_read_is_not_to
     assert (await followed(api, message_id="unknown")).status_code == 404
 
 
-async def test_without_the_brokers_the_rest_is_told(api: Api):
+async def test_a_message_trail_without_the_brokers_returns_the_remaining_steps(api: Api):
     said(api)
     api.trails.known["talk", "talk-3"] = a_trail(an_extraction())
     api.letter_topic.down = True
@@ -79,7 +79,7 @@ async def test_without_the_brokers_the_rest_is_told(api: Api):
     assert trail["steps"][0]["kind"] == "archived"
 
 
-async def test_a_letter_of_the_message_is_a_step(api: Api):
+async def test_a_dead_letter_of_the_message_is_a_step_of_its_trail(api: Api):
     said(api)
     for _ in range(4):
         place = api.letter_topic.add_letter(reason="unforeseen")

@@ -26,7 +26,7 @@ def lines(*memories: Any) -> str:
     return "".join(json.dumps(memory) + "\n" for memory in memories)
 
 
-async def test_an_export_has_every_memory_of_the_namespace_and_no_deleted_one(api: Api):
+async def test_an_export_has_active_and_superseded_memories_of_the_namespace_and_no_deleted_ones(api: Api):
     api.memories.put(*(a_memory(f"m{number}") for number in range(5)))
     api.memories.put(a_memory("old", status="superseded"), a_memory("gone", status="deleted"))
     api.memories.put(a_memory("bob", namespace="app/bob"))
@@ -39,7 +39,7 @@ async def test_an_export_has_every_memory_of_the_namespace_and_no_deleted_one(ap
     assert (await api.client(read="*").get("/v1/export", params={"namespace": "none"})).text == ""
 
 
-async def test_versions_are_told_where_they_are_asked_for(api: Api):
+async def test_an_export_includes_versions_on_request(api: Api):
     client = api.client(write="app/*")
     made = (await client.post("/v1/memories", json=ADA | {"text": "User has a dog"})).json()
     plain = json.loads((await client.get("/v1/export", params=ADA)).text)
@@ -49,7 +49,7 @@ async def test_versions_are_told_where_they_are_asked_for(api: Api):
     assert told["memory_id"] == made["memory_id"]
 
 
-async def test_versions_of_few_memories_are_held_at_a_time():
+async def test_an_export_with_versions_holds_few_memories_at_a_time():
     memories = FakeMemories(*(a_memory(f"m{number:03}") for number in range(205)))
     exports = FakeExports(memories, size=1_000)
     for with_versions, pages in ((False, 2), (True, 21)):
@@ -58,7 +58,7 @@ async def test_versions_of_few_memories_are_held_at_a_time():
     assert exports.most_at_once == 10
 
 
-async def test_an_export_that_cannot_begin_is_a_problem_and_one_that_breaks_off_lacks_its_end(api: Api):
+async def test_an_export_failing_at_the_start_returns_503_and_one_failing_midway_is_left_unterminated(api: Api):
     api.memories.put(*(a_memory(f"m{number}") for number in range(5)))
     client = api.client(read="*")
     api.exports.fails_at = 1
@@ -83,7 +83,7 @@ async def test_an_export_that_cannot_begin_is_a_problem_and_one_that_breaks_off_
     assert [message.get("more_body") for message in bodies] == [True]
 
 
-async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
+async def test_an_exported_memory_is_imported_unchanged_under_its_id(api: Api):
     origin = {"created_at": NOON, "event_time": NOON, "language": "en", "kinds": ("place",), "reinforcement_count": 3}
     memory = a_memory(ONE, tags=("home",), pinned=True, full_text="At length.", importance=0.8, **origin)
     api.memories.put(memory)
@@ -112,7 +112,7 @@ async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
     assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", ONE)
 
 
-async def test_from_when_until_when_and_when_it_was_said_come_in_as_they_were(api: Api):
+async def test_an_export_and_import_keep_validity_dates_and_the_last_said_time(api: Api):
     said = Source(conversation_id="c", message_id="m", timestamp=NOON - timedelta(days=3))
     dates = {"valid_from": NOON - timedelta(days=2), "valid_until": NOON + timedelta(days=30)}
     api.memories.put(a_memory(ONE, sources=(said,), **dates))
@@ -123,7 +123,7 @@ async def test_from_when_until_when_and_when_it_was_said_come_in_as_they_were(ap
     assert (now.valid_from, now.valid_until, now.said_at) == (*dates.values(), said.timestamp)
 
 
-async def test_importing_again_changes_nothing_whatever_its_id_and_whatever_it_is_called(api: Api):
+async def test_repeating_an_import_under_any_import_id_or_memory_id_creates_no_new_version(api: Api):
     client = api.client(write="app/ada")
     content = lines({"text": "User has a dog", "memory_id": TWO}, {"text": "User skis"})
     for import_id in ("one", "one", "two"):
@@ -137,7 +137,7 @@ async def test_importing_again_changes_nothing_whatever_its_id_and_whatever_it_i
 
 
 @pytest.mark.parametrize("foreign", ["m7", "a/b", "42", ONE.upper(), "{" + ONE + "}", "urn:uuid:" + ONE])
-async def test_an_id_of_another_form_is_replaced_and_known_again(api: Api, foreign: str):
+async def test_an_imported_memory_id_that_is_no_uuid_maps_to_a_stable_uuid(api: Api, foreign: str):
     for _ in range(2):
         await api.client(write="app/ada").post(
             "/v1/import", params=ADA, content=lines({"memory_id": foreign, "text": "Ada skis"}), headers=NDJSON
@@ -146,7 +146,7 @@ async def test_an_id_of_another_form_is_replaced_and_known_again(api: Api, forei
     assert len(api.memories.version_rows) == 1
 
 
-async def test_an_id_that_is_taken_elsewhere_is_not_taken_away(api: Api):
+async def test_importing_an_id_used_in_another_namespace_creates_a_separate_memory(api: Api):
     api.memories.put(a_memory(ONE, namespace="app/bob", text="Bob's"))
     for _ in range(2):
         await api.client(write="app/ada").post(
@@ -158,7 +158,7 @@ async def test_an_id_that_is_taken_elsewhere_is_not_taken_away(api: Api):
     assert len(api.memories.version_rows) == 1
 
 
-async def test_a_memory_that_was_deleted_comes_back(api: Api):
+async def test_importing_a_deleted_memory_restores_it(api: Api):
     api.memories.put(a_memory(ONE, status="deleted", text="", version=2))
     content = lines({"memory_id": ONE, "text": "User has a dog"})
     await api.client(write="app/ada").post("/v1/import", params=ADA, content=content, headers=NDJSON)
@@ -166,7 +166,7 @@ async def test_a_memory_that_was_deleted_comes_back(api: Api):
     assert (memory.status, memory.text, memory.version) == ("active", "User has a dog", 3)
 
 
-async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come_in(api: Api):
+async def test_the_import_report_names_each_invalid_line_and_the_valid_ones_are_imported(api: Api):
     wrong = [
         "{",
         '{"text": " "}',
@@ -185,7 +185,7 @@ async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come
     assert [command.text for command in api.curation.seen] == ["User has a dog"]
 
 
-async def test_lines_are_sent_in_batches_while_others_still_come_in(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_import_lines_are_sent_in_batches_while_the_upload_continues(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(imports, "BATCH_LINES", 10)
     monkeypatch.setattr(imports, "MAX_REPORTED_PROBLEMS", 3)
     most_ahead = 0
@@ -215,27 +215,29 @@ async def test_lines_are_sent_in_batches_while_others_still_come_in(api: Api, mo
         ({}, NDJSON, 422),
     ],
 )
-async def test_what_cannot_be_imported_is_refused_before_it_is_read(api: Api, params, headers, status):
+async def test_an_import_with_invalid_parameters_or_headers_is_rejected_before_the_body_is_read(
+    api: Api, params, headers, status
+):
     answer = await api.client(write="app/ada").post("/v1/import", params=params, content="{}", headers=headers)
     assert answer.status_code == status
     assert api.curation.seen == []
 
 
-async def test_kafka_that_is_away_is_said_and_the_run_can_be_repeated(api: Api):
+async def test_an_import_during_a_kafka_outage_returns_503_with_retry_after(api: Api):
     api.curation.down = True
     client, content = api.client(write="*"), lines({"text": "User has a dog"})
     answer = await client.post("/v1/import", params=ADA, content=content, headers=NDJSON)
     assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
 
 
-async def test_reading_is_not_enough_to_import_and_is_to_export(api: Api):
+async def test_an_import_needs_the_right_to_write_and_an_export_the_right_to_read(api: Api):
     client = api.client(read="app/ada")
     assert (await client.post("/v1/import", params=ADA, content="", headers=NDJSON)).status_code == 403
     assert (await client.get("/v1/export", params=ADA)).status_code == 200
     assert (await client.get("/v1/export", params={"namespace": "app/bob"})).status_code == 403
 
 
-async def test_who_accepts_lines_is_told_how_far_an_import_is_and_at_the_end_the_report(api: Api):
+async def test_an_import_accepting_ndjson_streams_progress_lines_and_a_final_report(api: Api):
     content = lines(*({"text": f"User owns thing {number}"} for number in range(3))) + "{\n"
     headers = NDJSON | {"Accept": "application/x-ndjson"}
     answer = await api.client(write="app/ada").post(
@@ -247,7 +249,7 @@ async def test_who_accepts_lines_is_told_how_far_an_import_is_and_at_the_end_the
     assert (report["accepted"], report["rejected"], report["problems"][0]["line"]) == (3, 1, 4)
 
 
-async def test_kafka_that_is_away_is_a_problem_for_who_accepts_lines_as_well(api: Api):
+async def test_an_import_accepting_ndjson_returns_503_during_a_kafka_outage(api: Api):
     api.curation.down = True
     headers = NDJSON | {"Accept": "application/x-ndjson"}
     content = lines({"text": "User has a dog"})

@@ -34,7 +34,7 @@ def api() -> Api:
     return Api(policies=Policies((POLICY,)))
 
 
-async def test_a_choice_is_stored_told_and_sent_to_the_windows_that_the_user_has(api: Api):
+async def test_user_settings_are_stored_and_published_to_the_open_windows_of_the_user(api: Api):
     await api.windows.project(
         [
             a_state("c1", scope=Scope(conversation_id="c1", app_id="app", user_id="ada")),
@@ -53,7 +53,7 @@ async def test_a_choice_is_stored_told_and_sent_to_the_windows_that_the_user_has
     assert (await client.put(ADA, params=OF_APP, json={})).json()["chosen"] == {}
 
 
-async def test_a_choice_that_is_not_stored_is_a_conflict_and_no_window_is_told(api: Api):
+async def test_user_settings_older_than_the_stored_ones_are_a_conflict_and_not_published(api: Api):
     await api.windows.project([a_state("c1", scope=Scope(conversation_id="c1", app_id="app", user_id="ada"))])
     later = datetime.now(UTC) + timedelta(days=1)
     await api.user_settings.choose(User(user_id="ada", app_id="app"), WindowChoice(max_messages=40), later)
@@ -74,18 +74,18 @@ async def test_a_choice_that_is_not_stored_is_a_conflict_and_no_window_is_told(a
         ({"max_massages": 30}, "max_massages"),
     ],
 )
-async def test_what_no_policy_could_allow_is_refused(api: Api, wrong: dict[str, object], why: str):
+async def test_user_settings_that_no_policy_could_allow_are_rejected(api: Api, wrong: dict[str, object], why: str):
     answer = await api.client(write="*").put(ADA, json=wrong)
     assert (answer.status_code, why in answer.json()["detail"], api.user_settings.kept) == (422, True, {})
 
 
-async def test_a_user_of_any_app_is_for_keys_with_rights_everywhere(api: Api):
+async def test_settings_of_a_user_of_any_app_need_rights_in_every_namespace(api: Api):
     assert (await api.client(write="app/*").put(ADA, json=FEW)).status_code == 403
     assert (await api.client(read="app/*").get(ADA)).status_code == 403
     assert (await api.client(write="*").put(ADA, json=FEW)).status_code == 200
 
 
-async def test_a_key_without_rights_to_all_that_the_user_feeds_may_not_choose(api: Api):
+async def test_user_settings_need_the_right_to_write_all_namespaces_the_user_feeds(api: Api):
     assert (await api.client(read="app/*").put(ADA, params=OF_APP, json=FEW)).status_code == 403
     assert (await api.client(write="app/bob").put(ADA, params=OF_APP, json=FEW)).status_code == 403
     api.owners.conversations = [Scope(conversation_id="c1", app_id="app", user_id="ada")]
@@ -94,7 +94,7 @@ async def test_a_key_without_rights_to_all_that_the_user_feeds_may_not_choose(ap
     assert api.user_settings.kept == {}
 
 
-async def test_a_conversation_tells_who_decided_each_of_its_settings():
+async def test_conversation_settings_report_whether_policy_user_or_conversation_decided_each():
     windows = FakeWindows()
     api = Api(conversations=Conversations(windows, FakeArchive(), Policies((POLICY,))))
     chosen = Adjustments(

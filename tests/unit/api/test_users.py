@@ -36,7 +36,7 @@ def api() -> Api:
     return api
 
 
-async def test_erasing_a_user_begins_behind_what_was_said_by_then_and_answers_with_a_receipt(api: Api):
+async def test_erasing_a_user_starts_from_the_current_offsets_and_returns_a_receipt(api: Api):
     answer = await api.client(admin="*").post("/v1/users/purge", json=ADA | {"reason": "as asked"})
     assert answer.status_code == 200
     (erasure,) = api.erasures.begun.values()
@@ -47,7 +47,7 @@ async def test_erasing_a_user_begins_behind_what_was_said_by_then_and_answers_wi
     assert [(row.action, row.subject) for row in api.audit.rows] == [("user.erase", "ada")]
 
 
-async def test_what_would_be_erased_is_told_and_nothing_is(api: Api):
+async def test_an_erasure_preview_lists_what_would_be_erased_and_erases_nothing(api: Api):
     answer = await api.client(admin="*").get("/v1/users/purge", params=ADA)
     assert answer.json()["own"] == [
         {"namespace": "app/ada", "held": {"memories": 1}},
@@ -57,7 +57,7 @@ async def test_what_would_be_erased_is_told_and_nothing_is(api: Api):
     assert (api.erasures.begun, answer.json()["whole"]) == ({}, True)
 
 
-async def test_what_erasing_a_namespace_would_take_is_told_to_its_administrators_alone(api: Api):
+async def test_an_erasure_preview_of_a_namespace_needs_admin_rights(api: Api):
     asked = {"namespace": "app/ada"}
     answer = await api.client(admin="app/*").get("/v1/namespaces/erasure", params=asked)
     assert answer.json() == {"namespace": "app/ada", "held": {"memories": 1}}
@@ -65,7 +65,7 @@ async def test_what_erasing_a_namespace_would_take_is_told_to_its_administrators
     assert "app/ada" in {each.namespace for each in api.memories.rows.values()}
 
 
-async def test_what_erasing_a_conversation_would_take_is_told_and_nothing_is(api: Api):
+async def test_an_erasure_preview_of_a_conversation_erases_nothing_and_needs_admin_rights(api: Api):
     scope = Scope(conversation_id="c1", app_id="app", user_id="ada")
     await api.windows.project([a_state("c1", scope=scope)])
     source = Source(conversation_id="c1", message_id="1")
@@ -79,7 +79,7 @@ async def test_what_erasing_a_conversation_would_take_is_told_and_nothing_is(api
 
 
 @pytest.mark.parametrize("patterns", [{"admin": "app/*"}, {"write": "*"}, {"read": "*"}])
-async def test_every_right_in_every_namespace_concerned_is_needed(api: Api, patterns: dict[str, str]):
+async def test_erasing_a_user_needs_admin_rights_in_every_namespace_of_the_user(api: Api, patterns: dict[str, str]):
     client = api.client(**patterns)
     for user_id in ("ada", "nobody"):
         assert (await client.post("/v1/users/purge", json={"user_id": user_id})).status_code == 403
@@ -87,7 +87,7 @@ async def test_every_right_in_every_namespace_concerned_is_needed(api: Api, patt
     assert api.erasures.begun == {}
 
 
-async def test_rights_are_needed_for_what_others_said_in_the_users_conversations_and_for_what_they_fed_before(api: Api):
+async def test_erasing_a_user_needs_rights_to_co_speakers_namespaces_and_to_formerly_fed_ones(api: Api):
     api.owners.conversations = [
         Scope(conversation_id="c", app_id="app", user_id="ada"),
         Scope(conversation_id="c", app_id="app", user_id="bob"),
@@ -100,7 +100,7 @@ async def test_rights_are_needed_for_what_others_said_in_the_users_conversations
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
 
 
-async def test_who_has_more_than_was_looked_at_is_erased_by_one_who_may_erase_everybody(
+async def test_erasing_a_user_with_more_conversations_than_the_lookup_limit_needs_global_admin_rights(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(erasing, "MAX_FOUND", 1)
@@ -108,7 +108,7 @@ async def test_who_has_more_than_was_looked_at_is_erased_by_one_who_may_erase_ev
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
 
 
-async def test_what_is_not_erased_in_time_is_pending_and_can_be_asked_for_again(api: Api):
+async def test_an_erasure_that_is_not_complete_in_time_is_pending_and_its_receipt_can_be_polled(api: Api):
     api.erasures.complete = False
     answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
     assert (answer.status_code, answer.json()["status"]) == (202, "pending")
@@ -117,7 +117,7 @@ async def test_what_is_not_erased_in_time_is_pending_and_can_be_asked_for_again(
     assert (again.status_code, again.json()["status"]) == (200, "complete")
 
 
-async def test_the_same_key_of_the_same_caller_erases_once(api: Api):
+async def test_an_idempotency_key_prevents_a_second_erasure_by_the_same_caller(api: Api):
     client = api.client(admin="*")
     asked = [await client.post("/v1/users/purge", json=ADA, headers={"Idempotency-Key": "k"}) for _ in range(2)]
     assert len({each.json()["erasure_id"] for each in asked}) == len(api.erasures.begun) == 1
@@ -125,7 +125,7 @@ async def test_the_same_key_of_the_same_caller_erases_once(api: Api):
     assert other.json()["erasure_id"] not in {each.json()["erasure_id"] for each in asked}
 
 
-async def test_a_receipt_is_for_those_who_may_erase_all_that_it_names(api: Api):
+async def test_a_receipt_is_visible_only_with_admin_rights_to_every_namespace_in_it(api: Api):
     receipt = (await api.client(admin="*").post("/v1/users/purge", json=ADA)).json()
     name = receipt["erasure_id"]
     counts = {"memories": 1, "versions": 2, "vectors": 1}
@@ -135,7 +135,7 @@ async def test_a_receipt_is_for_those_who_may_erase_all_that_it_names(api: Api):
     assert seen["namespaces"] == [{"namespace": "app/ada", "how": "purge", "status": "done"} | counts]
 
 
-async def test_what_cannot_be_counted_or_audited_keeps_everything(api: Api):
+async def test_no_erasure_starts_if_counting_or_auditing_fails(api: Api):
     async def away(namespace: str, conversation_ids: Collection[str]) -> int:
         raise Retryable("Postgres failed while counting memories of a user's conversations: it is down")
 
@@ -146,7 +146,7 @@ async def test_what_cannot_be_counted_or_audited_keeps_everything(api: Api):
     assert (api.erasures.begun, api.audit.rows) == ({}, [])
 
 
-async def test_a_conversation_is_erased_by_one_who_may_erase_all_that_it_feeds(api: Api):
+async def test_erasing_a_conversation_needs_admin_rights_in_every_namespace_that_it_feeds(api: Api):
     scope = Scope(conversation_id="c/1", app_id="app", user_id="ada")
     await api.windows.project([a_state("c/1", scope=scope)])
     for patterns in ({"admin": "app/bob"}, {"write": "*"}):
@@ -163,6 +163,6 @@ async def test_a_conversation_is_erased_by_one_who_may_erase_all_that_it_feeds(a
     assert (await api.client(admin="conversation/*").get(f"/v1/erasures/{name}")).status_code == 404
 
 
-async def test_a_conversation_that_is_only_in_kafka_is_erased_by_one_who_may_erase_everything(api: Api):
+async def test_erasing_a_conversation_known_only_to_kafka_needs_global_admin_rights(api: Api):
     assert (await api.client(admin="app*").delete("/v1/conversations/unknown")).status_code == 404
     assert (await api.client(admin="*").delete("/v1/conversations/unknown")).status_code == 200

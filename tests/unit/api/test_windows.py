@@ -23,7 +23,7 @@ from tests.unit.api.talks import ADA, OURS, known
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
-async def test_acting_by_hand_publishes_what_is_asked_to_the_conversations_own_partition(talk: Api, kind: str):
+async def test_a_window_action_publishes_a_control_event_to_the_partition_of_the_conversation(talk: Api, kind: str):
     told = await talk.client(write="app/*").post(f"{OURS}/{kind}")
     assert (told.status_code, told.json()) == (202, {"conversation_id": "talk", "kind": kind})
     (record,) = talk.published.on(topics.WINDOW_CONTROL)
@@ -31,7 +31,7 @@ async def test_acting_by_hand_publishes_what_is_asked_to_the_conversations_own_p
     assert decode(record.value, WindowControl) == WindowControl(conversation_id="talk", kind=kind, at=talk.now)
 
 
-async def test_a_clear_is_asked_about_first_where_the_policy_has_it_so():
+async def test_clearing_a_window_needs_confirmation_if_the_policy_requires_it():
     policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=WindowSettings(confirm_clear=True))
     windows = FakeWindows()
     talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((policy,))))
@@ -46,7 +46,7 @@ async def test_a_clear_is_asked_about_first_where_the_policy_has_it_so():
     assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
 
 
-async def test_a_prune_is_asked_about_with_what_would_leave(talk: Api):
+async def test_a_prune_preview_reports_the_messages_and_tokens_to_be_removed(talk: Api):
     nothing = (await talk.client(read="app/*").get(f"{OURS}/prune")).json()
     assert (nothing["messages"], nothing["tokens"], "remove nothing" in nothing["question"]) == (0, 0, True)
     talk.archive.say("long", *[("user", f"Word {n} " * 40) for n in range(60)], app_id="app", user_id="ada")
@@ -62,7 +62,7 @@ async def test_a_prune_is_asked_about_with_what_would_leave(talk: Api):
 
 
 @pytest.mark.parametrize("cause", ["manual", "cleared"])
-async def test_what_left_by_hand_is_restored_while_nothing_else_has_left(talk: Api, cause: Cause):
+async def test_a_manual_removal_can_be_restored_until_it_expires_or_another_pruning_follows(talk: Api, cause: Cause):
     client = talk.client(write="app/*")
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "there was none"
     at = talk.now.timestamp()
@@ -78,7 +78,7 @@ async def test_what_left_by_hand_is_restored_while_nothing_else_has_left(talk: A
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "its time is over"
 
 
-async def test_prunings_tell_that_they_were_undone_and_give_no_reason_any_more(talk: Api):
+async def test_an_undone_pruning_is_marked_and_no_longer_explains_removed_messages(talk: Api):
     client = talk.client(read="app/*")
     undone = replace(a_pruning(3), undone_at=a_pruning(3).at + 30)
     await talk.windows.project([replace(known(), revision=2, prunings=(undone,))])
@@ -89,7 +89,7 @@ async def test_prunings_tell_that_they_were_undone_and_give_no_reason_any_more(t
     assert gone["pruned_at"] == second["at"], "by an earlier one, though the undone one tells of the same position"
 
 
-async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: Api):
+async def test_a_window_action_needs_the_right_to_write_and_a_live_window(talk: Api):
     refused = await talk.client(read="app/*").post(f"{OURS}/clear")
     assert (refused.status_code, refused.json()["type"]) == (403, "urn:memstream:problem:forbidden")
     await talk.windows.project([known(phase="forgotten")])
@@ -108,7 +108,7 @@ class LateWindows(FakeWindows):
 
 
 @pytest.mark.parametrize(("wait_s", "status"), [(0.0, 409), (5.0, 202)])
-async def test_acting_on_a_new_conversation_waits_for_its_window(wait_s: float, status: int):
+async def test_a_window_action_on_a_new_conversation_waits_for_its_window(wait_s: float, status: int):
     archive = FakeArchive()
     archive.say("talk", ("user", "Hi."), **ADA)
     api = Api(conversations=Conversations(LateWindows(), archive, POLICIES), window_wait_s=wait_s)
@@ -116,13 +116,13 @@ async def test_acting_on_a_new_conversation_waits_for_its_window(wait_s: float, 
     assert (answer.status_code, len(api.published.on(topics.WINDOW_CONTROL))) == (status, int(status == 202))
 
 
-async def test_what_kafka_does_not_confirm_is_to_be_tried_again(talk: Api):
+async def test_a_window_action_returns_503_with_retry_after_if_publishing_fails(talk: Api):
     talk.published.failures.append(Retryable("no broker"))
     refused = await talk.client(write="app/*").post(f"{OURS}/flush")
     assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
 
 
-async def test_kafka_that_does_not_answer_is_not_waited_for(talk: Api):
+async def test_a_window_action_returns_503_if_kafka_does_not_acknowledge_in_time(talk: Api):
     async def never(records: object) -> None:
         await asyncio.Event().wait()
 
@@ -131,7 +131,7 @@ async def test_kafka_that_does_not_answer_is_not_waited_for(talk: Api):
     assert (refused.status_code, "did not confirm clear within 0.1 s" in refused.json()["detail"]) == (503, True)
 
 
-async def test_a_message_that_was_sent_is_marked(talk: Api):
+async def test_marking_a_message_publishes_a_mark_event(talk: Api):
     client = talk.client(write="app/*")
     asked = {"message_id": "talk-5", "importance": "pinned"}
     answer = await client.post(f"{OURS}/mark", json=asked)
@@ -141,7 +141,7 @@ async def test_a_message_that_was_sent_is_marked(talk: Api):
     assert (event.kind, event.message_id, event.importance, record.partition) == ("mark", "talk-5", "pinned", 3)
 
 
-async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
+async def test_a_mark_that_cannot_take_effect_is_rejected_with_the_reason(talk: Api):
     client = talk.client(write="app/*")
 
     async def refused(importance: str, message_id: str) -> tuple[int, str]:
@@ -164,7 +164,7 @@ async def test_a_mark_that_cannot_hold_is_refused_with_the_reason(talk: Api):
     assert forbidden.status_code == 403
 
 
-async def test_marks_are_told_with_messages_and_hold_in_the_context(talk: Api):
+async def test_marks_are_returned_with_messages_and_determine_importance_in_the_context(talk: Api):
     marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"}, ratings={"talk-6": 1})
     await talk.windows.project([replace(known(adjustments=marks), revision=2)])
     client = talk.client(read="app/*")
@@ -190,7 +190,7 @@ ADJUSTABLE = Policy(
 )
 
 
-async def test_settings_are_chosen_for_a_conversation_within_what_its_policy_allows():
+async def test_conversation_settings_must_stay_within_the_bounds_of_the_policy():
     windows = FakeWindows()
     talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
     await windows.project([known()])
@@ -210,7 +210,7 @@ async def test_settings_are_chosen_for_a_conversation_within_what_its_policy_all
     assert (await talk.client(read="app/*").put(f"{OURS}/settings", json={})).status_code == 403
 
 
-async def test_what_holds_for_a_conversation_is_told_beside_what_was_chosen():
+async def test_effective_settings_are_returned_beside_the_chosen_ones():
     windows = FakeWindows()
     talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
     chosen = Adjustments(settings=WindowChoice(max_messages=30, min_recent=3))

@@ -52,7 +52,7 @@ async def steps_of(curation: Curation, number: int, **settings: Any) -> list[Imp
         return [step async for step in steps]
 
 
-async def test_it_goes_on_until_the_last_command_is_carried_out() -> None:
+async def test_import_progress_is_reported_until_the_curator_has_processed_the_last_command() -> None:
     *steps, report = await steps_of(Curation(per_look=4), 35)
     assert isinstance(report, ImportReport)
     told = [(step.accepted, step.carried_out) for step in steps if isinstance(step, ImportProgress)]
@@ -62,7 +62,7 @@ async def test_it_goes_on_until_the_last_command_is_carried_out() -> None:
     assert {done for _, done in told} <= {0, 10, 20, 30, 35}
 
 
-async def test_it_ends_with_the_report_where_nothing_is_carried_out_any_more() -> None:
+async def test_an_import_ends_with_its_report_after_the_curator_makes_no_progress_for_the_stall_timeout() -> None:
     begun = asyncio.get_running_loop().time()
     *steps, report = await steps_of(Curation(per_look=0), 20, stall_timeout_s=30.0)
     assert isinstance(report, ImportReport) and report.accepted == 20
@@ -70,7 +70,7 @@ async def test_it_ends_with_the_report_where_nothing_is_carried_out_any_more() -
     assert 30 <= asyncio.get_running_loop().time() - begun < 40
 
 
-async def test_it_ends_when_nobody_listens_once_all_lines_are_in() -> None:
+async def test_import_progress_stops_after_the_last_line_is_sent_if_the_client_disconnected() -> None:
     async def gone() -> bool:
         return True
 
@@ -80,7 +80,7 @@ async def test_it_ends_when_nobody_listens_once_all_lines_are_in() -> None:
     assert not isinstance(steps[-1], ImportReport)
 
 
-async def test_what_is_not_sent_when_it_is_closed_is_not_sent_any_more() -> None:
+async def test_closing_the_import_progress_stream_stops_sending_commands() -> None:
     curation = Curation(per_look=4)
     async with aclosing(progress_steps(curation.run(), lines(100), curation.settled)) as steps:
         await anext(steps)
