@@ -66,11 +66,12 @@ class Wishes(Struct, frozen=True):
 
 
 def wishes_of(request: ExtractionRequest) -> Wishes:
-    """The wishes of a slice. Leaves out those in role play, and those taken back as a joke."""
+    """The wishes of a slice. Leaves out those in role play, and those taken back as a joke; not those behind a hypothesis, which
+    hides no statement either where a classifier reads."""
     parsed = [wishes_in(message) for message in request.messages]
     if not any(each.wishes for each in parsed):
         return Wishes()
-    own = set(own_statements(request.messages, request.overlap))
+    own = set(own_statements(request.messages, request.overlap, with_hypotheses=False))
     by_message = {
         message.message_id: found
         for number, (message, found) in enumerate(zip(request.messages, parsed, strict=True), start=1)

@@ -2,10 +2,13 @@
 
 from typing import Final
 
+from msgspec import structs
+
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.languages import language_of
 from agents.models.offline.rules.standing_classifier import MEMORY, scores
 from agents.models.offline.rules.standing_instructions import has_limit, names_state
+from agents.models.offline.rules.standing_wording import without_remark
 from agents.profile import lexicon
 from schemas.memories.memories import Memory
 from schemas.profile.profiles import Part
@@ -27,7 +30,8 @@ def part_of(memory: Memory) -> Part | None:
     if is_injection(memory.text):
         return None
     labels = {label.casefold() for label in (*memory.tags, memory.kind, *memory.kinds)}
-    part = part_by_text(memory, labels) or part_by_labels(memory, labels)
+    alone = structs.replace(memory, text=without_remark(memory.text))
+    part = part_by_text(alone, labels) or part_by_labels(memory, labels)
     return part or ("pinned" if memory.pinned else None)
 
 

@@ -19,6 +19,7 @@ class Relation(NamedTuple):
     same: float
 
 
+LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the models of this folder read
 HOLDS: Final = Relation(ends=0.0, holds=1.0, same=0.0)
 
 

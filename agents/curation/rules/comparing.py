@@ -8,17 +8,15 @@ from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.sources import said_later
 from agents.models.offline.rules.languages import language_of
+from agents.models.offline.rules.standing_wording import wording
 from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
-from sinks.classification.port import Pair, Relation
+from sinks.classification.port import LANGUAGES, Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 ENDS: Final = 0.8  # least probability at which a memory ends
-LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the model was trained with
-QUOTED: Final = re.compile(r'^User said: "([^"]+)"')
-QUOTED_ELSEWHERE: Final = re.compile(r'^(?:Der Nutzer sagte|L\'utilisateur a dit|El usuario dijo) ?: "([^"]+)"')
 # "Room 3 is ...": what a statement begins with if its subject has a number.
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
 REASON: Final = "the candidate replaces it"
@@ -56,12 +54,14 @@ def names_others(candidate: Candidate) -> bool:
 
 def pair_of(earlier: str, later: str) -> Pair:
     """The pair as the model is asked about it."""
-    return Pair(*(QUOTED_ELSEWHERE.sub(r"\1", QUOTED.sub(unquoted, text)) for text in (earlier, later)))
+    return Pair(unquoted(earlier), unquoted(later))
 
 
-def unquoted(found: re.Match[str]) -> str:
-    """What is quoted, as the model knows statements: "User sold the van" for `User said: "Sold the van".`"""
-    return f"User {found[1][:1].lower()}{found[1][1:]}"
+def unquoted(text: str) -> str:
+    """The text with what was said in place of a quotation of it."""
+    found = (wording(language).quotation.match(text) for language in LANGUAGES)
+    quotation = next((each for each in found if each is not None), None)
+    return text if quotation is None else quotation[1] + text[quotation.end() :]
 
 
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
@@ -89,5 +89,5 @@ def numbers_tell_apart(text: str, other: str) -> bool:
 
 def is_compared(of: Memory | Candidate) -> bool:
     """By the declared language, otherwise by what the words tell."""
-    is_declared = of.language is not None and of.language != UNDETERMINED
-    return (primary(of.language or "") if is_declared else language_of(of.text)) in LANGUAGES
+    declared = of.language if of.language != UNDETERMINED else None
+    return (primary(declared) if declared else language_of(of.text)) in LANGUAGES

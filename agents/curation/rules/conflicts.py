@@ -16,6 +16,7 @@ from agents.curation.rules.replacements import done_by_another
 from agents.curation.rules.stated_changes import change_told
 from agents.curation.rules.statement import Statement, statement
 from agents.curation.rules.transitions import has_run_its_course
+from agents.models.offline.rules.standing_wording import remark_of
 
 A_TIME = r"(?:\d|noon|midnight|dark|work|school|lunch|dinner|breakfast|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)"
 REASON = re.compile(
@@ -27,7 +28,10 @@ MAIN = ("it is denied", "another number or time")
 
 
 def conflict(candidate: str, memory: str) -> str | None:
-    """Why the memory no longer holds once the candidate does, in a few words; None if the rules find no contradiction."""
+    """Why the memory no longer holds once the candidate does, in a few words; None if the rules find no contradiction, or if
+    what their pronouns are about differs."""
+    if remark_of(candidate) != remark_of(memory):
+        return None
     return next(
         (why for said in (candidate, *clauses(candidate)) if (why := conflict_of(said, memory)) is not None), None
     )

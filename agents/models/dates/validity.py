@@ -151,7 +151,7 @@ def nearest_year(month: int, today: date) -> int:
 def alone(language: str) -> re.Pattern[str]:
     months = MONTHS[language].replace(" ", "|")
     return re.compile(
-        rf"\b(?P<time>(?P<month>{months})(?:,? (?:de )?(?P<year>\d{{4}}))?"
+        rf"\b(?P<time>(?P<month>{months})(?:,? (?:de )?(?P<year>(?:19|20)\d\d))?"
         rf"|(?<=[a-zäöüéàí] )(?P<year_alone>(?:19|20)\d{{2}}))(?![\d.,:]*\d)(?! ?(?:%|€|\$|euros?|people|\d))",
         re.IGNORECASE,
     )

@@ -128,9 +128,9 @@ LAST = frozenset(LAST_WORDS.split())
 PHRASES = {
     "en": (
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:the )?(?P<day>\d{1,2})(?:st|nd"
-        r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>\d{4}))?",
+        r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{month}) "
-        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>\d{4}))?",
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>the day after tomorrow|today|tonight|this morning|this afternoon|this evening|tomorrow|tmrw|tmr"
         r"|yesterday|last night)(?!'s)",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:this )?(?P<which>next|this|last|coming|past) )?"
@@ -138,7 +138,7 @@ PHRASES = {
         r"(?P<which>next|this|last|coming|past) (?P<weekday>{short_weekday})\.?",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{short_month})\.? (?P<day>\d{1,2})(?:st|nd|rd"
         r"|th)?"
-        r"(?:,? (?P<year>\d{4}))?",
+        r"(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?P<ahead>in) (?:the next )?(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?)(?! or)",
         r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ago>ago)",
         r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ahead>from now)",
@@ -151,7 +151,7 @@ PHRASES = {
     ),
     "de": (
         r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
-        r"(?P<year>\d{4}))?",
+        r"(?P<year>(?:19|20)\d\d))?",
         r"(?P<away>übermorgen|heute (?:abend|morgen|früh|nacht)|heute|morgen|gestern|letzte nacht)",
         r"(?:(?P<lead>am|bis|ab|seit) )?(?:(?P<which>nächsten|kommenden|diesen|letzten) )?"
         r"(?P<weekday>{weekday})",
@@ -163,7 +163,7 @@ PHRASES = {
     ),
     "fr": (
         r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?P<day>\d{1,2})(?:er)? "
-        r"(?P<month>{month})(?: (?P<year>\d{4}))?",
+        r"(?P<month>{month})(?: (?P<year>(?:19|20)\d\d))?",
         r"(?P<away>après-demain|aujourd'hui|ce soir|demain|hier)",
         r"(?:(?P<lead>le|avant|dès) )?(?P<weekday>{weekday}) (?P<which>prochain|dernier)",
         r"(?P<ahead>dans) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
@@ -172,7 +172,7 @@ PHRASES = {
     ),
     "es": (
         r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
-        r"(?P<year>\d{4}))?",
+        r"(?P<year>(?:19|20)\d\d))?",
         r"(?P<away>pasado mañana|esta noche|hoy|(?<!la )(?<!por la )mañana|ayer)",
         r"(?:(?P<lead>el) )?(?P<which>próximo) (?P<weekday>{weekday})",
         r"(?:(?P<lead>el) )?(?P<weekday>{weekday}) (?P<which>que viene|pasado)",

@@ -4,8 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, zip_longest
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from agents.models.dates.dates import local
-from agents.models.offline.rules.classified_statements import ALONE, Least, continued
+from agents.models.offline.rules.classified_statements import (
+    ALONE,
+    Least,
+    as_context,
+    continued,
+    statement_in_context,
+)
 from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.rule import LanguageRules
@@ -34,10 +42,9 @@ class ReadMessage(NamedTuple):
 
 def read(message: SliceMessage) -> ReadMessage:
     """Leaves out what the message asks to forget, and messages that address a model."""
-    said = beginning(wishes_in(message).rest) if message.role == "user" else ""
-    if not said or is_injection(said):
+    content = beginning(wishes_in(message).rest) if message.role == "user" else ""
+    if not content or is_injection(content):
         return ReadMessage(message)
-    content = own_part(said)
     rules = language_rules(content, message.language)
     if rules is None:
         return ReadMessage(message)
@@ -45,6 +52,13 @@ def read(message: SliceMessage) -> ReadMessage:
     is_whole = content == message.content
     placed = [(now, is_whole and before is not None) for before, now in pairwise(marked) if now is not None]
     return ReadMessage(message, rules, tuple(text for text, _ in placed), tuple(follows for _, follows in placed))
+
+
+def without_frames(of: ReadMessage) -> ReadMessage:
+    """The message without what is made up, supposed or to be worked on, as far as rules recognise it. A classifier tells such
+    sentences itself, and better."""
+    own = own_part(of.message.content) if of.rules is not None else of.message.content
+    return of if own == of.message.content else read(structs.replace(of.message, content=own))
 
 
 def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
@@ -56,22 +70,29 @@ def findings_in(
     read_message: ReadMessage, feelings: bool = False, scores: Scores = (), least: Least = ALONE
 ) -> Iterator[tuple[str, Finding]]:
     """The statements of a user's message about its speaker, with their language. `scores` has what its sentences were
-    classified as, in their order, and `least` from which probability on they state something."""
-    message, rules, sentences, follows = read_message
+    classified as, in their order, and `least` from which probability on they state something; the rules alone read the
+    others."""
+    own = without_frames(read_message)
+    message, rules, sentences, follows = read_message if scores else own
     if rules is None:
         return
     said_at = local(message.timestamp, message.time_zone)
-    before: list[Finding] = []
+    pending: list[Finding] = []
+    before = ""
     for sentence, is_next, scored in zip_longest(sentences, follows, scores[: len(sentences)]):
-        found = list(apply_rules(rules, sentence, said_at, feelings, scored, least))
-        if scored is not None and is_next and before and not found:
-            longer = continued(rules, before[-1], sentence, scored, said_at, least)
+        is_read = scored is not None or sentence in own.sentences
+        found = list(apply_rules(rules, sentence, said_at, feelings, scored, least)) if is_read else []
+        if scored is not None and not found and is_next:
+            longer = continued(rules, pending[-1], sentence, scored, said_at, least) if pending else None
             if longer is not None:
-                before[-1] = longer
+                pending[-1] = longer
                 continue
-        yield from ((rules.code, each) for each in before)
-        before = found
-    yield from ((rules.code, each) for each in before)
+            told = statement_in_context(rules, sentence, said_at, feelings, scored, least, before)
+            found = [told] if told is not None else []
+        yield from ((rules.code, each) for each in pending)
+        pending = found
+        before = as_context(rules, sentence, feelings, scored) if scored is not None else ""
+    yield from ((rules.code, each) for each in pending)
 
 
 async def scores_of(

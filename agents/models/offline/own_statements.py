@@ -11,9 +11,10 @@ FRAME_TIMEOUT: Final = timedelta(minutes=30)  # without a message of the person 
 
 
 class RolePlay:
-    """The open frame of one person (a role play or a story), if any."""
+    """The open frame of one person (a role play, a story or a hypothesis), if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_hypotheses: bool) -> None:
+        self._with_hypotheses = with_hypotheses
         self._in_frame_at: datetime | None = None
         self.latest: int | None = None  # the number of the previous message, which the next one may take back
 
@@ -22,18 +23,23 @@ class RolePlay:
         content = message.content
         if self._in_frame_at is not None and message.timestamp - self._in_frame_at < FRAME_TIMEOUT:
             content = after_frame(content) or ""
-        self._in_frame_at = message.timestamp if not content or is_role(content) else None
+        self._in_frame_at = (
+            message.timestamp if not content or is_role(content, with_hypotheses=self._with_hypotheses) else None
+        )
         return content
 
 
-def own_statements(messages: Sequence[SliceMessage], before: Sequence[SliceMessage] = ()) -> dict[int, str]:
-    """The user's own words by message number. A message `before` the slice may have opened a frame."""
+def own_statements(
+    messages: Sequence[SliceMessage], before: Sequence[SliceMessage] = (), *, with_hypotheses: bool = True
+) -> dict[int, str]:
+    """The user's own words by message number. A message `before` the slice may have opened a frame. A classifier of sentences
+    tells which messages continue a hypothesis itself: then `with_hypotheses` is false."""
     role_plays: dict[str | None, RolePlay] = {}
     own: dict[int, str] = {}
     for number, message in enumerate((*before, *messages), 1 - len(before)):
         if message.role != "user":
             continue
-        role_play = role_plays.setdefault(message.user_id, RolePlay())
+        role_play = role_plays.setdefault(message.user_id, RolePlay(with_hypotheses=with_hypotheses))
         if is_taken_back(message.content):
             own.pop(role_play.latest or 0, None)
         own[number] = role_play.own(message)

@@ -50,7 +50,7 @@ from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
-MODEL = "rules-2"
+MODEL = "rules-3"
 # Memories compared in pairs, which blocks the event loop for 0.1 s; 200 would take one second.
 MAX_COMPARED = 60
 # Added for a message that its sender marked important.
@@ -76,14 +76,10 @@ class OfflineProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
-        own_words = own_statements(request.messages, request.overlap)
-        spoken = language_of(" ".join(each.content for each in request.messages))
-        numbered = {
-            number: read(structs.replace(each, content=own_words[number], language=each.language or spoken))
-            for number, each in enumerate(request.messages, start=1)
-            if number in own_words
-        }
+        numbered = own_messages(request, with_hypotheses=self._classifier is None)
         scores = await self._scores(numbered, request)
+        if self._classifier is not None and not scores:
+            numbered = own_messages(request, with_hypotheses=True)
         least = AMONG_PEOPLE if len({each.user_id for each in request.messages if each.role == "user"}) > 1 else ALONE
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
@@ -181,6 +177,17 @@ def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory
             said_at = local(message.timestamp, message.time_zone)
             found = (each for sentence in own_sentences(message) for each in impersonal_findings(sentence, said_at))
             yield from (draft(number, language, message, finding, known, DEFAULT_POLICY) for language, finding in found)
+
+
+def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[int, ReadMessage]:
+    """By number the user's messages that have words of their own, as they are read."""
+    own_words = own_statements(request.messages, request.overlap, with_hypotheses=with_hypotheses)
+    spoken = language_of(" ".join(each.content for each in request.messages))
+    return {
+        number: read(structs.replace(each, content=own_words[number], language=each.language or spoken))
+        for number, each in enumerate(request.messages, start=1)
+        if number in own_words
+    }
 
 
 def own_memories(

@@ -17,8 +17,8 @@ SENTENCES: Final[dict[Reason, str]] = {
     "completed_task": "It belonged to a completed task.",
     "oldest": "It was the oldest that could leave.",
     "least_important": "It was the least important that could leave.",
-    "last_resort": "It would have stayed, had anything else been left to remove.",
-    "repeated": "It is a system prompt that came again, or one of very many.",
+    "last_resort": "It was removed only because nothing else was left to remove.",
+    "repeated": "It is a system prompt that was sent again, or there were too many system prompts.",
     "cleared": "The conversation was cleared by hand.",
 }
 STAYED: Final[frozenset[Reason]] = frozenset(

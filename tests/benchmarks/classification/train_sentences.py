@@ -1,7 +1,8 @@
 """`make train-sentences`: trains what classifies the sentences of a message, writes its graph, and tells how well it does on
 messages that it has not seen. The last line is one JSON object.
 
-Trained are the last four layers of multilingual-e5-small and a head, with all messages but the held-out ones.
+Trained are the last four layers of multilingual-e5-small and a head, with all messages but the held-out ones. With `--further`
+the model that is there learns on: the messages of the named files, and a share of the other sentences.
 """
 
 import argparse
@@ -28,15 +29,24 @@ from tests.benchmarks.classification.messages import (
     of_standing,
 )
 from tests.benchmarks.classification.multilingual_model import PackedModel, multilingual, write_base
-from tests.benchmarks.classification.training import Example, by_threshold, trained
+from tests.benchmarks.classification.training import Example, by_threshold, packaged, trained
 
 EPOCHS: Final = 3
+EPOCHS_FURTHER: Final = 2
+SHARE_FURTHER: Final = 0.3  # of the sentences that the model has learnt
 WEIGHTS: Final = {"standing": 0.7, "public": 0.5}  # of a sentence that was labelled for something else, or by rules
 THRESHOLDS: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 
 
 def examples(labelled: Sequence[Labelled]) -> list[Example]:
     return [Example(*each.sentence, each.classes, WEIGHTS.get(each.source, 1.0)) for each in labelled]
+
+
+def with_share_of_others(learnt: Sequence[Labelled], files: Sequence[str], chance: random.Random) -> list[Labelled]:
+    """The sentences of the files, and a share of the others, so that the model does not forget them."""
+    others = [each for each in learnt if each.source not in files]
+    new = [each for each in learnt if each.source in files]
+    return [*new, *chance.sample(others, int(len(others) * SHARE_FURTHER))]
 
 
 async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
@@ -59,6 +69,13 @@ async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="train-sentences", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--further",
+        nargs="+",
+        metavar="FILE",
+        default=(),
+        help="learn on from the model that is there: these labelled files",
+    )
     parser.add_argument("--only-measure", action="store_true", help="leave the model as it is")
     options = parser.parse_args(argv)
     own, standing = list(of_messages()), list(of_standing())
@@ -69,9 +86,13 @@ def main(argv: list[str]) -> int:
     learnt = [each for each in (*own, *standing, *public) if not each.is_held_out]
     if not options.only_measure:
         packed = PackedModel()
-        base = write_base(packed)
-        layers, head = trained(multilingual(packed), examples(learnt), len(CLASSES), EPOCHS, options.seed)
-        write(GRAPH, base, layers, head, hash_of_files())
+        base, stored = multilingual(packed), write_base(packed)
+        start, epochs, chosen = None, EPOCHS, learnt
+        if options.further:
+            start, epochs = packaged(GRAPH, base), EPOCHS_FURTHER
+            chosen = with_share_of_others(learnt, options.further, random.Random(options.seed))
+        layers, head = trained(base, examples(chosen), len(CLASSES), epochs, options.seed, start)
+        write(GRAPH, stored, layers, head, hash_of_files())
     unseen = [each for each in own if each.is_held_out]
     parts = {
         "english": [each for each in unseen if each.language == "en"],

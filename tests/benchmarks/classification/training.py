@@ -10,21 +10,27 @@ from typing import Any, Final, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import onnx
 import optax
 from numpy.typing import NDArray
+from onnx import numpy_helper
 
 from sinks.classification.cross_encoder import pair_tokenizer, without_stops
-from sinks.classification.graph import Layer
+from sinks.classification.graph import BIASES, DENSE, Layer
 from tests.benchmarks.classification import cross_encoder
 from tests.benchmarks.classification.cross_encoder import Base
 
 BATCH: Final = 32
 RATE: Final = 1e-4
 RATE_OF_HEAD: Final = 1e-3
+RATE_FURTHER: Final = 0.5  # of both, where a trained model learns on
 DROPOUT: Final = 0.1
 SMOOTHING: Final = 0.05
 LENGTH_STEP: Final = 8  # tokens: batches have few lengths, so that few programs are compiled
 FAR: Final = -1e9
+
+
+Trained = tuple[list[Layer], Layer]
 
 
 class Example(NamedTuple):
@@ -88,14 +94,13 @@ class Batches:
 class Training:
     """The trained part, and the parts that stay as packaged."""
 
-    def __init__(self, base: Base, classes: int, steps: int, seed: int) -> None:
+    def __init__(self, base: Base, classes: int, steps: int, seed: int, start: Trained | None) -> None:
         embeddings, layers = jax.tree.map(jnp.asarray, (base.embeddings, list(base.layers)))
         self._key = jax.random.PRNGKey(seed)
-        self.state: Any = {
-            "layers": list(base.layers[base.frozen :]),
-            "head": cross_encoder.new_head(self._key, classes),
-        }
-        course = optax.warmup_cosine_decay_schedule(0.0, 1.0, steps // 10, steps, 0.02)
+        trained, head = start or (layers[base.frozen :], cross_encoder.new_head(self._key, classes))
+        self.state: Any = jax.tree.map(jnp.asarray, {"layers": list(trained), "head": dict(head)})
+        most = 1.0 if start is None else RATE_FURTHER
+        course = optax.warmup_cosine_decay_schedule(0.0, most, steps // 10, steps, 0.02 * most)
         labels = jax.tree.map(lambda _: "layers", self.state) | {"head": dict.fromkeys(self.state["head"], "head")}
         self._optimiser = optax.chain(
             optax.clip_by_global_norm(1.0),
@@ -146,11 +151,29 @@ def by_threshold(wanted: NDArray[np.bool_], probability: NDArray[Any], threshold
     return told
 
 
-def trained(base: Base, examples: Sequence[Example], classes: int, epochs: int, seed: int) -> tuple[list[Layer], Layer]:
-    """The last layers and the head. The same examples and seed give the same weights on one machine."""
+def packaged(graph: Path, base: Base) -> Trained:
+    """The trained layers and the head of a graph that was written."""
+    stored = {
+        each.name: numpy_helper.to_array(each)
+        for each in onnx.load(graph, load_external_data=False).graph.initializer
+        if not each.external_data
+    }
+    layers: list[Layer] = [
+        {part: stored[f"layer.{number}.{part}_q"] * stored[f"layer.{number}.{part}_scale"] for part in DENSE}
+        | {part: stored[f"inner.encoder.layer.{number}.{name}"] for part, name in BIASES.items()}
+        for number in range(base.frozen, len(base.layers))
+    ]
+    return layers, {"weight": stored["head"], "bias": stored["head_bias"]}
+
+
+def trained(
+    base: Base, examples: Sequence[Example], classes: int, epochs: int, seed: int, start: Trained | None = None
+) -> Trained:
+    """The last layers and the head, which begin as those of `start`. The same examples and seed give the same weights on one
+    machine."""
     chance = random.Random(seed)
     batches = Batches(base.tokenizer, examples, classes)
-    training = Training(base, classes, epochs * -(-len(examples) // BATCH), seed)
+    training = Training(base, classes, epochs * -(-len(examples) // BATCH), seed, start)
     for epoch in range(epochs):
         began = time.monotonic()
         losses = [training.step(batch) for batch in batches.shuffled(chance)]

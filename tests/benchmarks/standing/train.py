@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.models.offline.own_statements import own_statements
-from agents.models.offline.rules import standing_instructions
 from agents.models.offline.rules.framing import is_unreal, own_part
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import LEADING, plainly
 from agents.models.offline.rules.standing_classifier import DIMENSION, FILE, MEMORY, Model, features, indices
 from agents.models.offline.rules.standing_findings import labels, read
 from agents.models.offline.rules.standing_instruction_classes import TABLE
+from agents.models.offline.rules.standing_wording import SUBJECTS
 from agents.models.offline.statements import LANGUAGE_RULES, language_rules, safe_sentences
 from tests.benchmarks.offline_sets import UNDATED, held_out, present
 from tests.benchmarks.standing.sentences import Sentence, files, sentences
@@ -109,7 +109,7 @@ def own_rows(each: Sentence) -> Iterator[Row]:
     plain, found = understood(tongue, each.text)
     yield row(plain, each.language, found, each.place, 1.0, each.topic)
     reworded = tongue.reword(plain)
-    if reworded.startswith(standing_instructions.SUBJECTS):
+    if reworded.startswith(SUBJECTS):
         yield row(reworded, each.language, MEMORY, each.place, 1.0, each.topic)
 
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from msgspec import structs
 
-from agents.models.offline import own_statements, provider, statements
+from agents.models.offline import findings, own_statements, provider, statements
 from agents.models.offline.rules import rule_engine, standing_findings, standing_instructions
 from agents.models.offline.rules.english_plans import PLANS
 from agents.models.offline.rules.english_preferences import PREFERENCES
@@ -64,28 +64,38 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
         ("standing_instruction*", "standing_classifier.py", "spelling.py"),
         lambda: (
             patch.object(standing_findings, "standing_instruction", lambda *_: None),
-            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found: found),
+            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found, _scores: found),
         ),
     ),
     "limits and wishes: classifier": (
         ("standing_classifier.py",),
         lambda: (
-            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found: found),
+            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found, _scores: found),
             patch.object(classification, "part_by_classifier", lambda _: None),
         ),
     ),
-    "slips of spelling": (("spelling.py",), lambda: (patch.object(rule_engine, "spelled", same),)),
+    "slips of spelling": (("spelling.py",), lambda: (patch.object(rule_engine, "spelled", lambda text, _code: text),)),
     "frames": (
         ("fram*",),
         lambda: (
-            patch.object(provider, "own_part", same),
-            patch.object(own_statements, "is_role", lambda _: False),
+            patch.object(findings, "own_part", same),
+            patch.object(own_statements, "is_role", lambda _, **__: False),
             patch.object(standing_findings, "is_unreal", lambda _: False),
             patch.object(standing_findings, "is_hearsay", lambda _: False),
         ),
     ),
-    "corrections by a bare value": (("../amending.py",), lambda: (patch.object(provider, "amended", nothing),)),
-    "what tools and assistants state": (("matter.py",), lambda: (patch.object(provider, "matter", nothing),)),
+    "all rules for statements": (
+        ("english*", "german*", "french*", "spanish*", "rule.py", "standing_instruction*"),
+        lambda: (patch.object(standing_findings, "read", nothing),),
+    ),
+    "corrections by a bare value": (
+        ("../corrections.py",),
+        lambda: (patch.object(provider, "with_corrections", nothing),),
+    ),
+    "what tools and assistants state": (
+        ("impersonal_statements.py",),
+        lambda: (patch.object(provider, "impersonal_drafts", nothing),),
+    ),
 }
 
 

@@ -79,15 +79,18 @@ async def asking(provider: str, on: Stage) -> AsyncIterator[ProviderOf]:
 
 
 def told(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, Any]:
-    """The figures of a half, in all and by kind."""
+    """The figures of a half, in all, by kind and by language."""
     of_half = [(scenario, measured) for scenario, measured in found if scenario.half == half]
     by_kind: dict[str, Counter[str]] = {}
+    by_language: dict[str, Counter[str]] = {}
     for scenario, measured in of_half:
         by_kind.setdefault(scenario.kind, Counter()).update(measured.counts)
+        by_language.setdefault(scenario.lang, Counter()).update(measured.counts)
     return {
         "scenarios": len(of_half),
         **figures(sum(by_kind.values(), Counter())),
         "by_kind": {kind: figures(counts) for kind, counts in sorted(by_kind.items())},
+        "by_language": {language: figures(counts) for language, counts in sorted(by_language.items())},
     }
 
 
@@ -124,6 +127,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--half", choices=HALVES, help="both unless told otherwise")
     parser.add_argument("--kind", action="append", default=[], help="only scenarios of these kinds")
+    parser.add_argument("--ids", default="", help="only scenarios whose id begins so")
     parser.add_argument("--figure", action="append", default=[], help="show only failures of these figures")
     return parser.parse_args(argv)
 
@@ -131,7 +135,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     options = arguments(argv)
     halves: Sequence[Half] = HALVES if options.half is None else (options.half,)
-    chosen = scenarios(options.kind, halves)
+    chosen = tuple(each for each in scenarios(options.kind, halves) if each.id.startswith(options.ids))
     if options.provider in ORACLES:
         chosen = tuple(each for each in chosen if each.oracle)
     found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve, compare=options.compare))

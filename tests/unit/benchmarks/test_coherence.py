@@ -11,7 +11,7 @@ TURNS = exchanges(40, tokens=50)
 
 @pytest.mark.parametrize("share", [0.5, 0.25])
 @pytest.mark.parametrize("name", WAYS)
-def test_a_way_keeps_no_more_than_its_share_of_a_conversation_and_the_last_messages(name, share):
+def test_each_compared_strategy_keeps_the_last_messages_and_stays_within_its_token_share(name, share):
     for way in WAYS[name]:
         kept = way(TURNS, share)
         assert 0 < kept.tokens <= share * used_tokens(TURNS)

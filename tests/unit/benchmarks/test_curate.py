@@ -11,7 +11,7 @@ def test_statements_do_not_repeat_within_a_run() -> None:
     assert len(set(said)) == len(said)
 
 
-def test_half_of_the_candidates_are_new_a_quarter_stored_and_a_quarter_said_otherwise() -> None:
+def test_candidates_are_half_new_a_quarter_stored_and_a_quarter_paraphrased() -> None:
     stored = [memory(number, text, 2) for number, text in zip(range(15_000), sentences(1), strict=False)]
     arrivals = Arrivals(stored, 2)
     for _ in range(2):

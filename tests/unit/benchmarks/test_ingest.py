@@ -37,7 +37,7 @@ def test_a_run_that_is_too_short_has_no_best_stretch():
 
 
 @pytest.mark.skipif(not PINS or len(os.sched_getaffinity(0)) < 2, reason="takes Linux, and two CPUs to choose from")
-def test_a_process_and_what_it_starts_keep_to_as_many_cpus_as_they_are_given():
+def test_a_process_and_its_children_run_on_no_more_cpus_than_given():
     child = "import os; print(len(os.sched_getaffinity(0)))"
     parent = f"""import subprocess, sys
 from tests.benchmarks.machine import machine, use_cpus
@@ -49,7 +49,7 @@ subprocess.run([sys.executable, "-c", {child!r}], check=True)
     assert ran.stdout.split() == ["1", "1"]
 
 
-def test_the_time_of_counting_is_taken_where_the_window_agent_counts():
+def test_token_counting_is_timed_by_overriding_an_existing_method_of_the_window_agent():
     """A run waits for that figure: under a name that the agent does not call, it would wait for ever."""
     assert "counted_messages" in vars(TimedAgent) and callable(WindowAgent.counted_messages)
     agent = object.__new__(TimedAgent)

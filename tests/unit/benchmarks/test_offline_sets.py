@@ -21,19 +21,19 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_file_that_is_not_the_one_that_was_measured_is_refused(task: Path) -> None:
+def test_a_dataset_file_with_a_different_checksum_is_rejected(task: Path) -> None:
     with pytest.raises(ValueError, match=r"mt_bench_question\.jsonl is not the file that was measured"):
         list(instructions())
 
 
-def test_the_file_that_was_measured_is_read(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_file_with_the_recorded_checksum_is_read(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = sha256(task.read_bytes()).hexdigest()
     monkeypatch.setitem(CHECKSUMS, "/".join(INSTRUCTIONS), digest)
     (talk,) = instructions()
     assert [said.content for said in talk.messages] == ["Compose a travel post.", "Rewrite it."]
 
 
-def test_a_set_whose_file_is_not_there_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_whose_file_is_missing_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(public_data.VARIABLE, str(tmp_path))
     assert file_of(*INSTRUCTIONS) is None
     assert offline_sets.present() == []

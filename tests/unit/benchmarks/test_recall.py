@@ -14,11 +14,11 @@ EITHER = Question("n", "?", (frozenset("a"), frozenset(("b", "c"))))
 @pytest.mark.parametrize(
     "found, place", [("a", 1), ("xa", 2), ("bc", 1), ("cxb", 2), ("b", float("inf")), ("", float("inf"))]
 )
-def test_an_answer_ranks_where_it_is_complete(found: str, place: float) -> None:
+def test_an_answer_ranks_at_the_position_where_it_is_complete(found: str, place: float) -> None:
     assert rank(EITHER, list(found)) == place
 
 
-def test_precision_is_the_share_of_what_was_found_that_answers() -> None:
+def test_precision_is_the_share_of_hits_that_answer_the_question() -> None:
     hits = [Hit(score=1.0, memory=a_memory(memory_id=name)) for name in "abxy"]
     assert precision(EITHER, hits) == 0.5
     assert precision(EITHER, []) == 0.0
@@ -28,7 +28,7 @@ def context(relevant: str = "", pinned: str = "", questions: str = "") -> Contex
     return Context(pinned=list(pinned), relevant=list(relevant), questions=list(questions), took_ms=1.0)
 
 
-def test_a_case_fails_for_what_is_missing_and_for_what_should_not_be_there() -> None:
+def test_a_case_fails_for_missing_unexpected_and_forbidden_results() -> None:
     expect = {
         "relevantBeliefs": {"shouldOnlyInclude": ["a", "b"], "mustExclude": ["z"]},
         "pinnedFacts": {"mustInclude": ["p"]},
@@ -44,7 +44,7 @@ def test_a_case_fails_for_what_is_missing_and_for_what_should_not_be_there() -> 
     ]
 
 
-def test_a_pass_is_active_only_when_something_right_was_to_be_found() -> None:
+def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_found() -> None:
     wanted = {"relevantBeliefs": {"shouldOnlyInclude": ["a"]}}
     nothing = {"relevantBeliefs": {"shouldOnlyInclude": []}}
     told = summary(
@@ -59,7 +59,7 @@ def test_a_pass_is_active_only_when_something_right_was_to_be_found() -> None:
     assert (told["mean_precision"], told["mean_recall"]) == (0.75, 1.0)
 
 
-def test_the_written_questions_are_about_the_written_memories() -> None:
+def test_the_written_questions_are_unique_and_refer_to_existing_memories() -> None:
     asked = written()
     known = {memory.memory_id for memory in asked.memories}
     assert all(answer <= known for question in asked.questions for answer in question.answers)

@@ -31,7 +31,7 @@ WHOLE, PARTLY = b'{"hits": [], "degraded": []}', b'{"degraded": ["vectors_slow"]
         (Found(hits=(), degraded=("embedder_slow",)), "degraded"),
     ],
 )
-async def test_only_whole_answers_are_timed(answer: Any, counted: str):
+async def test_only_complete_responses_are_timed(answer: Any, counted: str):
     async def ask(number: int) -> Any:
         return answer
 
@@ -40,7 +40,7 @@ async def test_only_whole_answers_are_timed(answer: Any, counted: str):
     assert ("p95_ms" in told) == (counted == "answers")
 
 
-async def test_what_failed_is_told_by_how():
+async def test_failures_are_counted_by_exception_or_status_code():
     async def ask(number: int) -> Answered:
         if number == 0:
             raise aiohttp.ServerDisconnectedError
@@ -53,48 +53,48 @@ def store(memories: int, p50_ms: float, p95_ms: float) -> dict[str, Any]:
     return {"memories": memories, **{name: {"p50_ms": p50_ms, "p95_ms": p95_ms} for name in GROWING}}
 
 
-def test_both_percentiles_are_extrapolated_in_turn_and_at_a_rate():
+def test_sequential_and_constant_rate_percentiles_are_both_extrapolated():
     (told,) = extrapolated([store(10_000, 5.0, 10.0), store(100_000, 6.0, 19.0)]).values()
     assert told["context"] == told["context_at_50_per_s"] == {"p50_ms": 16.0, "p95_ms": 109.0}
     assert [row.split(" | ")[1:] for row in rows(told)][2:] == [["16.0", "109.0 |"]] * len(GROWING)
 
 
-def test_sizes_are_taken_in_their_order_however_they_were_named():
+def test_extrapolation_does_not_depend_on_the_order_of_store_sizes():
     stores = [store(100_000, 6.0, 19.0), store(10_000, 5.0, 10.0)]
     assert extrapolated(stores) == extrapolated(stores[::-1])
 
 
-def test_what_did_not_grow_stays_as_it_is_and_does_not_shrink():
+def test_a_time_that_did_not_grow_with_size_is_extrapolated_as_constant():
     (told,) = extrapolated([store(10_000, 6.0, 12.0), store(100_000, 5.0, 12.0)]).values()
     assert told["list"] == {"p50_ms": 5.0, "p95_ms": 12.0}
 
 
-def test_what_was_measured_is_not_extrapolated():
+def test_a_measured_size_is_not_extrapolated():
     assert extrapolated([store(100_000, 6.0, 19.0), store(1_000_000, 16.0, 109.0)]) == {}
 
 
-def test_where_nothing_was_answered_whole_nothing_is_extrapolated():
+def test_a_figure_without_complete_responses_is_not_extrapolated():
     silent = store(100_000, 6.0, 19.0) | {"context_at_50_per_s": {"failed": 1_000}}
     (told,) = extrapolated([store(10_000, 5.0, 10.0), silent]).values()
     assert told["context_at_50_per_s"] == {"p50_ms": None, "p95_ms": None}
     assert told["context"]["p95_ms"] == 109.0
 
 
-def test_passages_that_are_seeded_are_those_that_the_stage_would_make_of_the_same_messages():
+def test_seeded_passages_equal_those_the_passage_stage_builds_from_the_same_messages():
     seeded = list(passages("bench/1", 300, 1))
     assert max(len(pieces) for _, pieces in seeded) > 1
     for archived, pieces in seeded:
         assert [piece for _, piece in build(Recalled(archived, Privacy(), ("bench/1",)))] == pieces
 
 
-def test_a_question_that_names_a_speaker_of_what_is_seeded_is_looked_for_twice():
+def test_a_seeded_question_that_names_a_speaker_exercises_the_speaker_lookup():
     speakers = {piece.speaker for _, pieces in passages("bench/1", 20, 1) for piece in pieces}
     question = named("User's boss sells maps in Leuven?")
     assert question_speakers.named_speakers(speakers, question_words(question)) == (ASSISTANT,)
     assert "Leuven" in question_speakers.without_names(question, (ASSISTANT,))
 
 
-def test_the_slowest_store_counts_and_memories_that_are_made_as_well():
+def test_the_checked_times_are_those_of_the_slowest_store_including_memory_creation():
     fast = {"memories": 1, "search": {"p95_ms": 5.0}, "streams": {"create": {"p95_ms": 60.0}, "events": 3}}
     slow = {"memories": 2, "search": {"p95_ms": 7.0}, "streams": {"create": {"p95_ms": 50.0}, "events": 3}}
     assert slowest([fast, slow]) == {"search": 7.0, "create": 60.0}

@@ -11,32 +11,32 @@ from tests.benchmarks.targets import SERVE, WINDOWS, Miss, checked, misses
 WITHIN = {"count_tokens": 0.1, "prune_usage_80_hybrid": 2.0, "context_that_fits": 3.0, "statistics": 0.1}
 
 
-def test_nothing_is_missed_by_what_stays_within_its_limits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_within_their_limits_produce_no_misses(capsys: pytest.CaptureFixture[str]) -> None:
     code, told = checked(WITHIN, WINDOWS)
     assert (code, told["misses"]) == (0, [])
     assert told["machine_factor"] > 0
     assert "times as long" in capsys.readouterr().err
 
 
-def test_a_step_above_its_limit_is_named_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_above_its_limit_is_reported_and_fails_the_check(capsys: pytest.CaptureFixture[str]) -> None:
     code, told = checked(WITHIN | {"prune_by_hand_hybrid": 51.0, "count_tokens_1_mb": 900.0}, WINDOWS)
     assert code == 1
     assert told["misses"] == [{"step": "prune_by_hand_hybrid", "took_ms": 51.0, "limit_ms": 50.0}]
     assert "prune_by_hand_hybrid took 51 ms, and may take 50 ms" in capsys.readouterr().err
 
 
-def test_what_has_no_limit_is_not_checked() -> None:
+def test_a_step_without_a_limit_is_not_checked() -> None:
     within = {"list": 5.0, "read": 5.0, "search_by_filters": 5.0, "create": 200.0}
     assert misses(within | {"context_at_50_per_s": 5_000.0}, SERVE) == []
     assert misses(within | {"list": 101.0}, SERVE) == [Miss("list", 101.0, 100.0)]
 
 
-def test_each_kind_of_search_and_the_making_of_memories_have_limits() -> None:
+def test_every_kind_of_search_and_memory_creation_have_limits() -> None:
     took = {"list": 5.0, "read": 5.0, "search": 99.0, "search_large": 103.0, "create": 5_001.0}
     assert misses(took, SERVE) == [Miss("search_large", 103.0, 100.0), Miss("create", 5_001.0, 5_000.0)]
 
 
-def test_a_check_that_looks_at_nothing_is_refused() -> None:
+def test_a_check_that_matches_no_measured_step_raises_value_error() -> None:
     with pytest.raises(ValueError, match="prune_"):
         misses({"count_tokens": 0.1, "context_that_fits": 3.0, "statistics": 0.1}, WINDOWS)
 
@@ -49,7 +49,7 @@ TIMES = {name: {"p95_ms": 5.0} for name in ("list", "read", "search")} | {
 
 
 @pytest.mark.parametrize(("p99_ms", "code"), [(9.0, 0), (11.0, 1)])
-def test_bench_windows_ends_with_1_where_a_p99_is_above_its_limit_and_that_was_asked(
+def test_bench_windows_with_check_exits_1_if_a_p99_exceeds_its_limit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], p99_ms: float, code: int
 ) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # main sets it
@@ -62,7 +62,7 @@ def test_bench_windows_ends_with_1_where_a_p99_is_above_its_limit_and_that_was_a
 
 
 @pytest.mark.parametrize(("p95_ms", "code"), [(99.0, 0), (101.0, 1)])
-def test_bench_serve_ends_with_1_where_a_p95_of_any_store_is_above_its_limit_and_that_was_asked(
+def test_bench_serve_with_check_exits_1_if_a_p95_of_any_store_exceeds_its_limit(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], p95_ms: float, code: int
 ) -> None:
     async def run(*_: object) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class TestStatements:
             ("user lyon", "Der Nutzer wohnt in Lyon"),
         ],
     )
-    def test_a_text_with_all_terms_says_it(self, written: str, text: str) -> None:
+    def test_a_statement_matches_a_text_with_all_its_terms(self, written: str, text: str) -> None:
         assert Statement.read(written, ONE).says(text)
 
     @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ class TestStatements:
             ("user lyon", "His sister lives in Lyon"),
         ],
     )
-    def test_a_text_without_one_of_them_does_not(self, written: str, text: str) -> None:
+    def test_a_statement_does_not_match_a_text_that_lacks_a_term(self, written: str, text: str) -> None:
         assert not Statement.read(written, ONE).says(text)
 
 
 class TestMeasures:
-    def test_what_is_known_is_contained_and_what_is_missing_is_not(self) -> None:
+    def test_a_known_fact_counts_as_contained_and_a_missing_one_does_not(self) -> None:
         found = counted(a_scenario(knows=["lyon", "tea"]), [memory("User lives in Lyon")])
         assert (found["contained"], found["contained_of"]) == (1, 2)
 
-    def test_what_ended_is_not_contained_but_lost(self) -> None:
+    def test_a_fact_that_was_superseded_wrongly_counts_as_lost(self) -> None:
         found = counted(
             a_scenario(knows=[{"say": "lyon", "still": True}]),
             [memory("In Lyon")],
@@ -79,33 +79,33 @@ class TestMeasures:
         )
         assert (found["contained"], found["lost_wrongly"], found["ended_early"]) == (0, 1, 1)
 
-    def test_a_stale_fact_that_is_alive_is_counted(self) -> None:
+    def test_a_stale_fact_in_a_live_memory_is_counted(self) -> None:
         scenario = a_scenario(knows=["lyon"], stale=["berlin"])
         found = counted(scenario, [memory("User lives in Berlin"), memory("User lives in Lyon")])
         assert (found["stale_alive"], found["ended"], found["ended_of"]) == (1, 0, 1)
         assert (found["replaced"], found["replaced_of"]) == (0, 1)
 
-    def test_nothing_was_replaced_where_what_holds_now_is_not_known(self) -> None:
+    def test_a_stale_fact_does_not_count_toward_replacement_if_the_current_fact_is_missing(self) -> None:
         found = counted(a_scenario(knows=["lyon"], stale=["berlin"]), [memory("User lives in Berlin")])
         assert (found["ended_of"], found["replaced_of"]) == (1, 0)
 
     @pytest.mark.parametrize(
         "over", [{"status": "superseded"}, {"valid_until": SAID_AT + timedelta(minutes=5)}, {"status": "deleted"}]
     )
-    def test_a_stale_fact_that_ended_is_superseded(self, over: dict[str, Any]) -> None:
+    def test_a_superseded_or_expired_stale_fact_counts_as_ended(self, over: dict[str, Any]) -> None:
         scenario = a_scenario(knows=["lyon"], stale=["berlin"])
         found = counted(scenario, [memory("User lives in Berlin", **over), memory("User lives in Lyon")])
         assert (found["stale_alive"], found["ended"], found["ended_of"]) == (0, 1, 1)
 
-    def test_a_fact_that_ends_later_is_alive(self) -> None:
+    def test_a_stale_fact_whose_validity_ends_in_the_future_counts_as_alive(self) -> None:
         later = memory("In Berlin", valid_until=SAID_AT + timedelta(days=9))
         assert counted(a_scenario(stale=["berlin"]), [later])["stale_alive"] == 1
 
-    def test_what_tells_of_the_past_beside_what_is_so_now_is_not_stale(self) -> None:
+    def test_a_memory_with_both_the_past_and_the_current_fact_is_not_stale(self) -> None:
         found = counted(a_scenario(knows=["lyon"], stale=["berlin"]), [memory("User moved from Berlin to Lyon")])
         assert (found["stale_alive"], found["contained"]) == (0, 1)
 
-    def test_what_must_never_be_kept_counts_also_after_it_ended(self) -> None:
+    def test_a_fact_that_must_never_be_stored_counts_even_if_deleted(self) -> None:
         found = counted(a_scenario(never=["mars"]), [memory("User lives on Mars", status="deleted")])
         assert found["never_kept"] == 1
 
@@ -113,7 +113,7 @@ class TestMeasures:
         found = counted(a_scenario(wrong=["dog mia"]), [memory("User's dog is called Mia")])
         assert (found["wrong_subject"], found["wrong_person"]) == (1, 0)
 
-    def test_a_fact_of_one_person_in_the_memory_of_another_is_wrong(self) -> None:
+    def test_a_fact_stored_in_the_memory_of_another_person_is_wrong(self) -> None:
         group = a_scenario("ada: I live in Berlin", "bob: No nuts!", knows=["ada: berlin", "bob: nut"])
         right = {"ada": [memory("User lives in Berlin")], "bob": [memory("User eats no nuts")]}
         swapped = {"ada": right["bob"], "bob": right["ada"]}
@@ -121,16 +121,16 @@ class TestMeasures:
         assert counted(group, swapped)["wrong_person"] == 2
         assert counted(group, swapped)["contained"] == 0
 
-    def test_what_one_says_of_another_by_name_is_not_misplaced(self) -> None:
+    def test_an_allowed_statement_about_another_person_by_name_is_not_misplaced(self) -> None:
         group = a_scenario("ada: Bob eats no nuts", "bob: no nuts", knows=["bob: nut"], may=["ada: bob"])
         assert counted(group, {"ada": [memory("Bob eats no nuts")], "bob": []})["wrong_person"] == 0
 
-    def test_what_nothing_expects_is_junk(self) -> None:
+    def test_a_memory_that_matches_no_expectation_is_junk(self) -> None:
         scenario = a_scenario(knows=["lyon"], may=["tea"])
         found = counted(scenario, [memory("In Lyon"), memory("Likes tea"), memory("It is late")])
         assert (found["junk"], found["memories"]) == (1, 3)
 
-    def test_the_same_twice_is_repeated(self) -> None:
+    def test_a_fact_stored_twice_counts_as_repeated(self) -> None:
         twice = [memory("In Lyon"), memory("À Lyon", memory_id="2")]
         assert counted(a_scenario(once=["lyon"]), twice)["repeated"] == 1
         assert counted(a_scenario(once=["lyon"]), twice[:1])["repeated"] == 0
@@ -140,7 +140,7 @@ class TestMeasures:
         assert counted(rex, [memory("User has a dog, Rex")])["details_lost"] == 1
         assert counted(rex, [memory("User's dog Rex is a labrador")])["details_lost"] == 0
 
-    def test_a_constraint_must_be_in_the_block(self) -> None:
+    def test_a_constraint_counts_only_if_it_is_in_the_context_block(self) -> None:
         nuts = a_scenario(knows=[{"say": "peanut", "always": True}], ask="What shall I cook?")
         kept = [memory("No peanuts")]
         assert counted(nuts, kept, block="- No peanuts")["constraints_in_block"] == 1
@@ -157,14 +157,14 @@ class TestMeasures:
             ("2026-06-01", None, 0),
         ],
     )
-    def test_a_date_is_right_within_a_day(self, said: str, at: datetime | None, right: int) -> None:
+    def test_a_validity_date_counts_as_right_within_a_day(self, said: str, at: datetime | None, right: int) -> None:
         until = a_scenario(knows=[{"say": "lyon", "until": said}])
         begins = a_scenario(knows=[{"say": "lyon", "from": said}])
         assert counted(begins, [memory("In Lyon", valid_from=at)])["dated"] == right
         if at is None or at > until.over:
             assert counted(until, [memory("In Lyon", valid_until=at)])["dated"] == right
 
-    def test_shares_are_of_what_could_be(self) -> None:
+    def test_shares_are_relative_to_what_was_possible(self) -> None:
         counts = Counter(contained=3, contained_of=4, ended=2, ended_of=4, lost_wrongly=1, junk=1, junk_of=10)
         shares = figures(counts)
         assert (shares["gold_contained"], shares["supersession_recall"], shares["junk_share"]) == (0.75, 0.5, 0.1)
@@ -172,7 +172,7 @@ class TestMeasures:
 
 
 class TestReport:
-    def test_failures_of_the_held_out_half_are_counted_and_not_shown(self) -> None:
+    def test_failures_of_the_held_out_half_are_counted_but_not_listed(self) -> None:
         each = [a_scenario(id=half, half=half, knows=["lyon"]) for half in HALVES]
         found = [(one, Measured(Played(one, ({ONE: ()},)))) for one in each]
         assert [failure.scenario for failure in failures(found, ())] == ["development"]
@@ -180,19 +180,21 @@ class TestReport:
 
 
 class TestData:
-    def test_there_are_enough_of_every_kind(self) -> None:
+    def test_the_dataset_has_enough_scenarios_of_every_kind(self) -> None:
         kinds = Counter(scenario.kind for scenario in ALL)
         assert sum(kinds.values()) >= 300
         assert len(kinds) >= 20
         assert min(kinds.values()) >= 15
 
-    def test_ids_differ_and_both_halves_have_all_kinds(self) -> None:
+    def test_scenario_ids_are_unique_and_both_halves_have_all_kinds(self) -> None:
         assert len({scenario.id for scenario in ALL}) == len(ALL)
         for half in HALVES:
             assert {s.kind for s in scenarios(halves=(half,))} == {s.kind for s in ALL}
 
     @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.id)
-    def test_a_scenario_speaks_of_people_who_speak_and_looks_ahead_nowhere(self, scenario: Scenario) -> None:
+    def test_scenario_messages_are_in_order_and_statements_refer_to_existing_speakers_and_candidates(
+        self, scenario: Scenario
+    ) -> None:
         messages = [message for session in scenario.sessions for message in session]
         assert 1 <= len(messages) <= 10
         assert messages == sorted(messages, key=lambda message: message.timestamp)
@@ -207,7 +209,7 @@ class TestData:
             assert all(other < number for other in named)
 
     @pytest.mark.parametrize("scenario", [s for s in ALL if s.oracle], ids=lambda scenario: scenario.id)
-    def test_the_candidates_of_a_good_model_say_what_must_be_known_and_nothing_wrong(self, scenario: Scenario) -> None:
+    def test_oracle_candidates_contain_every_expected_fact_and_nothing_wrong(self, scenario: Scenario) -> None:
         by = said_by(scenario)
         kept: dict[str, list[Memory]] = {who: [] for who in scenario.people}
         ended = {number for each in scenario.oracle for number in each.contradicts}

@@ -39,24 +39,26 @@ def comparer() -> Iterator[OnnxComparer]:
 
 
 @pytest.mark.parametrize("pair", ENDS)
-async def test_a_replaced_statement_ends(comparer: OnnxComparer, pair: Pair) -> None:
+async def test_comparer_scores_a_replaced_statement_as_ended(comparer: OnnxComparer, pair: Pair) -> None:
     (found,) = await comparer.compare([pair])
     assert found.ends > max(found.holds, found.same)
 
 
 @pytest.mark.parametrize("pair", HOLDS)
-async def test_a_statement_about_something_else_leaves_it(comparer: OnnxComparer, pair: Pair) -> None:
+async def test_comparer_scores_statements_about_different_things_as_both_holding(
+    comparer: OnnxComparer, pair: Pair
+) -> None:
     (found,) = await comparer.compare([pair])
     assert found.holds > max(found.ends, found.same)
 
 
 @pytest.mark.parametrize("pair", SAME)
-async def test_a_statement_in_other_words_is_the_same(comparer: OnnxComparer, pair: Pair) -> None:
+async def test_comparer_scores_a_paraphrase_as_the_same_statement(comparer: OnnxComparer, pair: Pair) -> None:
     (found,) = await comparer.compare([pair])
     assert found.same > max(found.ends, found.holds)
 
 
-async def test_a_relation_does_not_depend_on_the_pairs_of_its_batch(comparer: OnnxComparer) -> None:
+async def test_scores_of_a_pair_do_not_depend_on_the_other_pairs_in_the_batch(comparer: OnnxComparer) -> None:
     pairs = [*ENDS, *HOLDS, *SAME, Pair("", "")]
     together = np.array(await comparer.compare(pairs))
     alone = np.array([(await comparer.compare([each]))[0] for each in pairs])
@@ -67,13 +69,15 @@ async def test_a_relation_does_not_depend_on_the_pairs_of_its_batch(comparer: On
 @pytest.mark.parametrize(
     "known", ["User lives in Berlin, and " * 8 + "works at Siemens.", "User lives in Berlin. " * 2_000]
 )
-async def test_a_statement_that_is_too_long_to_be_read_whole_ends_nothing(comparer: OnnxComparer, known: str) -> None:
+async def test_comparer_scores_a_pair_beyond_its_input_length_as_both_holding(
+    comparer: OnnxComparer, known: str
+) -> None:
     assert await comparer.compare([Pair(known * 2, "User moved to Lyon.")]) == [HOLDS_BOTH]
 
 
-def test_the_model_was_trained_with_the_pairs_that_are_there(comparer: OnnxComparer) -> None:
+def test_shipped_model_was_trained_on_the_current_training_pairs(comparer: OnnxComparer) -> None:
     assert comparer.trained_on == hash_of_files(), "run `make train-comparer`"
 
 
-async def test_no_pairs_have_no_relations(comparer: OnnxComparer) -> None:
+async def test_comparing_an_empty_list_returns_an_empty_list(comparer: OnnxComparer) -> None:
     assert await comparer.compare([]) == []

@@ -42,13 +42,15 @@ def classifier() -> Iterator[OnnxSentenceClassifier]:
 
 
 @pytest.mark.parametrize(("sort", "text"), SORTS)
-async def test_a_sentence_has_its_sort(classifier: OnnxSentenceClassifier, sort: str, text: str) -> None:
+async def test_classifier_gives_the_expected_class_the_highest_score(
+    classifier: OnnxSentenceClassifier, sort: str, text: str
+) -> None:
     (found,) = await classifier.classify([Sentence("", text)])
     assert found is not None
     assert max(found._asdict().items(), key=lambda each: each[1])[0] == sort
 
 
-async def test_what_was_said_before_makes_a_statement_unreal(classifier: OnnxSentenceClassifier) -> None:
+async def test_fictional_context_raises_the_unreal_score_of_a_statement(classifier: OnnxSentenceClassifier) -> None:
     said = ["Let's play a game: I'm a smuggler called Zed.", "I lost my left hand in a duel."]
     in_place = list(in_context("", said))
     alone, framed = await classifier.classify([Sentence("", said[1]), in_place[1]])
@@ -69,7 +71,7 @@ async def test_a_sentence_that_is_too_long_to_be_read_whole_has_no_scores(classi
     assert await classifier.classify([Sentence("", "I live in Berlin, and " * 100)]) == [None]
 
 
-async def test_a_sentence_is_read_with_less_around_it_where_both_are_too_long(
+async def test_context_is_shortened_when_sentence_and_context_exceed_the_input_length(
     classifier: OnnxSentenceClassifier,
 ) -> None:
     said = [
@@ -78,9 +80,9 @@ async def test_a_sentence_is_read_with_less_around_it_where_both_are_too_long(
     assert None not in await classifier.classify(list(in_context("How was the trip?", said)))
 
 
-def test_the_model_was_trained_with_the_messages_that_are_there(classifier: OnnxSentenceClassifier) -> None:
+def test_shipped_model_was_trained_on_the_current_training_messages(classifier: OnnxSentenceClassifier) -> None:
     assert classifier.trained_on == hash_of_files(), "run `make train-sentences`"
 
 
-async def test_no_sentences_have_no_scores(classifier: OnnxSentenceClassifier) -> None:
+async def test_classifying_an_empty_list_returns_an_empty_list(classifier: OnnxSentenceClassifier) -> None:
     assert await classifier.classify([]) == []

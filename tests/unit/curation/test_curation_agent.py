@@ -10,7 +10,7 @@ from tests.fakes.spans import CAUSE, recorded, trace_id, trace_of
 from tests.unit.curation.staged import COMMANDS, Stage, command, part
 
 
-async def test_a_namespace_is_decided_in_order_and_several_side_by_side(stage):
+async def test_candidates_are_processed_in_order_within_a_namespace_and_in_parallel_across_namespaces(stage):
     begun = asyncio.get_running_loop().time()
     given = stage.batch(part("a", "1"), part("b", "2"), part("a", "3"), part("b", "4"), part("a", "5"))
     await stage.agent.handle(given)
@@ -21,7 +21,7 @@ async def test_a_namespace_is_decided_in_order_and_several_side_by_side(stage):
     assert given.acked
 
 
-async def test_a_namespace_that_takes_long_holds_up_no_other_and_keeps_its_order_over_batches(stage):
+async def test_a_slow_namespace_delays_no_other_and_keeps_its_order_across_batches(stage):
     stage.curator.slow["1"] = 100.0
     first, second, third = stage.batch(part("a", "1")), stage.batch(part("b", "2")), stage.batch(part("a", "3"))
     for given in (first, second, third):
@@ -34,7 +34,7 @@ async def test_a_namespace_that_takes_long_holds_up_no_other_and_keeps_its_order
     assert third.acked
 
 
-async def test_no_more_batches_are_taken_on_than_are_allowed():
+async def test_the_number_of_batches_in_flight_is_bounded():
     stage = Stage(in_flight=2)
     begun = asyncio.get_running_loop().time()
     for name in "abc":
@@ -44,7 +44,7 @@ async def test_no_more_batches_are_taken_on_than_are_allowed():
     assert stage.curator.most == 2
 
 
-async def test_what_is_still_running_ends_when_the_agent_is_closed(stage):
+async def test_closing_the_agent_cancels_running_work_without_acking(stage):
     given = stage.batch(part("a", "1"))
     await stage.agent.handle(given)
     await stage.agent.handle(stage.batch(part("a", "2")))
@@ -53,7 +53,7 @@ async def test_what_is_still_running_ends_when_the_agent_is_closed(stage):
     assert stage.curator.done == []
 
 
-async def test_commands_are_carried_out(stage):
+async def test_commands_are_applied_in_order_and_acked(stage):
     given = stage.batch(command("a", "first"), command("a", "second"), topic=COMMANDS)
     await stage.agent.handle(given)
     await stage.settled()
@@ -61,7 +61,7 @@ async def test_commands_are_carried_out(stage):
     assert given.acked
 
 
-async def test_what_may_pass_is_tried_again_before_anything_later_of_its_namespace(stage):
+async def test_a_retryable_failure_is_retried_before_later_records_of_the_same_namespace(stage):
     stage.curator.failures["1"] = deque([Retryable("postgres away"), Retryable("still away")])
     given, later = stage.batch(part("a", "1"), part("a", "2"), part("b", "3")), stage.batch(part("a", "4"))
     await stage.agent.handle(given)
@@ -73,7 +73,7 @@ async def test_what_may_pass_is_tried_again_before_anything_later_of_its_namespa
     assert later.acked
 
 
-async def test_what_cannot_pass_stops_the_worker_with_nothing_acked(stage):
+async def test_a_misconfiguration_stops_the_worker_without_acking(stage):
     stage.curator.failures = {"2": deque([Misconfigured("no such table")])}
     given = stage.batch(part("a", "1"), part("b", "2"))
     await stage.agent.handle(given)
@@ -82,7 +82,7 @@ async def test_what_cannot_pass_stops_the_worker_with_nothing_acked(stage):
     assert not given.acked
 
 
-async def test_nothing_more_is_decided_once_the_partition_is_lost(stage):
+async def test_processing_stops_once_the_partition_is_lost(stage):
     given = stage.batch(part("a", "1"), part("a", "2"))
     await stage.agent.handle(given)
     await asyncio.sleep(0.5)
@@ -93,7 +93,7 @@ async def test_nothing_more_is_decided_once_the_partition_is_lost(stage):
     assert not given.acked
 
 
-async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(stage):
+async def test_an_unexpected_cancellation_stops_the_worker_without_acking(stage):
     stage.curator.failures["1"] = deque([asyncio.CancelledError()])
     given = stage.batch(part("a", "1"), part("b", "2"))
     await stage.agent.handle(given)
@@ -102,7 +102,7 @@ async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_no
     assert ["cancelled from within" in str(crash) for crash in stage.app.crashes] == [True]
 
 
-async def test_a_decision_is_traced_under_what_asked_for_it_and_named_by_its_ids():
+async def test_a_decision_span_joins_the_trace_of_its_record_and_has_the_command_id():
     stage = Stage()
     asked = batch(
         stage.fence,

@@ -30,7 +30,7 @@ async def test_a_record_that_fails_for_an_unforeseen_reason_is_dead_lettered_and
     assert given.acked
 
 
-async def test_a_part_that_is_rejected_is_dead_lettered_counts_as_answered_and_the_rest_goes_on(stage):
+async def test_a_rejected_part_is_dead_lettered_and_counts_as_answered_and_the_others_are_processed(stage):
     stage.curator.failures["1"] = deque([Rejected("invalid", "no such kind")])
     given = stage.batch(part("a", "1", 2), part("a", "2"))
     await stage.agent.handle(given)
@@ -56,7 +56,7 @@ async def test_a_part_whose_candidates_do_not_decode_still_counts_as_answered(st
 
 
 @pytest.mark.parametrize("topic", [CANDIDATES, COMMANDS])
-async def test_what_does_not_even_say_what_it_is_becomes_a_dead_letter(stage, topic):
+async def test_unparsable_and_empty_records_become_dead_letters(stage, topic):
     given = stage.batch((None, b"not json"), (b"a", None), topic=topic)
     await stage.agent.handle(given)
     await stage.settled()
@@ -65,7 +65,7 @@ async def test_what_does_not_even_say_what_it_is_becomes_a_dead_letter(stage, to
     assert given.acked
 
 
-async def test_a_dead_letter_that_cannot_be_published_is_published_later_and_the_part_answered_after_it(stage):
+async def test_a_part_counts_as_answered_only_after_its_dead_letter_is_published_on_retry(stage):
     stage.curator.failures["1"] = deque([Rejected("invalid", "no"), Rejected("invalid", "no")])
     stage.publisher.failures.append(Retryable("broker away"))
     given = stage.batch(part("a", "1"))
@@ -93,7 +93,7 @@ def by_reference(stage: Stage) -> list[str | None]:
     return [dead_letter_headers(letter.headers).get("by-reference") for letter in letters]
 
 
-async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_letter_and_count_as_answered(stage):
+async def test_rejected_candidates_that_were_erased_count_as_answered_without_a_dead_letter(stage):
     stage.curator.failures["1"] = deque([Rejected("invalid", "tea is no kind")])
     stage.curator.fences["a", "c"] = ConversationFence(Fence(BEGAN))
     given = stage.batch(part("a", "1"), part("a", "2"))
@@ -105,7 +105,7 @@ async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_
     assert given.acked
 
 
-async def test_candidates_of_which_some_are_erased_become_a_dead_letter_without_words(stage):
+async def test_partly_erased_candidates_become_a_dead_letter_without_content(stage):
     stage.curator.failures["1"] = deque([ValueError("tea")])
     stage.curator.fences["a", "c"] = ConversationFence(Fence(BEGAN - timedelta(hours=1), {1: 8}))
     batch_of_two = part("a", "1")
@@ -120,9 +120,7 @@ async def test_candidates_of_which_some_are_erased_become_a_dead_letter_without_
 
 
 @pytest.mark.parametrize("topic", [CANDIDATES, COMMANDS])
-async def test_what_cannot_be_read_any_more_and_is_older_than_an_erasure_becomes_a_dead_letter_without_words(
-    stage, topic
-):
+async def test_an_unreadable_record_older_than_an_erasure_becomes_a_dead_letter_without_content(stage, topic):
     stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
     await stage.agent.handle(stage.batch((b"a", b'{"text": "tea"'), topic=topic))
     await stage.settled()
@@ -130,9 +128,7 @@ async def test_what_cannot_be_read_any_more_and_is_older_than_an_erasure_becomes
 
 
 @pytest.mark.parametrize("erased", [False, True])
-async def test_what_cannot_be_read_and_was_sent_at_no_moment_stops_nobody_and_counts_as_older_than_an_erasure(
-    stage, erased
-):
+async def test_an_unreadable_record_with_an_invalid_timestamp_counts_as_older_than_any_erasure(stage, erased):
     """A sender whose timestamps are in microseconds: of the year 55840, in milliseconds."""
     if erased:
         stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
@@ -145,7 +141,7 @@ async def test_what_cannot_be_read_and_was_sent_at_no_moment_stops_nobody_and_co
     assert given.acked
 
 
-async def test_a_command_of_before_an_erasure_that_fails_becomes_a_dead_letter_without_words(stage):
+async def test_a_failed_command_older_than_an_erasure_becomes_a_dead_letter_without_content(stage):
     stage.curator.failures = {name: deque([ValueError("tea")]) for name in ("old", "new")}
     stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
     given = stage.batch(

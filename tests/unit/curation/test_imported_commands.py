@@ -14,7 +14,7 @@ def imported(*names: str) -> list[Command]:
     return [command("a", name, "import") for name in names]
 
 
-async def test_imports_that_follow_each_other_are_carried_out_together_and_in_order_with_the_rest(stage):
+async def test_consecutive_imports_are_applied_together_and_in_order_with_other_commands(stage):
     given = stage.batch(
         *imported("1", "2"), command("a", "x"), command("b", "3", "import"), *imported("4"), topic=COMMANDS
     )
@@ -25,7 +25,7 @@ async def test_imports_that_follow_each_other_are_carried_out_together_and_in_or
     assert given.acked
 
 
-async def test_an_import_that_does_not_decode_goes_to_the_dead_letters_and_the_rest_is_carried_out(stage):
+async def test_an_import_that_does_not_decode_is_dead_lettered_and_the_others_are_applied(stage):
     given = stage.batch(*imported("1"), (b"a", b"not json"), *imported("2"), topic=COMMANDS)
     await stage.agent.handle(given)
     await stage.settled()
@@ -35,7 +35,7 @@ async def test_an_import_that_does_not_decode_goes_to_the_dead_letters_and_the_r
 
 
 @pytest.mark.parametrize("failure", [Rejected("unembeddable", "too long"), ValueError("a bug")])
-async def test_imports_of_which_one_fails_are_carried_out_one_by_one_and_that_one_is_dead_lettered(stage, failure):
+async def test_imports_are_applied_one_by_one_after_a_failure_and_only_the_bad_import_is_dead_lettered(stage, failure):
     stage.curator.failures = {"1+2+3": deque([failure]), "2": deque([failure])}
     given = stage.batch(*imported("1", "2", "3"), topic=COMMANDS)
     await stage.agent.handle(given)
@@ -45,7 +45,7 @@ async def test_imports_of_which_one_fails_are_carried_out_one_by_one_and_that_on
     assert given.acked
 
 
-async def test_imports_that_may_pass_are_tried_again_together(stage):
+async def test_imports_with_a_retryable_failure_are_retried_together(stage):
     stage.curator.failures["1+2"] = deque([Retryable("postgres away")])
     await stage.agent.handle(stage.batch(*imported("1", "2"), topic=COMMANDS))
     await stage.settled()

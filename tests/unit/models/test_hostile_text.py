@@ -107,35 +107,35 @@ FUNCTIONS = (
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
-def test_time_grows_with_the_length_of_a_text_and_no_faster(function: Callable[[str], object], unit: str) -> None:
+def test_time_of_text_functions_grows_linearly_with_text_length(function: Callable[[str], object], unit: str) -> None:
     assert_grows_linearly(function, unit)
 
 
 @pytest.mark.parametrize("function", [scrub, is_injection, sentences])
 @pytest.mark.parametrize("opening", OPENINGS)
 @pytest.mark.parametrize("unit", [" ", "\n", ".", "a"])
-def test_time_grows_no_faster_behind_words_that_open_a_pattern(
+def test_time_of_text_functions_grows_linearly_after_words_that_open_a_pattern(
     function: Callable[[str], object], opening: str, unit: str
 ) -> None:
     assert_grows_linearly(function, unit, opening)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
-def test_sentence_of_the_greatest_length_is_read(unit: str) -> None:
+def test_rules_process_a_sentence_of_maximum_length(unit: str) -> None:
     for tongue in LANGUAGE_RULES.values():
         list(apply_rules(tongue, of_chars(unit, MAX_CHARS), MONDAY))
 
 
 @unhurried
 @given(anything | wordy)
-def test_no_text_makes_a_function_raise(text: str) -> None:
+def test_text_functions_never_raise_for_arbitrary_text(text: str) -> None:
     for function in FUNCTIONS:
         function(text)
 
 
 @unhurried
 @given(wordy, moments, zones, st.sampled_from(["en", "de", "fr", "es", "xx", None]))
-def test_message_at_any_time_in_any_zone_is_read(
+def test_findings_are_extracted_for_any_timestamp_and_time_zone_without_raising(
     text: str, at: datetime, zone: str | None, language: str | None
 ) -> None:
     list(findings(said(text, at=at, zone=zone, language=language)))
@@ -150,13 +150,13 @@ def test_any_slice_is_put_into_a_prompt(text: str, at: datetime, zone: str | Non
 
 @unhurried
 @given(st.sampled_from(sorted(LANGUAGE_RULES)), wordy, moments)
-def test_any_sentence_of_a_language_is_read(language: str, text: str, at: datetime) -> None:
+def test_rules_process_any_sentence_at_any_time_without_raising(language: str, text: str, at: datetime) -> None:
     list(apply_rules(LANGUAGE_RULES[language], text, at))
 
 
 @pytest.mark.parametrize("zone", UNUSABLE_ZONES, ids=ascii)
 @pytest.mark.parametrize("moment", [MONDAY, datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_unusable_zone_leaves_the_offset_of_the_timestamp(zone: str, moment: datetime) -> None:
+def test_an_unusable_time_zone_falls_back_to_the_offset_of_the_timestamp(zone: str, moment: datetime) -> None:
     assert local(moment, zone) == moment
 
 
@@ -164,34 +164,34 @@ def test_unusable_zone_leaves_the_offset_of_the_timestamp(zone: str, moment: dat
     ("moment", "zone"),
     [(datetime.min.replace(tzinfo=UTC), "America/New_York"), (datetime.max.replace(tzinfo=UTC), "Asia/Tokyo")],
 )
-def test_moment_that_a_zone_cannot_show_keeps_its_offset(moment: datetime, zone: str) -> None:
+def test_a_timestamp_out_of_range_in_its_time_zone_keeps_its_offset(moment: datetime, zone: str) -> None:
     assert local(moment, zone) == moment
 
 
 @pytest.mark.parametrize("sentence", ["I fly tomorrow", "I fly next week", "I fly in 12 months", "I fly in 999 years"])
-def test_day_after_the_last_year_is_no_date(sentence: str) -> None:
+def test_a_relative_date_after_year_9999_is_not_parsed(sentence: str) -> None:
     assert dates_in(sentence, datetime(9999, 12, 31, tzinfo=UTC), "en") == []
 
 
 @pytest.mark.parametrize(
     "sentence", ["I flew yesterday", "I flew last year", "I flew last week", "I flew 999 years ago"]
 )
-def test_day_before_the_first_year_is_no_date(sentence: str) -> None:
+def test_a_relative_date_before_year_1_is_not_parsed(sentence: str) -> None:
     assert dates_in(sentence, datetime(1, 1, 1, tzinfo=UTC), "en") == []
 
 
 @pytest.mark.parametrize(("day", "hours"), [(date(9999, 12, 31), -12), (date(1, 1, 1), 14)])
-def test_day_whose_time_utc_does_not_have_has_no_time(day: date, hours: int) -> None:
+def test_an_event_time_out_of_range_in_utc_is_none(day: date, hours: int) -> None:
     said_at = MONDAY.astimezone(timezone(timedelta(hours=hours)))
     assert event_time(day, "at 11pm" if hours < 0 else "at 1am", said_at, "en") is None
 
 
 @pytest.mark.parametrize(("sentence", "day"), [("I fly next FRİDAY", 6), ("I fly next frıday", 6), ("on ſunday", 8)])
-def test_odd_cases_of_letters_are_those_letters(sentence: str, day: int) -> None:
+def test_date_words_with_unusual_unicode_case_variants_are_parsed(sentence: str, day: int) -> None:
     assert [found.day.day for found in dates_in(sentence, MONDAY, "en")] == [day]
 
 
-def test_possessive_in_an_odd_case_is_left_alone() -> None:
+def test_a_possessive_with_an_unusual_unicode_case_variant_does_not_block_extraction() -> None:
     assert list(findings(said("Ich mag meİn Haus sehr.", language="de")))
 
 
@@ -215,7 +215,7 @@ def test_only_the_beginning_of_a_very_long_message_is_read() -> None:
     assert texts == ["User likes tea."]
 
 
-def test_sentence_that_the_bound_cuts_is_not_read() -> None:
+def test_a_sentence_cut_by_the_read_limit_is_ignored() -> None:
     question = "What is this? "
     before = of_chars(question, MAX_READ_CHARS // len(question) * len(question) - len(question) * 2)
     cut = "I like tea" + " very" * 20 + " and no more."
@@ -231,14 +231,14 @@ def test_draft_with_half_a_surrogate_pair_is_refused() -> None:
 
 @unhurried
 @given(storable)
-def test_whatever_passes_the_checks_can_be_stored(text: str) -> None:
+def test_every_draft_that_passes_the_checks_can_be_encoded(text: str) -> None:
     draft = {"kind": "fact", "text": text, "messages": [1, 10**30], "confidence": 0.9, "context": text, "tags": [text]}
     codec.encode(check([draft], slice_of("I like tea."), knowing()))
 
 
 @unhurried
 @given(anything | wordy, st.integers(-1, 60))
-def test_any_text_is_one_line_within_its_limits_once_it_is_a_summary(text: str, most_tokens: int) -> None:
+def test_any_text_becomes_a_one_line_summary_within_its_limits(text: str, most_tokens: int) -> None:
     summary = fitted(text, most_tokens, estimated_tokens)
     assert estimated_tokens(summary) <= max(0, most_tokens)
     assert len(summary) <= LONGEST_SUMMARY
@@ -250,11 +250,11 @@ def test_any_text_is_one_line_within_its_limits_once_it_is_a_summary(text: str, 
 
 @unhurried
 @given(anything | wordy, st.integers(1, 60))
-def test_summary_that_is_fitted_again_stays_as_it_is(text: str, most_tokens: int) -> None:
+def test_fitting_a_summary_is_idempotent(text: str, most_tokens: int) -> None:
     summary = fitted(text, most_tokens, estimated_tokens)
     assert fitted(summary, most_tokens, estimated_tokens) == summary
 
 
-def test_pattern_that_reads_the_rest_from_every_place_is_noticed() -> None:
+def test_the_linear_time_assertion_detects_a_quadratic_pattern() -> None:
     with pytest.raises(AssertionError, match="take more than"):
         assert_grows_linearly(lambda text: re.search(r"a*\s*b", text), "a")

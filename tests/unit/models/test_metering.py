@@ -49,7 +49,7 @@ def sent(body: dict) -> int:
     return request_tokens(sum(-(-len(text) // 4) for text in texts), len(body["messages"]))
 
 
-async def test_call_counts_system_schema_and_messages_against_all_input_billed(
+async def test_a_call_counts_system_schema_and_messages_against_all_billed_input_tokens(
     server: MessagesServer, provider: ClaudeProvider
 ) -> None:
     answer = await provider.extract(LONG, knowing())
@@ -59,7 +59,7 @@ async def test_call_counts_system_schema_and_messages_against_all_input_billed(
     assert billed > usage.input_tokens
 
 
-async def test_repair_is_a_call_of_its_own_with_what_was_answered_before(
+async def test_a_repair_is_measured_as_a_separate_call_including_the_previous_answer(
     server: MessagesServer, provider: ClaudeProvider
 ) -> None:
     server.script("text:sorry")
@@ -68,36 +68,38 @@ async def test_repair_is_a_call_of_its_own_with_what_was_answered_before(
     assert second.counted_tokens > first.counted_tokens + len(REPAIR) // 4
 
 
-async def test_answer_that_broke_off_was_billed_as_well(server: MessagesServer, provider: ClaudeProvider) -> None:
+async def test_a_truncated_answer_is_measured_as_a_billed_call(
+    server: MessagesServer, provider: ClaudeProvider
+) -> None:
     server.script("truncated")
     calls = (await provider.extract(LONG, knowing())).calls
     assert [each.counted_tokens for each in calls] == [sent(body) for body in server.seen]
     assert len(calls) == 2
 
 
-async def test_summary_is_measured_too(server: MessagesServer, provider: ClaudeProvider) -> None:
+async def test_summary_calls_are_measured(server: MessagesServer, provider: ClaudeProvider) -> None:
     (call,) = (await provider.summarise(LONG, DEFAULT_POLICY)).calls
     assert call.counted_tokens == sent(server.seen[0])
 
 
-async def test_what_calls_share_is_counted_once(provider: ClaudeProvider, count: Counting) -> None:
+async def test_text_shared_by_calls_is_counted_once(provider: ClaudeProvider, count: Counting) -> None:
     await provider.extract(LONG, knowing())
     await provider.extract(LONG, knowing())
     assert sorted(count.counted.values()) == [1, 1, 1, 2]
 
 
-async def test_without_a_count_nothing_is_measured(server: MessagesServer) -> None:
+async def test_no_call_is_measured_without_a_token_counter(server: MessagesServer) -> None:
     claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
     assert (await claude.extract(LONG, knowing())).calls == ()
     await claude.close()
 
 
-async def test_what_the_api_adds_for_the_schema_does_not_spoil_a_short_request(provider: ClaudeProvider) -> None:
+async def test_a_short_request_dominated_by_schema_overhead_is_not_measured(provider: ClaudeProvider) -> None:
     assert (await provider.extract(slice_of("I live in Turin."), knowing())).calls == ()
 
 
 @pytest.mark.parametrize(("chars", "measured"), [(4 * MIN_TOKENS - 100, 0), (4 * MIN_TOKENS, 1)])
-def test_short_requests_teach_nothing(count: Counting, chars: int, measured: int) -> None:
+def test_requests_below_the_minimum_tokens_are_not_measured(count: Counting, chars: int, measured: int) -> None:
     assert len(Meter(count).measured((), ("a" * chars,), BILLED)) == measured
 
 
@@ -106,6 +108,6 @@ def test_tokens_read_from_or_written_to_the_cache_are_billed(count: Counting) ->
     assert call.billed_tokens == 3_210
 
 
-def test_text_that_would_hold_up_the_event_loop_is_not_counted(count: Counting) -> None:
+def test_a_text_too_long_to_count_without_blocking_the_event_loop_is_not_counted(count: Counting) -> None:
     assert Meter(count).measured((), ("a" * (MAX_CHARS + 1),), BILLED) == ()
     assert not count.counted

@@ -32,19 +32,19 @@ def answer(*drafts: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("language", ["", "german", "de_AT", "d", "de-", "<de>", 'de" or'])
-def test_a_policy_names_a_language_by_its_tag(language: str) -> None:
+def test_a_policy_with_an_invalid_language_tag_is_rejected(language: str) -> None:
     with pytest.raises(msgspec.ValidationError, match="one_language"):
         msgspec.convert({"name": "p", "one_language": language}, Policy)
 
 
-def test_a_policy_without_one_language_asks_what_it_always_asked() -> None:
+def test_a_policy_without_one_language_adds_no_language_rule_to_the_prompt() -> None:
     assert "BCP 47" not in policy_part(DEFAULT_POLICY)
     assert writing_rule(DEFAULT_POLICY, "each text") == ""
     asked = extraction_question(SAID, knowing())
     assert "BCP 47" not in asked.repair
 
 
-def test_every_question_that_writes_memories_tells_the_language_in_the_part_that_is_cached() -> None:
+def test_every_prompt_that_writes_memories_names_the_language_in_its_cached_policy_part() -> None:
     memories, full = [known("User has a dog."), known("User has a cat.")], "Der Nutzer hat einen Hund und eine Katze."
     told = 'in the language "de-AT"'
     questions = (
@@ -56,7 +56,7 @@ def test_every_question_that_writes_memories_tells_the_language_in_the_part_that
     assert all(told in each.policy and told not in each.stable + each.user_prompt for each in questions)
 
 
-async def test_calls_under_one_language_share_the_cached_part(server: MessagesServer) -> None:
+async def test_calls_with_the_same_policy_language_share_the_cached_prompt_part(server: MessagesServer) -> None:
     provider = provider_at(server)
     texts = (draft(text="User lives in Rome."), draft(text="User lives in Turku."))
     server.script(*(f"text:{answer(each)}" for each in texts))
@@ -85,7 +85,7 @@ async def test_calls_under_one_language_share_the_cached_part(server: MessagesSe
         ("El usuario vive en Lisboa.", "pt", "pt", "es"),
     ],
 )
-def test_a_text_is_stored_as_the_language_that_its_words_tell(
+def test_a_text_is_stored_with_the_language_detected_from_its_words(
     text: str, declared: str | None, wanted: str, stored: str
 ) -> None:
     policy = Policy(name="p", one_language=wanted)
@@ -102,13 +102,13 @@ def test_a_text_is_stored_as_the_language_that_its_words_tell(
         ("Rex.", None, None),
     ],
 )
-def test_without_one_language_a_model_names_it_or_else_plain_words_do(
+def test_without_one_language_the_models_language_is_used_or_else_detected(
     text: str, declared: str | None, stored: str | None
 ) -> None:
     assert language_written(text, declared, DEFAULT_POLICY) == stored
 
 
-def test_the_language_must_be_named_where_memories_are_compared_by_it() -> None:
+def test_the_schema_requires_a_language_if_the_policy_compares_memories_by_language() -> None:
     def required(policy: Policy) -> list[str]:
         schema = json.loads(json.dumps(answer_schema(policy)))
         return list(schema["properties"]["memories"]["items"]["required"])
@@ -117,7 +117,7 @@ def test_the_language_must_be_named_where_memories_are_compared_by_it() -> None:
     assert all("language" in required(each) for each in (ENGLISH, Policy(name="p", resolve=True)))
 
 
-async def test_a_memory_in_another_language_is_asked_for_once_more(server: MessagesServer) -> None:
+async def test_a_memory_in_the_wrong_language_is_requested_once_more(server: MessagesServer) -> None:
     provider = provider_at(server)
     german = draft(text="Der Nutzer ist gegen Erdnüsse allergisch.", language="de")
     server.script(f"text:{answer(german)}", f"text:{answer(draft(language='de'))}")
@@ -128,7 +128,7 @@ async def test_a_memory_in_another_language_is_asked_for_once_more(server: Messa
     assert 'in the language "en"' in json.dumps(server.seen[1]["messages"][-1], ensure_ascii=False).replace("\\", "")
 
 
-async def test_what_is_not_translated_the_second_time_is_kept_as_it_was_said() -> None:
+async def test_a_memory_not_translated_at_the_second_attempt_is_kept_in_its_original_language() -> None:
     german = answer(draft(text="Der Nutzer ist gegen Erdnüsse allergisch.", language="en"))
     calls = Replying(german, german)
     found = await ModelProvider(calls).extract(SAID, knowing(policy=ENGLISH))
@@ -136,7 +136,7 @@ async def test_what_is_not_translated_the_second_time_is_kept_as_it_was_said() -
     assert found.rejected == {}
 
 
-async def test_slices_that_share_a_call_are_held_to_the_language_too() -> None:
+async def test_a_wrong_language_is_also_requested_again_for_slices_that_share_a_call() -> None:
     one, other = (
         structs.replace(SAID, request_id=name, scope=Scope(conversation_id=name, user_id="ada")) for name in "ab"
     )
@@ -148,13 +148,13 @@ async def test_slices_that_share_a_call_are_held_to_the_language_too() -> None:
     assert len(calls.asked) == 2
 
 
-async def test_the_rules_keep_what_was_said_as_it_was_said() -> None:
+async def test_the_offline_provider_keeps_the_original_language() -> None:
     found = await OfflineProvider().extract(SAID, knowing(policy=ENGLISH))
     assert found.proposals
     assert {each.language for each in found.proposals} == {"de"}
 
 
-def test_a_translated_memory_passes_the_checks_of_its_source() -> None:
+def test_a_translated_memory_passes_the_same_checks_as_an_original_memory() -> None:
     """It cites its message, says nothing that must not be kept, and names who speaks."""
     speakers = (
         Speaker(user_id="ada", name="Ada", namespaces=("k/ada", "k")),
@@ -181,7 +181,7 @@ def test_a_translated_memory_passes_the_checks_of_its_source() -> None:
     assert found.rejected["provenance"] == 1
 
 
-def test_a_language_without_rules_keeps_the_word_that_names_the_speaker() -> None:
+def test_the_prompt_keeps_the_word_user_for_a_language_without_rules() -> None:
     assert '"User"' in writing_rule(Policy(name="p", one_language="pt"), "text")
     assert '"User"' not in writing_rule(GERMAN, "text")
     assert "User" in STABLE
@@ -196,7 +196,7 @@ def test_a_language_without_rules_keeps_the_word_that_names_the_speaker() -> Non
         (GERMAN, "L'utilisateur a un chien et un chat dans sa maison.", False),
     ],
 )
-def test_a_short_text_may_be_translated_into_the_language_of_the_policy_alone(
+def test_shortening_and_compaction_accept_a_translation_only_into_the_policy_language(
     policy: Policy, text: str, is_taken: bool
 ) -> None:
     full = "Der Nutzer hat einen Hund und eine Katze, und er ist mit ihnen sehr zufrieden."
@@ -207,7 +207,7 @@ def test_a_short_text_may_be_translated_into_the_language_of_the_policy_alone(
     assert (compaction.read(json.dumps(step), memories, policy, estimated_tokens) is not None) is is_taken
 
 
-def test_it_is_told_where_no_model_can_translate() -> None:
+def test_a_warning_is_returned_if_a_provider_cannot_translate_to_the_policy_language() -> None:
     policies = Policies((ENGLISH, DEFAULT_POLICY))
     warning = translation_warning(policies, ["claude", "offline"])
     assert warning is not None and "'english'" in warning

@@ -28,7 +28,7 @@ async def claude(server: MessagesServer) -> AsyncIterator[ClaudeProvider]:
     await provider.close()
 
 
-async def test_what_helps_is_scored_by_its_place_and_the_rest_with_nothing(
+async def test_relevant_results_are_scored_by_rank_and_the_others_with_zero(
     server: MessagesServer, claude: ClaudeProvider
 ) -> None:
     server.script('text:{"order": [2, 1]}')
@@ -38,7 +38,7 @@ async def test_what_helps_is_scored_by_its_place_and_the_rest_with_nothing(
     assert "How did we travel?" in str(asked) and "night train" in str(asked)
 
 
-async def test_a_policy_whose_texts_must_stay_is_asked_of_no_other_machine(claude: ClaudeProvider) -> None:
+async def test_results_of_a_local_only_policy_are_not_sent_to_a_remote_model(claude: ClaudeProvider) -> None:
     claude._calls.leaves_machine = True
     staying = Policies((Policy(name="ward", namespaces=("ward/{user_id}",), local_only=True),))
     with pytest.raises(Rejected, match="must_stay"):
@@ -57,7 +57,7 @@ async def test_a_policy_whose_texts_must_stay_is_asked_of_no_other_machine(claud
         ("[1]", None),
     ],
 )
-def test_a_reply_is_read_as_places_of_results(reply: str, places: Any) -> None:
+def test_a_reply_is_parsed_into_result_positions_or_rejected(reply: str, places: Any) -> None:
     assert read(reply, 3) == places
 
 

@@ -51,7 +51,7 @@ def billed(energy: FakeBudgetGuard) -> list[Usage]:
     return [bill.usage for bill in bills]
 
 
-async def test_a_question_says_what_it_is_for_whom_and_how_much_it_may_cost_before_it_is_put(claude, energy):
+async def test_a_call_reserves_its_maximum_cost_with_operation_and_payer_and_is_billed_its_usage(claude, energy):
     answer = await claude.extract(SLICE, knowing())
     (work,) = energy.asked
     assert (work.operation, work.provider, work.model) == ("extract", "claude", "claude-test-1")
@@ -63,7 +63,7 @@ async def test_a_question_says_what_it_is_for_whom_and_how_much_it_may_cost_befo
     assert energy.settled[0][2] == "answered"
 
 
-async def test_without_energy_left_nothing_is_asked(claude, energy, server):
+async def test_no_request_is_sent_if_the_budget_is_spent(claude, energy, server):
     energy.refusals.append(Deferred(NOON, "budget"))
     with pytest.raises(Deferred):
         await claude.extract(SLICE, knowing())
@@ -71,7 +71,7 @@ async def test_without_energy_left_nothing_is_asked(claude, energy, server):
     assert energy.settled == []
 
 
-async def test_a_repair_is_billed_too_whether_or_not_it_helps(claude, energy, server):
+async def test_a_failed_repair_is_billed_as_well_as_the_first_call(claude, energy, server):
     server.script("text:no", "text:never")
     with pytest.raises(Rejected, match="unreadable"):
         await claude.extract(SLICE, knowing())
@@ -88,14 +88,14 @@ async def test_a_refusal_is_billed_too(claude, energy, server):
     assert usage.input_tokens + usage.cache_write_tokens > 0
 
 
-async def test_an_outage_is_billed_nothing_and_gives_back_what_was_reserved(claude, energy, server):
+async def test_an_outage_is_not_billed_and_releases_the_reservation(claude, energy, server):
     server.script("server_error")
     with pytest.raises(Retryable):
         await claude.extract(SLICE, knowing())
     assert energy.settled == [(energy.asked[0], (), "failed")]
 
 
-async def test_a_call_that_is_cut_off_gives_back_what_was_reserved(energy):
+async def test_a_cancelled_call_releases_the_reservation(energy):
     calls = FakeCalls(takes_s=60)
     calling = asyncio.create_task(ModelProvider(calls, budget_guard=energy).extract(SLICE, knowing()))
     await settled()
@@ -106,7 +106,7 @@ async def test_a_call_that_is_cut_off_gives_back_what_was_reserved(energy):
     assert [(bills, outcome) for _, bills, outcome in energy.settled] == [((), "failed")]
 
 
-def test_the_namespaces_of_a_slice_pay_for_it_and_those_of_its_conversation_for_its_summary():
+def test_the_namespaces_of_a_slice_pay_for_extraction_and_those_of_the_conversation_for_summaries():
     policy = Policy(name="p", namespaces=("{app_id}", "{conversation_id}"), budget=BUDGET)
     feeding = extraction_question(replace(SLICE, namespaces=("a", "b")), Context(policy=policy)).payer
     assert (feeding.namespaces, feeding.budget, feeding.lane) == (("a", "b"), BUDGET, "background")
@@ -116,7 +116,7 @@ def test_the_namespaces_of_a_slice_pay_for_it_and_those_of_its_conversation_for_
     assert (telling.request_id, telling.conversation_id) == (SLICE.request_id, "conversation-1")
 
 
-def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_background():
+def test_the_namespace_of_a_memory_pays_for_maintenance_calls_in_the_background_lane():
     policy = Policy(name="p", budget=BUDGET)
     paying = Payer(namespaces=("app/user",), budget=BUDGET, lane="background")
     assert compaction.question([known("one"), known("two")], policy, words).payer == paying
@@ -128,7 +128,7 @@ def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_backg
     assert shortening.question("one", policy, words).payer == nobody
 
 
-def test_the_most_a_question_can_cost_is_its_two_calls_at_their_dearest():
+def test_the_maximum_cost_of_a_question_is_two_calls_at_their_most_expensive():
     question = extraction_question(slice_of("tea " * 1_000), knowing())
     calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.user_prompt)
     most = Bounds(words).of(calls, question)

@@ -61,12 +61,12 @@ class Listener:
         ("", False),
     ],
 )
-def test_loopback_is_what_this_machine_alone_answers(url: str, expected: bool) -> None:
+def test_only_addresses_of_this_machine_are_loopback(url: str, expected: bool) -> None:
     assert is_loopback(url) is expected
 
 
 @pytest.mark.parametrize("provider", ["claude", "ollama"])
-async def test_no_byte_of_a_conversation_that_has_to_stay_is_sent(provider: str) -> None:
+async def test_no_byte_of_a_local_only_conversation_is_sent_to_a_remote_address(provider: str) -> None:
     # The name is a loopback address that is not known for one, as a host of the outside is: were it sent, it would arrive.
     async with Listener() as listener:
         url = f"http://2130706433:{listener.port}"
@@ -87,14 +87,14 @@ async def test_no_byte_of_a_conversation_that_has_to_stay_is_sent(provider: str)
         await asked.close()
 
 
-async def test_api_on_this_machine_may_be_asked(server: MessagesServer) -> None:
+async def test_a_local_only_conversation_may_use_an_api_on_this_machine(server: MessagesServer) -> None:
     provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
     answer = await provider.extract(SLICE, knowing(policy=SECRET))
     await provider.close()
     assert len(answer.proposals) == 1
 
 
-async def test_proxy_of_the_environment_hears_nothing_of_what_is_asked_on_this_machine(
+async def test_requests_to_this_machine_bypass_the_proxy_of_the_environment(
     server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Listener() as listener:
@@ -106,7 +106,7 @@ async def test_proxy_of_the_environment_hears_nothing_of_what_is_asked_on_this_m
         assert len(answer.proposals) == 1 and listener.received == 0
 
 
-async def test_the_api_itself_is_on_another_machine() -> None:
+async def test_the_public_anthropic_api_counts_as_a_remote_provider() -> None:
     client = anthropic.AsyncAnthropic(api_key=KEY, base_url="https://api.anthropic.com")
     assert ClaudeProvider("claude-test-1", client=client).leaves_machine
     await client.close()

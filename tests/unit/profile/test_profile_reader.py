@@ -23,7 +23,7 @@ async def test_a_namespace_without_changes_is_read_once():
     assert (first, live.reads) == (second, ["app/ada"])
 
 
-async def test_a_change_is_in_the_next_profile():
+async def test_a_memory_change_appears_in_the_next_profile():
     profiles, _, stored = reading(PEANUTS)
     before = await profiles.of(("app/ada",), POLICY)
     stored.put(a_memory("m2", text="User is vegetarian."))
@@ -33,14 +33,14 @@ async def test_a_change_is_in_the_next_profile():
     assert [line.memory_ids for line in (await profiles.of(("app/ada",), POLICY)).lines] == [("m2",)]
 
 
-async def test_several_namespaces_make_one_profile():
+async def test_memories_of_several_namespaces_form_one_profile():
     profiles, _, _ = reading(PEANUTS, a_memory("m2", namespace="team", text="User never works on Fridays."))
     made = await profiles.of(("app/ada", "team", "nobody"), POLICY)
     assert {line.memory_ids for line in made.lines} == {("m1",), ("m2",)}
     assert made.namespaces == ("app/ada", "team", "nobody")
 
 
-async def test_a_policy_without_room_reads_nothing():
+async def test_a_policy_without_profile_tokens_reads_no_memories():
     profiles, live, _ = reading(PEANUTS)
     assert (await profiles.of(("app/ada",), Policy(name="app", profile=ProfileSettings(max_tokens=0)))).text == ""
     assert live.reads == []

@@ -112,13 +112,13 @@ def announced(text: str) -> Iterator[re.Match[str]]:
     return (match for match in ANNOUNCED.finditer(text) if not FAVOURITE.search(text, 0, match.start()))
 
 
-def is_role(text: str) -> bool:
+def is_role(text: str, *, with_hypotheses: bool = True) -> bool:
     """Whether the text opens a frame that later messages continue."""
     if TITLE.match(text):
         return True
     found = [match.end() for frame in LASTING for match in frame.finditer(text)]
     found += [match.end() for match in (*TOLD_OF.finditer(text), *SET_IN.finditer(text)) if match["mine"]]
-    if "?" not in text:  # a hypothesis within a question opens no frame
+    if with_hypotheses and "?" not in text:  # a hypothesis within a question opens no frame
         found += [match.end() for match in SUPPOSED.finditer(text) if match["on"]]
     found += [match.end() for match in announced(text) if match["work"]]
     found += [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from agents.models.offline.rules.rule_engine import Finding
+from agents.models.offline.rules.standing_wording import remark_of
 from schemas.memories.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
@@ -58,11 +59,13 @@ class Relation(Struct, frozen=True):
 
 
 def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
-    """The first memory with the same content, otherwise the first one that the finding ends."""
-    for index, memory in enumerate(related):
+    """The first memory with the same content, otherwise the first one that the finding ends. Statements with a pronoun are
+    compared only if the same sentence tells what they are about."""
+    own = {index: memory for index, memory in enumerate(related) if remark_of(memory.text) == remark_of(finding.text)}
+    for index, memory in own.items():
         if is_same(finding.text, memory.text) if finding.old is None else is_retold(finding.text, memory.text):
             return Relation(repeats=index)
-    opposed = (index for index, memory in enumerate(related) if is_opposed(finding, memory))
+    opposed = (index for index, memory in own.items() if is_opposed(finding, memory))
     return Relation(contradicts=next(opposed, None))
 
 

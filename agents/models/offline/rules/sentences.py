@@ -1,6 +1,7 @@
 """Splits a message into the speaker's own sentences: code, quotations, pasted logs and data are left out."""
 
 import re
+from typing import Final
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 INLINE_CODE = re.compile(r"`([^`\n]*)`")
@@ -20,12 +21,17 @@ PASTE_MARK = re.compile(
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+# What begins a sentence and stands behind no ordinal: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
+BEGINS: Final = (
+    r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
+    r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"
+)
 # No break after abbreviations, initials, and the ordinals of German dates ("am 3. März").
 BREAK = re.compile(
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bNr\."
     r")(?<!\bInc\.)(?<!\bLtd\.)(?<!\bJr\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\ba\.m\.)(?<!\bp\.m\.)(?<!"
     r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
-    r"(?<!\b\d\.)(?<!\b\d\d\.)\s+"
+    rf"(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+"
 )
 # Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
 SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")

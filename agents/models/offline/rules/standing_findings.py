@@ -32,7 +32,7 @@ from agents.models.offline.rules.rule_engine import (
     plainly,
 )
 from agents.models.offline.rules.sentences import is_question
-from agents.models.offline.rules.standing_instructions import Sort
+from agents.models.offline.rules.standing_wording import Sort, wording
 from schemas.extraction.sentences import SentenceScores
 
 DOUBTFUL: Final = 0.35  # probability below which a limit or wish of the rules is dropped
@@ -112,7 +112,7 @@ def heeded(
         return found
     sort: Sort = "limit" if scored.limit >= scored.wish else "wish"
     if scores is not None:
-        return told_in_place(tongue, sort, sentence, plain, said_at, found, scored.wish)
+        return told_in_place(tongue, sort, sentence, plain, said_at, found, scored.either)
     if sort == "wish" and not is_lasting(tongue, plain, scored.wish):
         return found
     if found:
@@ -121,12 +121,18 @@ def heeded(
 
 
 def told_in_place(
-    tongue: LanguageRules, sort: Sort, sentence: str, plain: str, said_at: datetime, found: list[Finding], wish: float
+    tongue: LanguageRules,
+    sort: Sort,
+    sentence: str,
+    plain: str,
+    said_at: datetime,
+    found: list[Finding],
+    probability: float,
 ) -> list[Finding]:
     """The findings with the limit or wish for which the sentence was taken in its place."""
     language = standing_instructions.language(tongue.code)
     is_asked = is_question(sentence) and (sort == "limit" or language.unpolished(plain) == plain)
-    is_uncertain = wish < WISH or language.is_at_hand(plain)
+    is_uncertain = probability < WISH or language.is_at_hand(plain)
     is_passing = sort == "wish" and is_uncertain and not language.says_always(plain)
     is_told = ":" in sentence and is_hearsay(sentence) and not language.is_ordered(sentence)
     if is_asked or is_passing or is_told or language.holds_once(plain) or len(plain.split()) < SHORTEST_WORDS:
@@ -233,7 +239,7 @@ def finding(tongue: LanguageRules, sort: Sort, plain: str, said_at: datetime) ->
     """The finding of a limit or a wish."""
     language = standing_instructions.language(tongue.code)
     said = closed(language.unpolished(plain), tongue.code).rstrip("? ") if sort == "wish" else opened(tongue, plain)
-    text = language.told(sort, said, in_third_person(tongue, said))
+    text = wording(tongue.code).told(sort, said, in_third_person(tongue, said))
     holds = validity(plain, said_at, tongue.code)
     return Finding(
         kind="fact" if sort == "limit" else "preference",

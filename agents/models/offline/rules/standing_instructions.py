@@ -6,7 +6,7 @@ sentence that names a limit, and no other person, is stored in its own words.
 
 import re
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
 from agents.models.offline.rules.limit_scope import without_household
 from agents.models.offline.rules.sentences import is_question
@@ -22,6 +22,7 @@ from agents.models.offline.rules.standing_instruction_classes import (
     starting,
     table,
 )
+from agents.models.offline.rules.standing_wording import Sort
 
 # What divides a sentence into what is told and what is asked for because of it.
 CONJUNCTIONS: Final = {
@@ -45,7 +46,6 @@ NUMBER: Final = (
     r"(?:\d+|one|two|three|four|five|half|ein\w*|zwei|drei|vier|fünf"
     r"|une?|deux|trois|quatre|cinq|una?|dos|tres|cuatro|cinco)"
 )
-SUBJECTS: Final = ("User", "Der Nutzer", "L'utilisateur", "El usuario")
 SPEAKERS: Final = (["ich"], ["wir"])  # behind a verb: "zeige ich" is no order
 ONLY: Final = "only just nur seulement uniquement solo sólo"
 YOU: Final = "you du ihr tu vous tú usted"  # the assistant
@@ -59,7 +59,6 @@ YOURS: Final = re.compile(
 POSSESSIVE: Final = re.compile(
     r"\W*(?:my|mine|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mis?|nuestr\w+|user)\b", re.IGNORECASE
 )  # with a noun, it is not the speaker
-Sort = Literal["limit", "wish"]
 
 
 class Language:
@@ -107,8 +106,6 @@ class Language:
         self._acts = re.compile(rf"\W*[\w'’-]+ (?:[\w'’-]+ ){{0,2}}?{alternatives(classes.does)}", re.IGNORECASE)
         self._bound = starting(f"{classes.refusals} {ONLY}")
         self._orders, self._you = anywhere(classes.orders), anywhere(YOU)
-        self._predicate = re.compile(rf"({alternatives(classes.predicates)})(?:[,:;]? *(?P<rest>.*))?$", re.IGNORECASE)
-        self._quotation, self._wish_form, self._order_form, *self._state_forms = classes.told.split("|")
 
     def _leaves_out_whose(self, text: str) -> bool:
         """Whether the sentence has no subject: "No dairy, ever", but not "Tom eats no dairy" or "no dairy for him"."""
@@ -249,33 +246,6 @@ class Language:
         """The sentence without polite words at its beginning."""
         polite = self._polite.match(sentence)
         return sentence[polite.end() :] if polite else sentence
-
-    def told(self, sort: Sort, said: str, reworded: str) -> str:
-        """The memory's text: in the third person if it begins with the user, otherwise in the user's own words. An order
-        that mentions the user is quoted, except in English: in other languages its pronouns would have to agree with the
-        verb."""
-        if sort == "limit" and reworded.startswith(SUBJECTS):
-            return reworded
-        if sort == "limit":
-            return self._limit_told(said)
-        if not self._verb.match(said):
-            return self._wish_form.format(said)
-        if self._order_form == self._wish_form and reworded.casefold() != said.casefold():
-            return self.quoted(said[:1].upper() + said[1:])
-        return self._order_form.format(reworded[:1].lower() + reworded[1:])
-
-    def quoted(self, said: str) -> str:
-        """The user's own words, as a quotation without quotation marks within."""
-        return self._quotation.format(said.replace('"', "'"))
-
-    def _limit_told(self, said: str) -> str:
-        """ "User is pregnant (14 weeks)" for "Pregnant, 14 weeks"; other limits are quoted."""
-        state = self._predicate.match(said)
-        if state is None or ("," not in said and state["rest"]):
-            return self.quoted(said)
-        with_rest, alone = self._state_forms
-        name = state[1][:1].lower() + state[1][1:]
-        return with_rest.format(name, state["rest"]) if state["rest"] else alone.format(name)
 
 
 def has_limit(text: str, code: str | None = None) -> bool:

@@ -9,16 +9,19 @@ from agents.models.offline.rules.spanish import IN_A, IRREGULAR
 
 
 class StatementPatterns(NamedTuple):
-    """`feeling`: of the moment; `pointing`: begins with a subject that the sentence before names; `liking` and `planning` tell
-    the kind. A statement in the third person begins with one of `subjects`; one that cannot be put so is kept if it names the
-    speaker (`speaker`)."""
+    """`feeling`: of the moment; `pronoun` and `demonstrative`: begins with a subject that the sentence before names; `liking`
+    and `planning` tell the kind; `speaker`: names the speaker."""
 
     feeling: re.Pattern[str]
-    pointing: re.Pattern[str]
+    pronoun: re.Pattern[str]
+    demonstrative: re.Pattern[str]
     speaker: re.Pattern[str]
     liking: re.Pattern[str]
     planning: re.Pattern[str]
-    subjects: tuple[str, ...]
+
+    def points(self, sentence: str) -> bool:
+        """Whether its subject is named before it."""
+        return self.pronoun.match(sentence) is not None or self.demonstrative.match(sentence) is not None
 
 
 BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
@@ -27,8 +30,9 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
             r"\b(?:feel(?:s|ing)?|felt|lonely|sad|anxious|scared|worried|angry|upset|heartbroken|depressed|overwhelmed"
             r"|miserable|stressed|been down|so happy|so proud|cried|crying)\b"
         ),
-        pointing=starting(
-            r"\W*(?:and |but |so )?(?:(?:he|she|it|they|which)\b"
+        pronoun=starting(r"\W*(?:and |but |so )?(?:he|she|it|they|its|theyre|hes|shes)\b"),
+        demonstrative=starting(
+            r"\W*(?:and |but |so )?(?:which\b"
             r"|the (?:first|second|third|last|other|latter|former|same) (?:ones?|two)\b"
             r"|(?:that|this|these|those|there)(?:'s| (?:is|are|was|were|has|have|had|means?|will|would|can)\b))"
         ),
@@ -41,15 +45,15 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
             r"|next (?:week|month|year|spring|summer|autumn|winter))\b"
         ),
         speaker=anywhere(r"\b(?:I|me|my|mine|we|us|our|ours)\b"),
-        subjects=("User ", "User's ", "The team's ", "The family's "),
     ),
     "de": StatementPatterns(
         feeling=anywhere(
             r"\b(?:fühl\w*|gefühl\w*|traurig|einsam|ängstlich|angst\b(?! vor)|wütend|sauer auf|enttäuscht|deprimiert|überfordert"
             r"|gestresst|verzweifelt|nervös|so glücklich|so stolz|geweint|weinen?|heulen?|liebeskummer)\b"
         ),
-        pointing=starting(
-            r"(?!.*\b(?:ich|wir)\b)\W*(?:und |aber |also )?(?:(?:er|sie|es|dies)\b(?! gibt\b| gab\b)"
+        pronoun=starting(r"(?!.*\b(?:ich|wir)\b)\W*(?:und |aber |also )?(?:er|sie|es)\b(?! gibt\b| gab\b)"),
+        demonstrative=starting(
+            r"(?!.*\b(?:ich|wir)\b)\W*(?:und |aber |also )?(?:dies\b"
             r"|(?:das|der|die) (?:erste|zweite|dritte|letzte|andere)n? (?-i:[a-zäöü])"
             r"|(?:das|der|die|da|dort) (?:ist|sind|war|waren|hat|haben|hatte|heißt|heißen|wird|kann|geht|kommt|bedeutet"
             r"|wohnt|arbeitet|lebt|soll)\b)"
@@ -62,17 +66,19 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
             r"\b(?:plane?n?|geplant|vorhaben?|haben? vor|wollen?|will|werden?|möchten?|gebucht|nächste[nmrs]? "
             r"(?:woche|monat|jahr|frühling|sommer|herbst|winter))\b"
         ),
-        subjects=("Der Nutzer ",),
     ),
     "fr": StatementPatterns(
         feeling=anywhere(
             r"\b(?:me sens|sentiment|triste|(?:suis|sens) (?:si |très )?seule?|anxieu\w+|inquiet"
             r"|inquiète|énervée?|fâchée?|déprimée?|débordée?|stressée?|malheureu\w+|si heureu\w+|si fi[eè]re?|pleur\w+)\b"
         ),
-        pointing=starting(
-            r"(?!.*\b(?:je|nous|on|moi)\b|.*\bj')\W*(?:et |mais |donc )?(?:il(?! n'y a\b| y a\b| faut\b| fait\b| me\b)"
-            r"|elle|ils|elles|ça|cela|ce (?:sont|sera|serait)|c'(?:est|était)"
-            r"|celui-ci|celle-ci)\b"
+        pronoun=starting(
+            r"(?!.*\b(?:je|nous|on|moi)\b|.*\bj')\W*(?:et |mais |donc )?"
+            r"(?:il(?! n'y a\b| y a\b| faut\b| fait\b| me\b)|elle|ils|elles)\b"
+        ),
+        demonstrative=starting(
+            r"(?!.*\b(?:je|nous|on|moi)\b|.*\bj')\W*(?:et |mais |donc )?"
+            r"(?:ça|cela|ce (?:sont|sera|serait)|c'(?:est|était)|celui-ci|celle-ci)\b"
         ),
         speaker=anywhere(r"\b(?:je|me|moi|mon|ma|mes|nous|notre|nos|on)\b|\b[jm]'"),
         liking=anywhere(
@@ -83,17 +89,18 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
             r"\b(?:(?:vais|allons|va|compte|comptons) \w+(?:er|ir|re)|prévo\w+|prévu\w*|projett?e|projetons|veux|voulons|espèr\w+"
             r"|(?:semaine|année|mois|été|printemps|hiver|automne) prochaine?)\b"
         ),
-        subjects=("L'utilisateur ",),
     ),
     "es": StatementPatterns(
         feeling=anywhere(
             r"\b(?:siento|sentimos|sentimiento|triste|sol[oa] y|ansios[oa]|preocupad[oa]|enfadad[oa]|enojad[oa]|deprimid[oa]"
             r"|agobiad[oa]|estresad[oa]|tan feliz|tan orgullos[oa]|llor(?:o|é|ando|amos))\b"
         ),
-        pointing=starting(
-            r"(?!.*\b(?:yo|mis?|conmigo|nosotr[oa]s|nuestr[oa]s?)\b)\W*(?:y |pero |así que )?(?:él|ella|ellos|ellas|eso|esto"
-            r"|se llaman?|tienen?|es(?! que\b)|está|viven?|trabaja|son|fue|era"
-            r"|cumple)\b"
+        pronoun=starting(
+            r"(?!.*\b(?:yo|mis?|conmigo|nosotr[oa]s|nuestr[oa]s?)\b)\W*(?:y |pero |así que )?"
+            r"(?:él|ella|ellos|ellas|se llaman?|tienen?|es(?! que\b)|está|viven?|trabaja|son|fue|era|cumple)\b"
+        ),
+        demonstrative=starting(
+            r"(?!.*\b(?:yo|mis?|conmigo|nosotr[oa]s|nuestr[oa]s?)\b)\W*(?:y |pero |así que )?(?:eso|esto)\b"
         ),
         speaker=anywhere(
             r"\b(?:yo|mis?|me|mí|nos|nosotr[oa]s|nuestr[oa]s?|soy|estoy|tengo|voy|he|vamos|\w{2,}(?:amos|emos|imos))\b"
@@ -107,6 +114,5 @@ BY_LANGUAGE: Final[Mapping[str, StatementPatterns]] = {
             r"|(?:semana|mes|año|verano|invierno|otoño|primavera) (?:que viene|próxim[oa])"
             r"|próxim[oa] (?:semana|mes|año|verano|invierno|otoño|primavera))\b"
         ),
-        subjects=("El usuario ",),
     ),
 }

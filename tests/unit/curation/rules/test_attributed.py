@@ -22,7 +22,7 @@ def decided(said: Candidate, known: Memory, exact: Memory | None = None) -> obje
     return decide(said, exact, [Scored(known, 0.95)], DEFAULT_POLICY, Thresholds(), ended)
 
 
-def test_an_attributed_statement_ends_nothing_that_a_user_said(
+def test_a_statement_attributed_to_the_assistant_does_not_supersede_a_users_memory(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
 ) -> None:
     told = structs.replace(source(10), attributed_to="assistant")
@@ -37,7 +37,7 @@ def test_an_attributed_statement_ends_nothing_that_a_user_said(
     assert isinstance(decided(by_user, users), Supersede) and isinstance(decided(by_user, assistants), Supersede)
 
 
-def test_more_words_of_the_assistant_do_not_become_a_users_and_the_same_words_do(
+def test_an_assistant_statement_reinforces_a_users_memory_only_if_the_text_is_identical(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
 ) -> None:
     told = structs.replace(source(10), attributed_to="assistant")

@@ -56,7 +56,7 @@ def test_a_candidate_that_comes_twice_changes_nothing_the_second_time(texts: lis
 
 @pytest.mark.parametrize("first_settled", [0, 1])
 @pytest.mark.parametrize("in_one_slice", [True, False])
-def test_of_two_that_exclude_each_other_what_was_said_last_holds_in_whatever_order_slices_are_answered(
+def test_the_later_of_two_contradicting_candidates_stays_live_in_any_processing_order(
     first_settled: int,
     in_one_slice: bool,
     candidate: MakeCandidate,

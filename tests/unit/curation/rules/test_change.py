@@ -12,14 +12,14 @@ MakeSource = Callable[..., Source]
 MakeCommand = Callable[..., Command]
 
 
-def test_a_new_memory_holds_from_when_it_was_first_said(
+def test_a_new_memory_is_valid_from_its_earliest_source(
     candidate: MakeCandidate, source: MakeSource, now: datetime
 ) -> None:
     said = candidate("User has a dog", sources=(source(7), source(3)))
     assert change.created(said, "n", "offline", now).valid_from == source(3).timestamp
 
 
-def test_an_earlier_event_is_when_it_began_and_a_later_one_is_not(candidate: MakeCandidate, now: datetime) -> None:
+def test_valid_from_is_a_past_event_time_but_never_a_future_one(candidate: MakeCandidate, now: datetime) -> None:
     moved = candidate("User moved", event_time=now - timedelta(days=900))
     planned = candidate("User will move", event_time=now + timedelta(days=900))
     assert change.created(moved, "n", "offline", now).valid_from == moved.event_time
@@ -44,7 +44,7 @@ def test_no_memory_ends_before_it_begins(memory: MakeMemory, source: MakeSource,
     assert after.valid_until == after.valid_from
 
 
-def test_an_update_changes_what_it_names_and_nothing_else(
+def test_an_update_command_changes_only_the_fields_it_sets(
     memory: MakeMemory, command: MakeCommand, now: datetime
 ) -> None:
     before = memory("User has a dog", tags=("pets",), context="said in passing")
@@ -64,13 +64,15 @@ def test_a_deleted_memory_has_no_content_left(memory: MakeMemory, now: datetime)
     assert after.status == "deleted"
 
 
-def test_the_same_command_id_makes_other_memories_in_other_namespaces(command: MakeCommand, now: datetime) -> None:
+def test_the_same_command_id_creates_different_memory_ids_in_different_namespaces(
+    command: MakeCommand, now: datetime
+) -> None:
     one = change.created_by_command(command("create", namespace="a"), "text", now)
     other = change.created_by_command(command("create", namespace="b"), "text", now)
     assert one.memory_id != other.memory_id
 
 
-def test_a_command_gives_further_kinds_which_an_update_replaces_and_a_repetition_adds(
+def test_a_create_command_sets_secondary_kinds_an_update_replaces_and_a_repetition_extends_them(
     command: MakeCommand, now: datetime
 ) -> None:
     order = command("create", text="User met Ana", memory_kind="person", kinds=("event", "person", "emotion"))

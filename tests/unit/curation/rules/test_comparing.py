@@ -8,15 +8,15 @@ from agents.curation.rules.comparing import numbers_tell_apart, pair_of
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ('User said: "Laid off from the studio".', "User laid off from the studio."),
+        ('User said: "Laid off from the studio".', "Laid off from the studio."),
         ("User lives in Leeds.", "User lives in Leeds."),
-        ('User said: "Laid off" (said: today).', "User laid off (said: today)."),
+        ('User said: "Laid off" (said: today).', "Laid off (said: today)."),
         ('Der Nutzer sagte: "Wir wohnen in Ulm".', "Wir wohnen in Ulm."),
         ('L\'utilisateur a dit : "On habite à Lille".', "On habite à Lille."),
         ('El usuario dijo: "Somos de Vigo".', "Somos de Vigo."),
     ],
 )
-def test_a_quotation_is_compared_as_a_statement(text: str, asked: str) -> None:
+def test_quotation_frames_are_removed_before_statements_are_compared(text: str, asked: str) -> None:
     assert pair_of(text, "User moved.").earlier == asked
     assert pair_of("User moved.", text).later == asked
 
@@ -32,5 +32,5 @@ def test_a_quotation_is_compared_as_a_statement(text: str, asked: str) -> None:
         ("Room 3 is on floor 9.", "User moved.", False),
     ],
 )
-def test_a_number_tells_things_of_one_sort_apart(text: str, other: str, expected: bool) -> None:
+def test_identifying_numbers_distinguish_things_of_the_same_type(text: str, other: str, expected: bool) -> None:
     assert numbers_tell_apart(text, other) is expected

@@ -15,7 +15,7 @@ from tests.labelled_pairs import Pair, changes, held_out, pairs, topics
     ],
     ids=["labelled", "changes", "topics"],
 )
-def test_of_labelled_pairs_the_rules_end_contradictions_and_few_others(
+def test_conflict_rules_reach_the_minimum_precision_and_recall_on_labelled_pairs(
     listed: list[Pair], min_precision: float, min_recall: float
 ) -> None:
     judged = [(pair.label, conflict(pair.candidate, pair.memory) is not None) for pair in listed]

@@ -30,12 +30,12 @@ def test_a_candidate_below_the_policys_confidence_is_dropped(candidate: MakeCand
     assert decision == Drop("confidence 0.29 is below 0.3")
 
 
-def test_the_same_text_reinforces(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_candidate_with_the_same_text_reinforces_the_memory(candidate: MakeCandidate, memory: MakeMemory) -> None:
     known = memory("User has a dog")
     assert decide(candidate("User has a dog"), known, (), POLICY) == Reinforce(known, "the same text")
 
 
-def test_the_same_text_from_the_same_message_is_no_new_evidence(
+def test_the_same_text_from_the_same_message_is_dropped_as_repeated(
     candidate: MakeCandidate, memory: MakeMemory, source: Callable[..., Source]
 ) -> None:
     known = memory("User has a dog", sources=(source(1),))
@@ -44,17 +44,21 @@ def test_the_same_text_from_the_same_message_is_no_new_evidence(
     assert decision.reason.startswith("repeated")
 
 
-def test_a_neighbour_at_the_threshold_reinforces(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_candidate_reinforces_a_neighbour_at_the_merge_threshold(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
     near = Scored(memory("User enjoys hiking"), 0.85)
     assert decide(candidate("User likes hiking"), None, (near,), POLICY) == Reinforce(near.memory, "cosine 0.850")
 
 
-def test_a_neighbour_below_the_threshold_does_not(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_candidate_does_not_reinforce_a_neighbour_below_the_merge_threshold(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
     near = Scored(memory("User enjoys hiking"), 0.849)
     assert decide(candidate("User likes hiking"), None, (near,), POLICY) == Create(None)
 
 
-def test_below_the_threshold_the_models_word_that_it_repeats_decides(
+def test_a_model_repeats_verdict_reinforces_a_neighbour_below_the_merge_threshold(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     near = Scored(memory("User enjoys hiking"), 0.72)
@@ -62,7 +66,7 @@ def test_below_the_threshold_the_models_word_that_it_repeats_decides(
     assert decide(said, None, (near,), POLICY) == Reinforce(near.memory, "the model's verdict, cosine 0.720")
 
 
-def test_a_guard_stands_above_the_models_word_that_it_repeats(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_guard_objection_overrides_a_model_repeats_verdict(candidate: MakeCandidate, memory: MakeMemory) -> None:
     near = Scored(memory("User is allergic to peanuts"), 0.96)
     said = candidate("User is not allergic to peanuts", repeats=near.memory.memory_id)
     assert decide(said, None, (near,), POLICY) == Create(
@@ -70,13 +74,15 @@ def test_a_guard_stands_above_the_models_word_that_it_repeats(candidate: MakeCan
     )
 
 
-def test_behind_a_neighbour_that_is_objected_to_another_may_match(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_the_next_neighbour_may_match_when_a_guard_rejects_the_nearest(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
     first, second = Scored(memory("User's sister enjoys hiking"), 0.97), Scored(memory("User enjoys hiking"), 0.90)
     decision = decide(candidate("User likes hiking"), None, (first, second), POLICY)
     assert decision == Reinforce(second.memory, "cosine 0.900")
 
 
-def test_a_contradiction_supersedes_where_nothing_is_known_of_the_vectors(
+def test_a_contradiction_supersedes_the_memory_without_vector_neighbours(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     known = memory("User lives in Paris")
@@ -84,7 +90,7 @@ def test_a_contradiction_supersedes_where_nothing_is_known_of_the_vectors(
     assert decide(said, None, (), POLICY, known) == Supersede((known,), None, "the candidate contradicts it")
 
 
-def test_a_contradicted_memory_is_never_reinforced_by_what_contradicts_it(
+def test_a_candidate_never_reinforces_a_memory_that_the_candidate_contradicts(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     known = memory("User works with Python at home")
@@ -93,7 +99,7 @@ def test_a_contradicted_memory_is_never_reinforced_by_what_contradicts_it(
     assert decision == Supersede((known,), None, "the candidate contradicts it")
 
 
-def test_what_says_the_same_in_the_same_words_contradicts_nothing_whatever_the_model_says(
+def test_a_model_contradicts_verdict_is_ignored_for_a_synonymous_text(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     known = memory("User likes hiking")
@@ -101,7 +107,7 @@ def test_what_says_the_same_in_the_same_words_contradicts_nothing_whatever_the_m
     assert decision == Reinforce(known, "cosine 0.990")
 
 
-def test_what_contradicts_one_memory_and_repeats_another_reinforces_the_second(
+def test_a_candidate_can_supersede_one_memory_and_reinforce_another_with_the_same_text(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     old, same = memory("User lives in Paris"), memory("User lives in Berlin")
@@ -114,7 +120,7 @@ def test_no_text_contradicts_itself(candidate: MakeCandidate, memory: MakeMemory
     assert decide(candidate("User lives in Paris"), known, (), POLICY, known) == Reinforce(known, "the same text")
 
 
-def test_a_message_that_comes_late_does_not_supersede_what_was_said_after_it(
+def test_a_late_message_does_not_supersede_a_memory_from_a_newer_message(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     known = memory("User moved to Berlin", at=60)
@@ -123,7 +129,7 @@ def test_a_message_that_comes_late_does_not_supersede_what_was_said_after_it(
     assert decision.reason.startswith("outdated")
 
 
-def test_letters_are_compared_before_vectors_and_the_likest_text_wins(
+def test_edit_distance_takes_precedence_over_cosine_and_the_most_similar_text_wins(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     nearer = Scored(memory("User is fond of long walks in the mountains"), 0.95)
@@ -132,7 +138,7 @@ def test_letters_are_compared_before_vectors_and_the_likest_text_wins(
     assert decision == Reinforce(likest.memory, "Levenshtein 0.895")
 
 
-def test_a_guard_stands_above_letters_too(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_guard_objection_overrides_edit_distance_similarity(candidate: MakeCandidate, memory: MakeMemory) -> None:
     near = Scored(memory("User lent Tom 50 euros"), 0.80)
     decision = decide(candidate("User lent Tom 60 euros"), None, (near,), POLICY)
     assert isinstance(decision, Create)
@@ -160,7 +166,7 @@ def test_the_same_text_with_a_context_that_was_not_known_is_merged(
     assert decide(said, known, (), POLICY) == Merge(known, "the same text")
 
 
-def test_what_the_model_calls_a_refinement_may_add_a_name_a_number_or_a_date(
+def test_a_model_refines_verdict_allows_merging_an_added_name_number_or_date(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     for old, new in (
@@ -174,7 +180,7 @@ def test_what_the_model_calls_a_refinement_may_add_a_name_a_number_or_a_date(
         assert isinstance(decide(said, None, (near,), POLICY), Merge)
 
 
-def test_what_the_model_calls_a_refinement_may_not_leave_out_or_change_what_is_known(
+def test_a_model_refines_verdict_does_not_allow_dropping_or_changing_known_content(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     for old, new in (
@@ -188,7 +194,7 @@ def test_what_the_model_calls_a_refinement_may_not_leave_out_or_change_what_is_k
         assert isinstance(decide(said, None, (near,), POLICY), Create), new
 
 
-def test_in_a_language_without_lists_only_the_models_word_folds_one_text_into_another(
+def test_only_a_model_verdict_merges_texts_in_a_language_without_word_lists(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     near = Scored(memory("Użytkownik lubi herbatę"), 0.97)

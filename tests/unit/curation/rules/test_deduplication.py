@@ -48,7 +48,7 @@ def of(half: Sequence[Pair], embedded: Sequence[Case]) -> list[Case]:
     return [case for case in embedded if case.pair in half]
 
 
-def test_of_the_half_that_nothing_was_tuned_on_enough_is_folded_and_hardly_anything_wrongly(
+def test_held_out_pairs_reach_the_minimum_deduplication_precision_and_recall(
     embedded: list[Case], limits: Thresholds
 ) -> None:
     figures = measured(of(held_out(pairs()), embedded), lambda case: as_curated(case, limits.merge))
@@ -57,14 +57,16 @@ def test_of_the_half_that_nothing_was_tuned_on_enough_is_folded_and_hardly_anyth
     assert figures.folded_contradictions == 0
 
 
-def test_the_half_for_tuning_is_no_worse(embedded: list[Case], limits: Thresholds) -> None:
+def test_tuning_pairs_reach_the_minimum_deduplication_precision_and_recall(
+    embedded: list[Case], limits: Thresholds
+) -> None:
     figures = measured(of(tuning(pairs()), embedded), lambda case: as_curated(case, limits.merge))
     assert figures.precision >= LEAST_PRECISION
     assert figures.recall >= LEAST_RECALL
     assert figures.folded_contradictions == 0
 
 
-def test_neither_cosine_nor_letters_alone_can_tell_a_contradiction_from_a_duplicate(embedded: list[Case]) -> None:
+def test_neither_cosine_nor_edit_distance_alone_separates_contradictions_from_duplicates(embedded: list[Case]) -> None:
     """Why there are guards: at any threshold that folds as much, contradictions are folded too."""
     for alike in (lambda case: case.cosine, lambda case: case.letters):
         duplicates = sorted(alike(case) for case in embedded if case.pair.label == "duplicate")
@@ -73,7 +75,7 @@ def test_neither_cosine_nor_letters_alone_can_tell_a_contradiction_from_a_duplic
         assert figures.folded_contradictions > 10
 
 
-def test_a_model_that_is_right_has_more_folded_and_no_contradiction(embedded: list[Case], limits: Thresholds) -> None:
+def test_correct_model_verdicts_fold_more_pairs_and_no_contradiction(embedded: list[Case], limits: Thresholds) -> None:
     judged = {id(case): decision(case, limits, RIGHT_WORD[case.pair.label]) for case in embedded}
     figures = measured(embedded, lambda case: is_folded(judged[id(case)]))
     assert figures.rightly > measured(embedded, lambda case: as_curated(case, limits.merge)).rightly
@@ -82,7 +84,7 @@ def test_a_model_that_is_right_has_more_folded_and_no_contradiction(embedded: li
     assert all(isinstance(each, Supersede) for each in contradictions)
 
 
-def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_believed(
+def test_wrong_repeats_verdicts_fold_at_most_three_percent_of_contradictions(
     embedded: list[Case], limits: Thresholds
 ) -> None:
     contradictions = [case for case in embedded if case.pair.label == "contradiction"]
@@ -90,7 +92,7 @@ def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_beli
     assert len(folded) <= 0.03 * len(contradictions), folded
 
 
-def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(
+def test_every_pair_foldable_by_edit_distance_is_above_the_related_cosine_threshold(
     embedded: list[Case], limits: Thresholds
 ) -> None:
     """So the memories whose letters are compared may be those that the index finds."""
@@ -99,7 +101,7 @@ def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(
     assert all(case.cosine >= limits.related for case in lettered)
 
 
-def test_guards_that_compare_both_ways_are_symmetric() -> None:
+def test_symmetric_guards_object_in_both_directions() -> None:
     """Numbers, times and names are not: a candidate may say less than the memory."""
     for pair in pairs():
         forth, back = objection(pair.candidate, pair.memory), objection(pair.memory, pair.candidate)
@@ -108,7 +110,7 @@ def test_guards_that_compare_both_ways_are_symmetric() -> None:
         assert not (back is None and forth in SYMMETRIC), pair
 
 
-def test_no_text_is_objected_to_by_itself() -> None:
+def test_guards_do_not_object_to_a_text_compared_with_itself() -> None:
     for pair in pairs():
         for text in (pair.memory, pair.candidate):
             assert (objection(text, text), doubt(text, text)) == (None, None)
@@ -126,14 +128,14 @@ def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) 
         assert isinstance(decision(case, limits), Create), case
 
 
-def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
+def test_a_policy_overrides_the_merge_threshold_and_an_unmeasured_model_uses_the_defaults() -> None:
     assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(comparable=0.35, related=0.70, merge=0.80)
     for model in ("never measured", MINILM.name):
         assert thresholds(model, Policy(name="p", merge_threshold=0.92)).merge == pytest.approx(0.92)
         assert thresholds(model, Policy(name="p", merge_threshold=0.6)).related == pytest.approx(0.6)
 
 
-def test_a_policys_threshold_is_on_the_scale_of_minilm_whatever_embeds() -> None:
+def test_a_policys_merge_threshold_is_converted_from_the_minilm_scale_to_the_embedding_model() -> None:
     measured_of = table()[E5_SMALL.name]
     for at, meant in (
         (0.35, measured_of.comparable),
@@ -147,21 +149,25 @@ def test_a_policys_threshold_is_on_the_scale_of_minilm_whatever_embeds() -> None
     assert stricter.related == measured_of.related
 
 
-def test_a_threshold_folds_as_strictly_whatever_embeds(embedded: list[Case], limits: Thresholds) -> None:
+def test_a_stricter_merge_threshold_gives_similar_recall_for_every_embedding_model(
+    embedded: list[Case], limits: Thresholds
+) -> None:
     """Of a stricter policy as well: what MiniLM would keep apart is not folded by the other scale of another model."""
     stricter = measured(embedded, lambda case: as_curated(case, limits.on_scale(0.95)))
     assert 0.50 <= stricter.recall <= 0.70
     assert stricter.precision >= LEAST_PRECISION
 
 
-def test_a_threshold_that_nothing_reaches_leaves_letters_attributes_and_the_same_text(embedded: list[Case]) -> None:
+def test_a_merge_threshold_of_one_folds_only_by_edit_distance_attribute_value_or_same_text(
+    embedded: list[Case],
+) -> None:
     folded = [case for case in embedded if as_curated(case, 1.0) and case.cosine < 0.999]
     assert folded
     pairs_of_letters = [case for case in folded if same_attribute_value(case.pair.candidate, case.pair.memory) is None]
     assert all(case.letters > ALIKE for case in pairs_of_letters)
 
 
-def test_the_same_pair_twice_is_decided_the_same(embedded: list[Case], limits: Thresholds) -> None:
+def test_deciding_the_same_pair_twice_gives_the_same_decision(embedded: list[Case], limits: Thresholds) -> None:
     for case in embedded[:50]:
         assert decision(case, limits) == decision(case, limits)
         assert not isinstance(decision(case, limits), Drop)

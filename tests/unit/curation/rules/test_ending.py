@@ -59,7 +59,7 @@ def test_the_second_of_two_candidates_of_a_slice_corrects_the_first(
     assert [each.text for each in ledger.live_memories()] == ["User's dentist is called Fried."]
 
 
-def test_a_move_that_lies_ahead_ends_the_home_on_its_day_and_not_before(
+def test_a_planned_move_ends_the_current_home_on_the_move_date_and_not_before(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [home := memory("User lives in Turku.")])
@@ -73,7 +73,9 @@ def test_a_move_that_lies_ahead_ends_the_home_on_its_day_and_not_before(
     assert (kind, after.status, after.valid_until) == ("superseded", "superseded", JUNE)
 
 
-def test_a_home_holds_on_whose_successor_was_taken_back_before_its_day(memory: MakeMemory, now: datetime) -> None:
+def test_a_memory_stays_active_when_its_planned_successor_is_withdrawn_before_the_start_date(
+    memory: MakeMemory, now: datetime
+) -> None:
     plan = memory("User is moving to Oulu.", valid_from=JUNE)
     home = change.ending(memory("User lives in Turku."), plan, JUNE, now)
     withdrawn = change.superseded(plan, memory("User stays in Turku."), now, now)
@@ -82,7 +84,7 @@ def test_a_home_holds_on_whose_successor_was_taken_back_before_its_day(memory: M
         assert (kind, after.status, after.valid_until, after.superseded_by) == ("updated", "active", None, None)
 
 
-def test_what_holds_for_a_time_only_ends_nothing_that_holds_for_good(
+def test_a_temporary_statement_does_not_end_a_permanent_memory(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("User lives in Turku.")])
@@ -93,7 +95,7 @@ def test_what_holds_for_a_time_only_ends_nothing_that_holds_for_good(
     assert change.at_its_end(porto, None, JUNE)[1].status == "expired"
 
 
-def test_an_event_that_lies_ahead_does_not_put_off_its_correction(
+def test_a_correction_of_a_future_event_supersedes_the_memory_immediately(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("The exam is on Tuesday.")])
@@ -101,7 +103,7 @@ def test_an_event_that_lies_ahead_does_not_put_off_its_correction(
     assert [each.text for each in ledger.live_memories()] == ["The exam is on Monday."]
 
 
-def test_a_refinement_that_says_something_else_besides_is_written_into_the_text_with_a_vector_of_its_own(
+def test_a_refinement_with_additional_content_is_appended_to_the_text_and_embedded_again(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     known = memory("User has a dog called Rex.")
@@ -115,7 +117,7 @@ def test_a_refinement_that_says_something_else_besides_is_written_into_the_text_
     assert written is SOUTH
 
 
-def test_a_refinement_too_long_for_one_text_is_kept_beside_with_a_link(
+def test_a_refinement_too_long_to_append_becomes_a_new_memory_with_a_refines_link(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     known = memory("User has a dog called Rex, " + "which they found on a long walk through the woods, " * 3)
@@ -127,7 +129,7 @@ def test_a_refinement_too_long_for_one_text_is_kept_beside_with_a_link(
     assert [(each.type, each.memory_id) for each in beside.links] == [("refines", known.memory_id)]
 
 
-def test_the_model_is_not_believed_about_somebody_else_or_about_what_has_nothing_to_do_with_it(
+def test_a_model_contradicts_verdict_is_ignored_for_another_person_or_an_unrelated_memory(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     wife, tea = memory("User's wife plays the cello."), memory("User likes tea.")
@@ -137,7 +139,7 @@ def test_the_model_is_not_believed_about_somebody_else_or_about_what_has_nothing
         assert len(ledger.live_memories()) == 2
 
 
-def test_the_model_is_believed_across_languages_and_about_several_memories(
+def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memories(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     first, second = memory("User plays the cello.", language="en"), memory("User owns a cello.", language="en")

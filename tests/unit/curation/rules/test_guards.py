@@ -164,31 +164,33 @@ UNCERTAIN = [
 
 
 @pytest.mark.parametrize(("guard", "candidate", "memory"), APART)
-def test_what_differs_in_meaning_is_objected_to(guard: str, candidate: str, memory: str) -> None:
+def test_guards_object_to_texts_that_differ_in_meaning(guard: str, candidate: str, memory: str) -> None:
     assert objection(candidate, memory) == guard
 
 
 @pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
-def test_another_way_to_say_the_same_is_not_objected_to(candidate: str, memory: str) -> None:
+def test_guards_do_not_object_to_a_paraphrase(candidate: str, memory: str) -> None:
     assert objection(candidate, memory) is None
 
 
 @pytest.mark.parametrize(("doubted", "candidate", "memory"), UNCERTAIN)
-def test_what_guards_cannot_settle_is_doubted_either_way(doubted: str, candidate: str, memory: str) -> None:
+def test_doubt_is_reported_in_both_directions_where_guards_cannot_decide(
+    doubted: str, candidate: str, memory: str
+) -> None:
     assert doubt(candidate, memory) == doubt(memory, candidate) == doubted
 
 
 @pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
-def test_another_way_to_say_the_same_is_not_doubted(candidate: str, memory: str) -> None:
+def test_no_doubt_is_reported_for_a_paraphrase(candidate: str, memory: str) -> None:
     assert doubt(candidate, memory) is None
 
 
-def test_a_candidate_that_says_less_than_the_memory_may_be_folded_into_it_but_not_one_that_says_more() -> None:
+def test_guards_allow_a_candidate_that_says_less_than_the_memory_but_not_one_that_says_more() -> None:
     short, long = "User runs 10 km", "User runs 10 km with Bob on Sunday"
     assert objection(short, long) is None
     assert objection(long, short) == "times"
 
 
 @pytest.mark.parametrize("text", ["", "?!", "🙂", "日本語のテキスト", "عربي", "x" * 5_000, "User\x00likes\ufffdtea"])
-def test_any_text_agrees_with_itself(text: str) -> None:
+def test_guards_do_not_object_to_any_text_compared_with_itself(text: str) -> None:
     assert objection(text, text) is None

@@ -23,13 +23,13 @@ both_ways = pytest.mark.parametrize("compare", [objection, doubt], ids=lambda co
 
 @both_ways
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
-def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str, compare: Comparing) -> None:
+def test_comparison_time_grows_linearly_with_text_length(unit: str, compare: Comparing) -> None:
     name = compare.__name__  # in the texts, as those of the other one are remembered
     assert_grows_linearly(lambda text: compare(f"hot {name} {text}", f"cold {name} {text}"), unit)
 
 
 @both_ways
-def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share(compare: Comparing) -> None:
+def test_comparison_time_grows_linearly_with_the_number_of_unshared_words(compare: Comparing) -> None:
     def work(text: str) -> object:
         spelt = [format(index, "b").translate({48: "x", 49: "y"}) for index in range(1, len(text) // 10)]
         one, other = " ".join(f"user q{word}" for word in spelt), " ".join(f"user z{word}" for word in spelt)
@@ -40,7 +40,7 @@ def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share(compare
 
 @unhurried
 @given(anything | wordy, anything | wordy)
-def test_no_texts_make_a_comparison_raise(one: str, other: str) -> None:
+def test_comparing_arbitrary_texts_never_raises(one: str, other: str) -> None:
     objection(one, other)
     doubt(one, other)
     joined_context(one, other)
@@ -48,6 +48,6 @@ def test_no_texts_make_a_comparison_raise(one: str, other: str) -> None:
 
 @unhurried
 @given(st.text(MARKS, min_size=30), st.text("aé한", max_size=2))
-def test_many_marks_are_ordered_as_the_normal_form_orders_them(marks: str, letters: str) -> None:
+def test_long_runs_of_combining_marks_are_ordered_as_in_nfkc(marks: str, letters: str) -> None:
     text = letters + marks + letters
     assert unicodedata.normalize("NFKC", MANY_MARKS.sub(in_order, text)) == unicodedata.normalize("NFKC", text)

@@ -16,7 +16,7 @@ def test_there_are_enough_pairs_of_every_label_in_both_halves() -> None:
         assert min(counts[label] for label in get_args(Label)) >= 8
 
 
-def test_every_pair_is_there_once() -> None:
+def test_labelled_pairs_are_unique() -> None:
     assert len({(pair.memory, pair.candidate) for pair in PAIRS}) == len(PAIRS)
 
 
@@ -24,6 +24,6 @@ def test_no_memory_is_in_both_halves() -> None:
     assert not {pair.memory for pair in tuning(PAIRS)} & {pair.memory for pair in held_out(PAIRS)}
 
 
-def test_several_languages_are_there() -> None:
+def test_labelled_pairs_cover_several_languages() -> None:
     counts = Counter(pair.language for pair in PAIRS)
     assert {"en", "de", "fr", "es", "zh"} <= {language for language, count in counts.items() if count >= 15}

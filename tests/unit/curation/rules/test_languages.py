@@ -11,11 +11,11 @@ BOTH = "User is allergic to penicillin and has a brother called Elias"
 
 
 @pytest.mark.parametrize(("mine", "theirs"), [("DE", "de"), ("de-AT", "DE"), ("de-at", "De-DE"), ("en", None)])
-def test_tags_of_one_language_are_one_in_any_case_and_region(mine: str, theirs: str | None) -> None:
+def test_language_tags_match_regardless_of_case_and_region(mine: str, theirs: str | None) -> None:
     assert not are_other_languages(mine, theirs)
 
 
-def test_other_languages_are_told_apart_in_any_case() -> None:
+def test_different_languages_are_distinguished_regardless_of_case() -> None:
     assert are_other_languages("DE", "en") and are_other_languages("en-GB", "De")
 
 
@@ -24,7 +24,7 @@ def refined(memory: Memory, candidate: MakeCandidate, text: str, now) -> str:
     return merge(memory, said, now, 200).text
 
 
-def test_a_text_that_drops_names_or_most_of_a_memory_does_not_replace_it(
+def test_a_translation_that_drops_names_or_most_content_does_not_replace_the_memory_text(
     candidate: MakeCandidate, memory: MakeMemory, now
 ) -> None:
     known = memory(BOTH, language="en")
@@ -54,7 +54,7 @@ def test_a_text_that_drops_names_or_most_of_a_memory_does_not_replace_it(
         ("用户对花生过敏", "zh", "User is allergic to peanuts", True),
     ],
 )
-def test_a_translation_keeps_figures_names_and_about_as_many_words(
+def test_a_translation_must_preserve_numbers_names_and_about_as_many_words(
     said: str, language: str, text: str, kept: bool
 ) -> None:
     assert preserves(text, "en" if language == "de" or language == "zh" else "de", said, language) is kept

@@ -44,7 +44,7 @@ def test_a_duplicate_within_a_batch_is_folded(candidate: MakeCandidate, batch: M
     assert len({entry.after.memory_id for entry in ledger.entries}) == 1
 
 
-def test_what_a_batch_superseded_is_not_reinforced_by_it(
+def test_a_memory_superseded_by_a_batch_is_not_reinforced_by_the_same_batch(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     known = memory("User lives in Paris")
@@ -58,7 +58,7 @@ def test_what_a_batch_superseded_is_not_reinforced_by_it(
     assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created", "superseded"]
 
 
-def test_the_index_may_name_memories_of_other_namespaces_or_none_at_all(
+def test_vector_index_hits_from_other_namespaces_or_for_unknown_memories_are_ignored(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     foreign = memory("User likes hiking", namespace="other")
@@ -69,7 +69,7 @@ def test_the_index_may_name_memories_of_other_namespaces_or_none_at_all(
     assert all(entry.after.memory_id != foreign.memory_id for entry in ledger.entries)
 
 
-def test_a_candidate_that_was_settled_under_another_request_changes_nothing(
+def test_a_candidate_that_was_already_processed_is_dropped(
     candidate: MakeCandidate, batch: MakeBatch, now: datetime
 ) -> None:
     ledger, said = Ledger("n", 0), candidate("User likes hiking")
@@ -78,7 +78,7 @@ def test_a_candidate_that_was_settled_under_another_request_changes_nothing(
     assert (ruling.result, len(ledger.entries)) == ("dropped", 1)
 
 
-def test_the_words_of_a_folded_candidate_are_kept_in_the_reason(
+def test_the_change_reason_contains_the_text_of_a_folded_candidate(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     known = memory("User likes hiking")
@@ -88,7 +88,7 @@ def test_the_words_of_a_folded_candidate_are_kept_in_the_reason(
     assert ledger.entries[0].cause.reason == "cosine 0.900: User enjoys hiking"
 
 
-def test_creating_by_command_what_is_known_reinforces_it(
+def test_a_create_command_with_a_known_text_reinforces_the_memory(
     memory: MakeMemory, command: MakeCommand, now: datetime
 ) -> None:
     known = memory("User has a dog", tags=("pets",))
@@ -99,9 +99,7 @@ def test_creating_by_command_what_is_known_reinforces_it(
     assert ledger.entries[0].after.text == "User has a dog"
 
 
-def test_commands_that_cannot_be_carried_out_are_rejected_with_a_reason(
-    memory: MakeMemory, command: MakeCommand, now: datetime
-) -> None:
+def test_invalid_commands_are_rejected_with_a_reason(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
     gone, foreign = memory("gone", status="deleted"), memory("foreign", namespace="other")
     old = memory("old", status="superseded")
     ledger = Ledger("n", 1, [gone, foreign, old])

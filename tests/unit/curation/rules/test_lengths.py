@@ -14,7 +14,7 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def test_a_text_that_is_too_long_for_a_short_one_becomes_the_full_text(command: MakeCommand) -> None:
+def test_a_command_text_over_the_short_text_limit_becomes_the_full_text(command: MakeCommand) -> None:
     long = "word " * 501
     order = fitted(command("create", text=long), words)
     assert (order.text, order.full_text) == (None, long)
@@ -30,14 +30,14 @@ def test_a_text_that_is_too_long_for_a_short_one_becomes_the_full_text(command: 
         ({"full_text": "word " * 4_001}, "full_text has 4001 tokens, the limit is 4000"),
     ],
 )
-def test_what_no_field_may_hold_is_refused_with_its_size_and_the_limit(
+def test_a_field_over_its_token_limit_is_rejected_with_its_size_and_the_limit(
     command: MakeCommand, fields: dict[str, str], why: str
 ) -> None:
     order = fitted(command("update", **fields), words)
     assert why in (too_long(order, words) or "")
 
 
-def test_what_was_stored_elsewhere_is_imported_whatever_its_length(command: MakeCommand) -> None:
+def test_an_import_command_has_no_text_length_limit(command: MakeCommand) -> None:
     order = command("import", memory_id="m", text="word " * 501)
     assert fitted(order, words) == order
     assert too_long(order, words) is None

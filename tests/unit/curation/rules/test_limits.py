@@ -60,14 +60,14 @@ def test_within_the_limit_nothing_happens(now: datetime) -> None:
     assert ledger.entries == []
 
 
-def test_too_many_without_a_plan_are_told_with_the_newest_last(now: datetime) -> None:
+def test_exceeding_the_limit_without_a_plan_raises_needs_plan_with_the_newest_memory_last(now: datetime) -> None:
     with pytest.raises(NeedsPlan) as crowded:
         enforce_limit(ledger_of(remembered(3), remembered(1), remembered(2)), 2, None, CAUSE, now)
     assert [memory.memory_id for memory in crowded.value.free] == ["m1", "m2", "m3"]
     assert crowded.value.surplus == 1
 
 
-def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
+def test_the_fallback_rule_deletes_the_oldest_of_the_least_important_memories(now: datetime) -> None:
     ledger = ledger_of(remembered(1, importance=0.6), remembered(2), remembered(3), remembered(4, importance=0.9))
     enforce_limit(ledger, 2, (), CAUSE, now)
     assert live(ledger) == ["m1", "m4"]
@@ -79,7 +79,7 @@ def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
     assert "beyond the limit of 2" in (ledger.entries[0].cause.reason or "")
 
 
-def test_a_planned_deletion_is_taken_with_its_reason(now: datetime) -> None:
+def test_a_planned_deletion_is_applied_with_its_reason(now: datetime) -> None:
     ledger = ledger_of(one := remembered(1, importance=0.9), remembered(2))
     enforce_limit(ledger, 1, [planned("delete", one)], CAUSE, now)
     assert live(ledger) == ["m2"]
@@ -87,7 +87,7 @@ def test_a_planned_deletion_is_taken_with_its_reason(now: datetime) -> None:
     assert (cause.actor, cause.reason, cause.request_id) == ("claude", "because", "r")
 
 
-def test_an_edit_absorbs_a_second_memory_with_all_that_it_was_known_from(
+def test_a_planned_edit_absorbs_the_second_memorys_sources_tags_kinds_and_counts(
     now: datetime, source: Callable[..., Any]
 ) -> None:
     one = remembered(1, sources=(source(1),), tags=("a",), importance=0.4, reinforcement_count=2)
@@ -102,7 +102,7 @@ def test_an_edit_absorbs_a_second_memory_with_all_that_it_was_known_from(
     assert ledger.entries[1].after.superseded_by == "m1"
 
 
-def test_what_was_planned_about_texts_that_changed_since_is_left_to_the_rule(now: datetime) -> None:
+def test_the_fallback_rule_replaces_a_planned_step_whose_memory_text_has_changed(now: datetime) -> None:
     one, two = remembered(1, importance=0.9), remembered(2)
     step = planned("edit", one, two, "User has 1 dog, then 2 dogs")
     ledger = ledger_of(remembered(1, importance=0.9, text="User has 5 dogs"), two)
@@ -111,20 +111,20 @@ def test_what_was_planned_about_texts_that_changed_since_is_left_to_the_rule(now
     assert ledger.entries[0].cause.actor == "memstream"
 
 
-def test_pinned_memories_are_never_taken(now: datetime) -> None:
+def test_pinned_memories_are_never_removed(now: datetime) -> None:
     pinned = [remembered(number, pinned=True, importance=0.1) for number in (1, 2, 3)]
     ledger = ledger_of(*pinned, remembered(4))
     enforce_limit(ledger, 2, [planned("delete", pinned[0])], CAUSE, now)
     assert live(ledger) == ["m1", "m2", "m3"]
 
 
-def test_what_a_person_just_added_is_spared(now: datetime) -> None:
+def test_a_just_added_memory_is_not_removed_even_if_it_is_the_least_important(now: datetime) -> None:
     ledger = ledger_of(remembered(1, importance=0.9), remembered(2, importance=0.1))
     enforce_limit(ledger, 1, (), CAUSE, now, spared="m2")
     assert live(ledger) == ["m2"]
 
 
-def test_what_a_step_leaves_is_what_the_next_one_is_asked_about() -> None:
+def test_memories_after_a_step_reflect_the_planned_edit_or_deletion() -> None:
     one, two, three = remembered(1), remembered(2), remembered(3)
     left = memories_after((one, two, three), planned("edit", one, two, "both").compaction)
     assert [memory.text for memory in left] == ["both", "User has 3 dogs"]
@@ -136,7 +136,7 @@ def test_what_a_step_leaves_is_what_the_next_one_is_asked_about() -> None:
     st.integers(1, 12),
     st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12), st.booleans()), max_size=6),
 )
-def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
+def test_the_memory_limit_is_met_for_any_plan_as_far_as_pinned_memories_allow(
     said: list[tuple[float, bool]], most: int, steps: list[tuple[int, int, bool]]
 ) -> None:
     memories = [remembered(at, importance=each, pinned=pin) for at, (each, pin) in enumerate(said, 1)]
@@ -153,7 +153,7 @@ def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
     assert len(live(ledger)) == min(len(memories), max(most, len(pins)))
 
 
-def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_surplus_is_removed_in_one_pass_over_the_memories(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
     of_all = Ledger.live_memories
 

@@ -38,7 +38,7 @@ def to(kind: LinkType, *memories: Memory) -> tuple[Link, ...]:
     return tuple(Link(type=kind, memory_id=memory.memory_id) for memory in memories)
 
 
-def test_a_new_memory_is_related_to_its_nearest_neighbours_and_to_no_more(
+def test_a_new_memory_is_linked_to_a_bounded_number_of_nearest_neighbours(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
     near = [Scored(memory(f"User has a cat called Tom{number}"), 0.9 - number / 100) for number in range(9)]
@@ -55,7 +55,7 @@ def test_a_new_memory_is_related_to_its_nearest_neighbours_and_to_no_more(
         ("User sold the dog that they had in May", "User keeps a dog since March", "relates"),
     ],
 )
-def test_that_the_model_says_refines_is_believed_unless_a_guard_says_that_the_two_deny_each_other(
+def test_a_model_refines_verdict_becomes_a_refines_link_only_for_a_near_compatible_memory(
     candidate: MakeCandidate, memory: MakeMemory, said: str, known: str, kind: LinkType
 ) -> None:
     refined = memory(known)
@@ -64,21 +64,23 @@ def test_that_the_model_says_refines_is_believed_unless_a_guard_says_that_the_tw
     assert links_of(refining, [], refined) == to("relates", refined), "it is not even near"
 
 
-def test_one_link_leads_to_a_memory_and_the_closest_tie_is_told(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_only_the_strongest_of_several_link_types_to_the_same_memory_is_kept(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
     old, other = memory("User lives in Paris"), memory("User likes Paris")
     moved = candidate("User moved to Berlin", contradicts=old.memory_id, refines=old.memory_id)
     found = links_of(moved, [Scored(old, 0.8), Scored(other, 0.75)], old, [old])
     assert found == (*to("supersedes", old), *to("relates", other))
 
 
-def test_who_follows_several_memories_links_to_each_of_them_the_latest_first(memory: MakeMemory) -> None:
+def test_a_successor_of_several_memories_links_to_each_with_the_latest_first(memory: MakeMemory) -> None:
     paris, rome = memory("User lives in Paris"), memory("User works in Rome")
     after = linked_successor(linked_successor(memory("User moved to Berlin"), [paris]), [rome])
     assert after.supersedes == paris.memory_id
     assert after.links == to("supersedes", rome, paris)
 
 
-def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
+def test_the_number_of_links_of_a_memory_is_bounded(memory: MakeMemory) -> None:
     follows = memory("User moved to Berlin")
     for number in range(MAX_LINKS + 5):
         follows = linked_successor(follows, [memory(f"User lives in Town{number}")])
@@ -86,7 +88,7 @@ def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
     assert follows.links[0].memory_id == f"memory User lives in Town{MAX_LINKS + 4}"
 
 
-def test_what_is_gone_is_linked_to_no_more_and_what_took_it_in_is(memory: MakeMemory) -> None:
+def test_links_to_removed_memories_are_dropped_or_moved_to_the_absorbing_memory(memory: MakeMemory) -> None:
     one, two, three = (memory(f"text {number}") for number in range(3))
     holder = memory("holder", links=(*to("relates", one, two), *to("refines", three)))
     moved = without_removed_links(holder, {one.memory_id: None, three.memory_id: two.memory_id})
@@ -95,7 +97,7 @@ def test_what_is_gone_is_linked_to_no_more_and_what_took_it_in_is(memory: MakeMe
     assert without_removed_links(memory("text 1", links=to("relates", one)), {one.memory_id: two.memory_id}).links == ()
 
 
-def test_a_candidate_that_a_guard_keeps_from_its_neighbour_is_created_with_a_link_to_it(
+def test_a_candidate_kept_separate_by_a_guard_is_created_with_a_link_to_the_neighbour(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     known = memory("User is allergic to peanuts")
@@ -117,7 +119,7 @@ def test_links_never_lead_into_another_namespace(
     assert ledger.entries[0].after.links == ()
 
 
-def test_a_command_links_memories_of_its_namespace_and_of_no_other(
+def test_a_command_can_link_only_live_memories_of_its_own_namespace(
     memory: MakeMemory, command: MakeCommand, now: datetime
 ) -> None:
     one, other = memory("User has a dog"), memory("User runs every day")
@@ -131,7 +133,7 @@ def test_a_command_links_memories_of_its_namespace_and_of_no_other(
         assert refused.status == "rejected" and target.memory_id in (refused.reason or "")
 
 
-def test_links_to_a_deleted_memory_are_taken_out_as_a_change_of_their_own(
+def test_links_to_a_deleted_memory_are_removed_by_a_separate_change(
     memory: MakeMemory, command: MakeCommand, now: datetime
 ) -> None:
     gone = memory("User has a dog")
@@ -145,7 +147,7 @@ def test_links_to_a_deleted_memory_are_taken_out_as_a_change_of_their_own(
     assert (changed.cause.actor, changed.cause.reason) == ("mara", "a linked memory was removed")
 
 
-def test_what_is_undone_brings_back_no_link_to_what_has_gone_since(
+def test_an_undo_does_not_restore_links_to_memories_deleted_since(
     memory: MakeMemory, command: MakeCommand, now: datetime
 ) -> None:
     there, gone = memory("there"), memory("gone", status="deleted")

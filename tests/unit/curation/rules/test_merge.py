@@ -20,7 +20,7 @@ MakeSource = Callable[..., Source]
 fractions = st.floats(0, 1)
 
 
-def test_folding_counts_and_adds_messages_tags_and_kinds_without_repeats(
+def test_merging_counts_a_reinforcement_and_adds_sources_tags_and_kinds_without_duplicates(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
 ) -> None:
     before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
@@ -68,7 +68,7 @@ def test_the_richer_text_wins(
     assert merge(memory(known), candidate(said), now, 200).text == kept
 
 
-def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
+def test_a_model_refines_verdict_replaces_the_text_with_a_longer_paraphrase(
     candidate: MakeCandidate, memory: MakeMemory, now: datetime
 ) -> None:
     before = memory("User takes the train to work")
@@ -89,13 +89,13 @@ def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
         ("x" * 900, "y" * 900, "x" * 900),
     ],
 )
-def test_contexts_are_joined_where_one_does_not_say_the_other(
+def test_contexts_are_joined_unless_one_contains_the_other(
     known: str | None, said: str | None, joined: str | None
 ) -> None:
     assert joined_context(known, said) == joined
 
 
-def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
+def test_a_full_text_is_replaced_only_by_a_text_with_all_its_content_and_more(
     candidate: MakeCandidate, memory: MakeMemory, now: datetime
 ) -> None:
     before = memory("User has a dog", full_text="A dog from a shelter.")
@@ -105,7 +105,7 @@ def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
     assert merge(before, other, now, 200).full_text == before.full_text
 
 
-def test_an_importance_that_was_raised_has_no_digits_that_floats_add(memory: MakeMemory) -> None:
+def test_raised_importance_has_no_floating_point_rounding_digits(memory: MakeMemory) -> None:
     importances = [
         raised_importance(memory("x", importance=first / 10), 0.0, count) for first in range(11) for count in range(9)
     ]
@@ -114,14 +114,14 @@ def test_an_importance_that_was_raised_has_no_digits_that_floats_add(memory: Mak
 
 
 @pytest.mark.parametrize(("count", "importance"), [(0, 0.5), (1, 0.525), (5, 0.602), (1_000, 0.75)])
-def test_each_repetition_adds_a_share_of_what_is_missing_and_all_of_them_at_most_half(
+def test_repetitions_raise_importance_by_at_most_half_of_the_remaining_range(
     count: int, importance: float, memory: MakeMemory
 ) -> None:
     assert raised_importance(memory("x", importance=0.5), 0.0, count) == pytest.approx(importance, abs=0.001)
 
 
 @given(st.lists(fractions, max_size=4), fractions)
-def test_importance_and_confidence_are_the_same_in_whatever_order_repetitions_arrive(
+def test_importance_and_confidence_do_not_depend_on_the_order_of_repetitions(
     said: Sequence[float], first: float
 ) -> None:
     outcomes = [repeated_by(order, first) for order in permutations(said)]
@@ -132,9 +132,7 @@ def test_importance_and_confidence_are_the_same_in_whatever_order_repetitions_ar
 
 
 @given(st.text(max_size=MAX_CONTEXT_CHARS * 2) | st.none(), st.lists(st.text(max_size=600), max_size=4))
-def test_a_context_that_was_joined_adds_nothing_when_it_comes_again_and_stays_bounded(
-    first: str | None, said: Sequence[str]
-) -> None:
+def test_joining_contexts_is_idempotent_and_bounded_in_length(first: str | None, said: Sequence[str]) -> None:
     context = first
     for each in said:
         context = joined_context(context, each)
@@ -167,6 +165,6 @@ def proposing(fraction: float, source: Source) -> Candidate:
     )
 
 
-def test_what_says_no_more_adds_nothing(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_candidate_without_new_content_adds_no_content(candidate: MakeCandidate, memory: MakeMemory) -> None:
     known = memory("User has a dog", context="said at work", full_text="A dog.")
     assert not adds_content(candidate("User has a dog", context="Said at work!", full_text="a dog"), known, 200)

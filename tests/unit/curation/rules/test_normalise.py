@@ -19,7 +19,7 @@ from agents.curation.rules.normalise import normalise
         ("NUL\x00byte", "NUL\ufffdbyte"),
     ],
 )
-def test_spelling_case_and_punctuation_do_not_matter(one: str, other: str) -> None:
+def test_normalisation_ignores_case_punctuation_and_unicode_variants(one: str, other: str) -> None:
     assert normalise(one) == normalise(other)
 
 
@@ -37,16 +37,16 @@ def test_spelling_case_and_punctuation_do_not_matter(one: str, other: str) -> No
         ("किताब", "कतब"),
     ],
 )
-def test_signs_that_carry_meaning_matter(one: str, other: str) -> None:
+def test_normalisation_keeps_symbols_that_carry_meaning(one: str, other: str) -> None:
     assert normalise(one) != normalise(other)
 
 
 @given(st.text())
-def test_normalising_twice_is_normalising_once(text: str) -> None:
+def test_normalisation_is_idempotent(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
 
 
 @given(st.text(min_size=1).filter(str.strip))
-def test_what_says_something_never_becomes_nothing_unless_it_cannot_be_seen(text: str) -> None:
+def test_text_with_alphanumeric_characters_never_normalises_to_an_empty_string(text: str) -> None:
     visible = any(char.isalnum() for char in text)
     assert bool(normalise(text)) or not visible

@@ -12,5 +12,5 @@ def test_a_statement_ends_the_memory_that_it_changes(memory: str, statement: str
 
 
 @pytest.mark.parametrize(("memory", "statement"), list(rule_pairs("stays")))
-def test_a_statement_leaves_the_memory_that_may_hold_beside_it(memory: str, statement: str) -> None:
+def test_a_statement_does_not_end_a_compatible_memory(memory: str, statement: str) -> None:
     assert conflict(statement, memory) is None

@@ -22,12 +22,12 @@ def test_no_text_of_a_command_keeps_a_credential() -> None:
     assert scrub_command(told, Privacy()) == expected
 
 
-def test_what_a_command_does_not_change_stays_unsaid() -> None:
+def test_scrubbing_leaves_unset_and_empty_command_fields_unchanged() -> None:
     assert scrub_command(command(), Privacy()) == command()
     assert scrub_command(command(text="", tags=()), Privacy()) == command(text="", tags=())
 
 
-def test_personal_data_stays_unless_the_policy_of_the_namespace_says_otherwise() -> None:
+def test_personal_data_is_scrubbed_only_if_the_policy_of_the_namespace_requires_it() -> None:
     told = command(text="Anna is reached at anna@example.org.", tags=("anna@example.org",))
     assert scrub_command(told, Privacy()) == told
     assert scrub_command(told, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())

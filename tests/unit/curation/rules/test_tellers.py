@@ -26,20 +26,20 @@ def test_a_new_memory_names_the_users_who_said_it_and_the_provider_that_found_it
     assert (memory.told_by, memory.created_by) == (("ada", "bob"), "offline")
 
 
-def test_nobody_told_what_an_assistant_said_to_them(candidate: MakeCandidate, now: datetime) -> None:
+def test_a_memory_attributed_to_the_assistant_has_an_empty_told_by(candidate: MakeCandidate, now: datetime) -> None:
     answered = candidate("The order was sent", sources=(said("1", "ada", attributed_to="assistant"),))
     assert change.created(answered, "n", "offline", now).told_by == ()
 
 
-def test_who_repeats_a_memory_told_it_too(memory: MakeMemory, candidate: MakeCandidate, now: datetime) -> None:
+def test_a_user_who_repeats_a_memory_is_added_to_told_by(
+    memory: MakeMemory, candidate: MakeCandidate, now: datetime
+) -> None:
     known = memory("They chose Postgres", sources=(said("1", "ada"),), told_by=("ada",))
     again = candidate("They chose Postgres", sources=(said("2", "bob"), said("3", "ada")))
     assert merge(known, again, now, 200).told_by == ("ada", "bob")
 
 
-def test_a_merged_memory_is_told_by_who_told_either_and_names_each_message_once(
-    memory: MakeMemory, now: datetime
-) -> None:
+def test_merged_memories_combine_told_by_and_list_each_source_message_once(memory: MakeMemory, now: datetime) -> None:
     earlier = memory("User has a dog", sources=(said("1", None),))
     later = memory("User has a dog named Rex", sources=(said("1", "ada"), said("2", "ada")), told_by=("ada",))
     after = change.merged(earlier, later, "User has a dog named Rex", now)
@@ -47,16 +47,14 @@ def test_a_merged_memory_is_told_by_who_told_either_and_names_each_message_once(
     assert [(source.message_id, source.user_id) for source in after.sources] == [("1", "ada"), ("2", "ada")]
 
 
-def test_a_command_says_who_told_it_beside_who_sent_it(command: MakeCommand, now: datetime) -> None:
+def test_a_command_sets_told_by_separately_from_its_actor(command: MakeCommand, now: datetime) -> None:
     made = change.created_by_command(command("create", text="x", told_by=("ada",), actor="desk"), "x", now)
     assert (made.told_by, made.created_by) == (("ada",), "desk")
     again = change.reinforced_by_command(made, command("create", text="x", told_by=("bob",)), now)
     assert again.told_by == ("ada", "bob")
 
 
-def test_an_import_keeps_who_told_it_and_reads_it_from_the_sources_where_it_is_not_said(
-    command: MakeCommand, now: datetime
-) -> None:
+def test_an_import_keeps_told_by_or_derives_told_by_from_the_sources(command: MakeCommand, now: datetime) -> None:
     kept = Origin(told_by=("ada",), sources=(said("1", "bob"),))
     derived = Origin(sources=(said("1", "bob"),))
     imported = [
@@ -65,5 +63,5 @@ def test_an_import_keeps_who_told_it_and_reads_it_from_the_sources_where_it_is_n
     assert imported == [("ada",), ("bob",)]
 
 
-def test_what_is_deleted_tells_of_nobody(memory: MakeMemory, now: datetime) -> None:
+def test_a_deleted_memory_has_an_empty_told_by(memory: MakeMemory, now: datetime) -> None:
     assert change.deleted(memory("User has a dog", told_by=("ada",)), now).told_by == ()

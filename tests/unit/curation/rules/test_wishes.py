@@ -41,14 +41,14 @@ def chosen(known: tuple[str, ...] = KNOWN, **named: str) -> set[str]:
         ("User is allergic to peanuts", "User is allergic to peanuts."),
     ],
 )
-def test_what_says_what_is_stated_is_meant(stated: str, text: str) -> None:
+def test_a_forget_wish_selects_memories_that_state_the_same(stated: str, text: str) -> None:
     assert chosen(statement=stated) == {text}
 
 
 @pytest.mark.parametrize(
     "stated", ["User smokes.", "User lives in Lyon.", "User's brother lives in Berlin.", "User has a cat."]
 )
-def test_what_says_the_opposite_or_something_else_stays(stated: str) -> None:
+def test_a_forget_wish_spares_memories_that_state_the_opposite_or_something_else(stated: str) -> None:
     assert chosen(statement=stated) == set()
 
 
@@ -70,12 +70,12 @@ def test_what_says_the_opposite_or_something_else_stays(stated: str) -> None:
         ("peanuts", "User is allergic to peanuts."),
     ],
 )
-def test_what_is_about_what_is_named_is_meant(topic: str, text: str) -> None:
+def test_a_forget_wish_selects_memories_about_the_named_topic(topic: str, text: str) -> None:
     assert chosen(topic=topic) == {text}
 
 
 @pytest.mark.parametrize("topic", ["my wife's job at Siemens", "my brother", "my car", "the weather", "my"])
-def test_what_is_not_about_it_stays(topic: str) -> None:
+def test_a_forget_wish_spares_memories_unrelated_to_the_named_topic(topic: str) -> None:
     assert chosen(topic=topic) == set()
 
 
@@ -89,7 +89,7 @@ def test_what_is_not_about_it_stays(topic: str) -> None:
         ("my apartment", "User is apart from Tom.", False),
     ],
 )
-def test_what_was_done_is_meant_by_the_noun_that_is_made_of_it(topic: str, text: str, is_meant: bool) -> None:
+def test_a_topic_noun_selects_memories_that_contain_the_related_verb(topic: str, text: str, is_meant: bool) -> None:
     assert chosen((text,), topic=topic) == ({text} if is_meant else set())
 
 
@@ -119,11 +119,11 @@ PRIVATE = (
         ("Tom", {"User's brother Tom is a pilot."}),
     ],
 )
-def test_a_theme_means_what_is_about_it_in_whatever_words(topic: str, texts: set[str]) -> None:
+def test_a_broad_topic_selects_memories_of_that_theme_in_any_wording(topic: str, texts: set[str]) -> None:
     assert chosen(PRIVATE, topic=topic) == texts
 
 
-def test_of_the_message_only_the_words_that_are_meant_count() -> None:
+def test_a_forget_wish_selects_only_memories_of_the_referenced_sentence_of_a_message() -> None:
     said = Source(conversation_id="c", message_id="m")
     known = [
         a_memory(text, memory_id=text, sources=(said,)) for text in ("User lives in Berlin.", "User lives in Lyon.")
@@ -133,7 +133,7 @@ def test_of_the_message_only_the_words_that_are_meant_count() -> None:
     assert [each.text for each in memories_meant(wish, known, (), personal=True)] == ["User lives in Berlin."]
 
 
-def test_of_the_message_the_words_that_are_meant_count_though_the_memory_is_in_another_language() -> None:
+def test_a_forget_wish_matches_the_referenced_sentence_to_memories_in_another_language() -> None:
     said = Source(conversation_id="c", message_id="m")
     texts = ("User has lived in Berlin with two dogs since 2019.", "User is a trained nurse, and has worked in Lyon.")
     known = [a_memory(text, memory_id=text, sources=(said,)) for text in texts]
@@ -142,7 +142,7 @@ def test_of_the_message_the_words_that_are_meant_count_though_the_memory_is_in_a
     assert [each.text for each in memories_meant(wish, known, (), personal=True)] == [texts[0]]
 
 
-def test_what_was_said_after_the_wish_stays() -> None:
+def test_a_forget_wish_spares_memories_stated_after_the_wish() -> None:
     def at(minute: int) -> Source:
         return Source(conversation_id="c", message_id=f"m{minute}", timestamp=NOON + timedelta(minutes=minute))
 
@@ -168,7 +168,7 @@ def source(conversation: str, user_id: str | None = None, told: str | None = Non
         ((), False),
     ],
 )
-def test_where_others_feed_the_namespace_only_what_rests_on_that_person_alone_is_meant(
+def test_in_a_shared_namespace_only_memories_from_the_wishing_user_alone_are_selected(
     sources: tuple[Source, ...], theirs: bool
 ) -> None:
     memory = a_memory("ada lives in Berlin.", sources=sources)
@@ -178,7 +178,9 @@ def test_where_others_feed_the_namespace_only_what_rests_on_that_person_alone_is
 
 
 @pytest.mark.parametrize(("conversation", "theirs"), [("c", True), ("other", False)])
-def test_of_a_person_without_a_name_only_this_conversation_is_meant(conversation: str, theirs: bool) -> None:
+def test_a_wish_without_a_user_id_selects_only_memories_of_the_same_conversation(
+    conversation: str, theirs: bool
+) -> None:
     memory: Memory = a_memory("User lives in Berlin.", sources=(source(conversation),))
     wish = Wish(wish_id="w", message=source("c"), statement="User lives in Berlin.")
 
@@ -188,7 +190,7 @@ def test_of_a_person_without_a_name_only_this_conversation_is_meant(conversation
 @pytest.mark.parametrize(
     ("namespace", "personal"), [("kitchen/ada", True), ("~0123abcd/kitchen/ada", True), ("kitchen", False)]
 )
-def test_a_namespace_is_personal_by_its_template(namespace: str, personal: bool) -> None:
+def test_a_namespace_is_personal_if_its_template_contains_the_user_id(namespace: str, personal: bool) -> None:
     policy = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
 
     assert is_personal(namespace, policy) is personal

@@ -30,22 +30,22 @@ async def ratings_of(policy: Policy, *texts: str) -> dict[str, int]:
     return (await ModelProvider(Replying(*texts)).extract(SLICE, knowing(policy=policy))).ratings
 
 
-async def test_messages_are_rated_by_their_ids():
+async def test_ratings_are_returned_by_message_id():
     assert await ratings_of(RATING, replying(rated(1, 9), rated(2, 0))) == {"m1": 9, "m2": 0}
 
 
 @pytest.mark.parametrize("text", [json.dumps({"memories": []}), json.dumps({"memories": [], "ratings": None}), "[]"])
-async def test_an_answer_without_ratings_is_whole(text: str):
+async def test_an_answer_without_ratings_is_accepted_without_a_second_call(text: str):
     calls = Replying(text)
     answer = await ModelProvider(calls).extract(SLICE, knowing(policy=RATING))
     assert (answer.ratings, len(calls.asked)) == ({}, 1)
 
 
-async def test_ratings_that_nobody_asked_for_are_not_kept():
+async def test_ratings_that_the_policy_does_not_request_are_dropped():
     assert await ratings_of(DEFAULT_POLICY, replying(rated(1, 9))) == {}
 
 
-async def test_an_answer_that_broke_off_keeps_the_ratings_of_its_rest():
+async def test_ratings_in_the_continuation_of_a_truncated_answer_are_kept():
     assert await ratings_of(RATING, f"\u2026{replying()[:-20]}", replying(rated(3, 8))) == {"m3": 8}
 
 
@@ -53,7 +53,7 @@ async def test_an_answer_that_broke_off_keeps_the_ratings_of_its_rest():
     "wrong",
     [rated(0, 5), rated(4, 5), rated(1, 11), rated(1, -1), rated(1, 5.5), rated(True, 5), rated("1", 5), {}, 7, None],
 )
-def test_what_rates_no_message_of_the_slice_is_passed_over(wrong: object):
+def test_ratings_with_an_invalid_message_number_or_value_are_skipped(wrong: object):
     assert checked_ratings([wrong, rated(2, 3)], SLICE) == {"m2": 3}
 
 
@@ -68,5 +68,5 @@ def test_the_prompt_and_the_schema_ask_for_ratings_only_where_the_policy_does():
     assert answer_schema(RATING)["required"] == ["memories", "ratings"]
 
 
-def test_an_answer_stored_before_there_were_ratings_is_read():
+def test_a_stored_answer_without_a_ratings_field_is_decoded():
     assert codec.decode(b'{"answers":"extraction","provider":"claude","model":"m"}', Answer).ratings == {}

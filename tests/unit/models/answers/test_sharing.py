@@ -36,30 +36,30 @@ def checked(*drafts: object):
     return check_shared(drafts, (TURIN, TEA), knowing(), estimated_tokens)
 
 
-def test_each_draft_goes_to_the_conversation_that_it_cites() -> None:
+def test_each_draft_is_assigned_to_the_conversation_whose_messages_the_draft_cites() -> None:
     turin, tea = checked(draft("User likes tea.", 3, 4), draft("User lives in Turin.", 1))
     assert [(each.text, each.message_ids) for each in turin.proposals] == [("User lives in Turin.", ("a1",))]
     assert [(each.text, each.message_ids) for each in tea.proposals] == [("User likes tea.", ("b1", "b2"))]
 
 
-def test_what_rests_on_several_conversations_goes_to_none_of_them() -> None:
+def test_a_draft_that_cites_several_conversations_is_rejected() -> None:
     turin, tea = checked(draft("User drinks tea in Turin.", 1, 3), draft("User likes tea.", 3))
     assert (turin.proposals, turin.rejected) == ((), {"conversations": 1})
     assert [each.text for each in tea.proposals] == ["User likes tea."]
 
 
-def test_what_was_said_before_a_conversation_is_its_own_overlap() -> None:
+def test_a_draft_that_cites_only_overlap_messages_is_rejected_in_its_own_conversation() -> None:
     turin, tea = checked(draft("User lives in Rome.", 0), draft("User drinks milk.", -1), draft("User likes x.", -2))
     assert (turin.rejected, tea.rejected) == ({"overlap": 1}, {"overlap": 2})
 
 
-def test_what_is_no_draft_costs_the_others_nothing() -> None:
+def test_an_invalid_draft_does_not_affect_the_other_drafts() -> None:
     turin, tea = checked("no draft", draft("User likes tea.", 3), draft("User likes nuts.", 99))
     assert turin.rejected == {"schema": 1, "provenance": 1}
     assert [each.text for each in tea.proposals] == ["User likes tea."]
 
 
-def test_a_correction_names_the_draft_of_its_own_conversation() -> None:
+def test_a_correction_references_only_drafts_of_the_same_conversation() -> None:
     turin, tea = checked(
         draft("User lives in Turin.", 1),
         draft("User likes green tea.", 4),
@@ -70,7 +70,7 @@ def test_a_correction_names_the_draft_of_its_own_conversation() -> None:
     assert (green.corrects, mint.corrects) == ((), (green.number,))
 
 
-def test_the_question_numbers_messages_on_and_shows_known_memories_once() -> None:
+def test_the_shared_prompt_numbers_messages_continuously_and_lists_known_memories_once() -> None:
     context = merge_contexts([knowing("User has a dog.", "User is 30."), knowing("User is 30.", "User has a cat.")])
     assert [memory.text for memory in context.related] == ["User has a dog.", "User is 30.", "User has a cat."]
 
@@ -85,7 +85,7 @@ def test_the_question_numbers_messages_on_and_shows_known_memories_once() -> Non
     assert (question.payer.namespaces, question.payer.request_id) == (TURIN.namespaces, None)
 
 
-def test_a_long_slice_among_short_ones_is_shown_whole_where_all_have_room() -> None:
+def test_a_long_slice_is_shown_whole_if_the_shared_prompt_has_room_for_all_slices() -> None:
     def sized(name: str, tokens: int) -> ExtractionRequest:
         request = talk(name, "word " * tokens)
         return structs.replace(request, messages=tuple(structs.replace(m, tokens=tokens) for m in request.messages))
@@ -96,21 +96,21 @@ def test_a_long_slice_among_short_ones_is_shown_whole_where_all_have_room() -> N
     assert shared_question(requests, knowing(), most_tokens=2_400).user_prompt.count("left out") == 1
 
 
-async def test_what_no_call_shows_whole_is_not_asked_together() -> None:
+async def test_slices_that_do_not_fit_into_one_shared_call_are_rejected() -> None:
     provider = ModelProvider(FakeCalls(), most_tokens=10)
     tea = structs.replace(TEA, messages=tuple(structs.replace(each, tokens=6) for each in TEA.messages))
     with pytest.raises(Rejected, match="too_long"):
         await provider.extract_together([(TURIN, knowing()), (tea, knowing())])
 
 
-def test_an_answer_that_mixes_conversations_is_asked_for_once_more() -> None:
+def test_an_answer_with_a_draft_that_mixes_conversations_is_not_accepted() -> None:
     question = shared_question((TURIN, TEA), knowing(policy=Policy(name="p")))
     mixed = '{"memories": [{"kind": "fact", "text": "User x.", "messages": [1, 3], "confidence": 1, "importance": 1}]}'
     assert question.read(mixed) is None
     assert question.read(mixed.replace("1, 3", "3")) is not None
 
 
-def test_the_shares_of_a_call_add_up_to_what_it_cost() -> None:
+def test_usage_shares_of_a_call_add_up_to_its_total_usage() -> None:
     parts = shares(Usage(input_tokens=1_001, output_tokens=7, cache_read_tokens=3), [400, 0, 200])
     assert [each.input_tokens for each in parts] == [667, 0, 334]
     assert [sum(values) for values in zip(*((p.output_tokens, p.cache_read_tokens) for p in parts), strict=True)] == [

@@ -25,39 +25,39 @@ def draft(text: str, *messages: int, **fields) -> Draft:
     return Draft(kind="fact", text=text, messages=[*messages], confidence=0.9, importance=0.5, **fields)
 
 
-def test_a_proposal_goes_to_the_namespaces_of_whoever_said_it() -> None:
+def test_a_proposal_is_assigned_to_the_namespaces_of_its_speaker() -> None:
     checked = proposing(draft("User lives in Berlin.", 1), draft("User lives in Lyon.", 2))
 
     assert [each.namespaces for each in checked.proposals] == [("kitchen/ada", "kitchen"), ("kitchen", "kitchen/bob")]
     assert [each.speaker_name for each in checked.proposals] == ["ada", "Bob"]
 
 
-def test_what_several_said_goes_only_where_all_of_them_feed() -> None:
+def test_a_proposal_of_several_speakers_is_assigned_only_to_their_shared_namespace() -> None:
     (decided,) = proposing(draft("Ada and Bob meet in Paris.", 1, 2)).proposals
 
     assert decided.namespaces == ("kitchen",)
     assert decided.speaker_name is None
 
 
-def test_what_several_said_is_rejected_where_they_share_no_namespace() -> None:
+def test_a_proposal_of_several_speakers_is_rejected_without_a_shared_namespace() -> None:
     checked = proposing(draft("Ada and Bob meet in Paris.", 1, 2), policy=PERSONAL)
 
     assert (checked.proposals, checked.rejected) == ((), {"speakers": 1})
 
 
-def test_what_several_said_is_rejected_where_the_text_does_not_say_whom_it_is_about() -> None:
+def test_a_proposal_of_several_speakers_is_rejected_if_its_text_does_not_name_its_subject() -> None:
     checked = proposing(draft("User lives in Berlin.", 1, 2))
 
     assert (checked.proposals, checked.rejected) == ((), {"speakers": 1})
 
 
-def test_the_same_words_of_two_people_are_two_proposals() -> None:
+def test_the_same_text_from_two_speakers_becomes_two_proposals() -> None:
     checked = proposing(draft("User likes tea.", 1), draft("User likes tea.", 2), draft("User likes tea!", 2))
 
     assert [each.message_ids for each in checked.proposals] == [("m0",), ("m1",)]
 
 
-def test_another_persons_memory_is_neither_repeated_nor_contradicted() -> None:
+def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker() -> None:
     bobs = a_memory("User lives in Lyon.", MONDAY, memory_id="bobs", namespace="kitchen/bob")
     everybodys = a_memory("Bob lives in Lyon.", MONDAY, memory_id="everybodys", namespace="kitchen")
 
@@ -85,7 +85,7 @@ def test_another_persons_memory_is_neither_repeated_nor_contradicted() -> None:
         ("The team decided to use Kafka.", "The team decided to use Kafka."),
     ],
 )
-def test_a_text_about_the_user_is_told_by_name(text: str, told: str) -> None:
+def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, told: str) -> None:
     assert with_name(text, "Ada") == told
 
 
@@ -102,11 +102,11 @@ def test_a_text_about_the_user_is_told_by_name(text: str, told: str) -> None:
         (None, None),
     ],
 )
-def test_a_name_is_one_short_line_that_instructs_nobody(name: str | None, stored: str | None) -> None:
+def test_a_speaker_name_is_sanitised_to_one_short_line_or_dropped(name: str | None, stored: str | None) -> None:
     assert safe_name(name, Privacy(scrub=("email",))) == stored
 
 
-def test_two_people_of_one_name_are_told_apart_by_their_ids() -> None:
+def test_speakers_with_the_same_name_are_distinguished_by_user_id() -> None:
     people = [Speaker(user_id="u1", name="Alex"), Speaker(user_id="u2", name="Alex"), Speaker(user_id="u3", name="Kim")]
 
     assert display_names(people, Privacy()) == {"u1": "Alex (u1)", "u2": "Alex (u2)", "u3": "Kim"}

@@ -49,21 +49,23 @@ def auto(near: Named, far: Named) -> AutoProvider:
     return AutoProvider([near, far])
 
 
-async def test_first_that_is_available_answers_and_is_named(auto: AutoProvider, far: Named) -> None:
+async def test_first_available_provider_answers_and_is_named_in_the_answer(auto: AutoProvider, far: Named) -> None:
     answer = await auto.extract(SLICE, knowing())
     assert answer.provider == "near"
     assert (await auto.summarise(SLICE, DEFAULT_POLICY)).provider == "near"
     assert not far.asked
 
 
-async def test_provider_that_is_not_available_is_not_asked(auto: AutoProvider, near: Named) -> None:
+async def test_an_unavailable_provider_is_skipped(auto: AutoProvider, near: Named) -> None:
     near.wrong = "not there"
     assert (await auto.extract(SLICE, knowing())).provider == "far"
     assert not near.asked
 
 
 @pytest.mark.parametrize("failure", [Retryable("gone"), RateLimited("slow down")])
-async def test_failure_that_may_pass_is_passed_over(auto: AutoProvider, near: Named, failure: Exception) -> None:
+async def test_a_transient_failure_falls_back_to_the_next_provider(
+    auto: AutoProvider, near: Named, failure: Exception
+) -> None:
     near.failures.append(failure)
     assert (await auto.extract(SLICE, knowing())).provider == "far"
     assert (await auto.extract(SLICE, knowing())).provider == "near"
@@ -72,7 +74,7 @@ async def test_failure_that_may_pass_is_passed_over(auto: AutoProvider, near: Na
 @pytest.mark.parametrize(
     "failure", [Rejected("refused", "declined"), Deferred(datetime(2026, 3, 2, tzinfo=UTC), "budget")]
 )
-async def test_verdict_of_one_model_is_not_put_before_another(
+async def test_a_rejection_or_deferral_does_not_fall_back_to_the_next_provider(
     auto: AutoProvider, near: Named, far: Named, failure: Exception
 ) -> None:
     near.failures.append(failure)
@@ -81,7 +83,7 @@ async def test_verdict_of_one_model_is_not_put_before_another(
     assert not far.asked
 
 
-async def test_a_spent_budget_falls_back_to_providers_that_stay_where_the_policy_has_it_so() -> None:
+async def test_a_spent_budget_falls_back_to_local_providers_if_the_policy_allows() -> None:
     far, farther, near = Named("far", leaves_machine=True), Named("farther", leaves_machine=True), Named("near")
     auto = AutoProvider([far, farther, near])
     far.failures.append(SPENT)
@@ -90,7 +92,7 @@ async def test_a_spent_budget_falls_back_to_providers_that_stay_where_the_policy
     assert (await auto.extract(SLICE, knowing(policy=THRIFTY))).provider == "far", "each request asks anew"
 
 
-async def test_a_spent_budget_makes_a_request_wait_where_nobody_who_stays_can_answer(
+async def test_a_spent_budget_defers_the_request_if_no_local_provider_can_answer(
     auto: AutoProvider, near: Named, far: Named
 ) -> None:
     near.failures.append(SPENT)
@@ -102,28 +104,32 @@ async def test_a_spent_budget_makes_a_request_wait_where_nobody_who_stays_can_an
         await auto.extract(SLICE, knowing(policy=THRIFTY))
 
 
-async def test_request_waits_when_none_can_answer_and_is_told_why(auto: AutoProvider, near: Named, far: Named) -> None:
+async def test_retryable_error_lists_all_reasons_if_no_provider_can_answer(
+    auto: AutoProvider, near: Named, far: Named
+) -> None:
     near.wrong = "not there"
     far.failures.append(Retryable("overloaded"))
     with pytest.raises(Retryable, match="no provider can answer: not there; overloaded"):
         await auto.extract(SLICE, knowing())
 
 
-async def test_model_that_was_removed_since_it_was_looked_at_is_passed_over(auto: AutoProvider, near: Named) -> None:
+async def test_a_model_removed_since_its_availability_check_is_skipped(auto: AutoProvider, near: Named) -> None:
     await auto.extract(SLICE, knowing())
     near.wrong = "no such model any more"
     near.failures.append(Misconfigured("no such model"))
     assert (await auto.extract(SLICE, knowing())).provider == "far"
 
 
-async def test_wrong_key_is_not_passed_over_for_ever(auto: AutoProvider, near: Named, far: Named) -> None:
+async def test_a_wrong_key_raises_misconfigured_instead_of_falling_back(
+    auto: AutoProvider, near: Named, far: Named
+) -> None:
     near.failures.append(Misconfigured("wrong key"))
     with pytest.raises(Misconfigured):
         await auto.extract(SLICE, knowing())
     assert not far.asked
 
 
-async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, near: Named) -> None:
+async def test_availability_is_checked_once_per_interval(auto: AutoProvider, near: Named) -> None:
     await asyncio.gather(*(auto.extract(SLICE, knowing()) for _ in range(20)))
     assert near.looked == 1
     await asyncio.sleep(CHECK_INTERVAL_S + 1)
@@ -131,7 +137,7 @@ async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, nea
     assert near.looked == 2
 
 
-async def test_log_tells_of_changes_and_not_of_every_request(
+async def test_log_reports_availability_changes_and_not_every_request(
     auto: AutoProvider, near: Named, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="agents.models.auto")
@@ -146,7 +152,7 @@ async def test_log_tells_of_changes_and_not_of_every_request(
     ]
 
 
-async def test_conversation_that_has_to_stay_is_never_brought_before_who_leaves(near: Named, far: Named) -> None:
+async def test_a_local_only_conversation_is_never_sent_to_a_remote_provider(near: Named, far: Named) -> None:
     auto = AutoProvider([far, near])
     assert (await auto.extract(SLICE, knowing(policy=SECRET))).provider == "near"
     assert (await auto.summarise(SLICE, SECRET)).provider == "near"
@@ -157,14 +163,14 @@ async def test_conversation_that_has_to_stay_is_never_brought_before_who_leaves(
     assert not far.asked and far.looked == 0
 
 
-async def test_conversation_that_nobody_here_can_be_asked_about_is_rejected_with_its_reason(far: Named) -> None:
+async def test_a_local_only_conversation_is_rejected_if_there_is_no_local_provider(far: Named) -> None:
     with pytest.raises(Rejected) as caught:
         await AutoProvider([far]).extract(SLICE, knowing(policy=SECRET))
     assert caught.value.reason == "must_stay"
     assert not far.asked
 
 
-def test_start_is_refused_when_a_policy_wants_to_stay_and_nobody_does(near: Named, far: Named) -> None:
+def test_startup_fails_if_a_policy_is_local_only_and_no_provider_is_local(near: Named, far: Named) -> None:
     policies = Policies((Policy(name="open"), SECRET))
     with pytest.raises(Misconfigured, match=r"'secret' is local_only.*MEMSTREAM_PROVIDER"):
         check_policies(policies, AutoProvider([far]))
@@ -172,7 +178,9 @@ def test_start_is_refused_when_a_policy_wants_to_stay_and_nobody_does(near: Name
     check_policies(Policies((Policy(name="open"),)), far)
 
 
-async def test_it_is_in_trouble_when_all_are(auto: AutoProvider, near: Named, far: Named) -> None:
+async def test_auto_provider_is_unavailable_only_if_all_its_providers_are(
+    auto: AutoProvider, near: Named, far: Named
+) -> None:
     near.wrong = "not there"
     assert await auto.unavailable_reason() is None
     await asyncio.sleep(CHECK_INTERVAL_S + 1)
@@ -180,11 +188,11 @@ async def test_it_is_in_trouble_when_all_are(auto: AutoProvider, near: Named, fa
     assert await auto.unavailable_reason() == "not there; no key"
 
 
-async def test_all_are_closed(auto: AutoProvider, near: Named, far: Named) -> None:
+async def test_closing_the_auto_provider_closes_all_its_providers(auto: AutoProvider, near: Named, far: Named) -> None:
     await auto.close()
     assert near.closed and far.closed
 
 
-def test_nobody_to_ask_is_misconfigured() -> None:
+def test_an_empty_list_of_providers_is_misconfigured() -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_PROVIDER_ORDER"):
         AutoProvider([])

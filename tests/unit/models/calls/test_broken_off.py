@@ -45,7 +45,7 @@ async def texts_of(calls: Replying, question: Question) -> list[str]:
     return [draft["text"] for draft in (await exchange(calls, question)).reply.drafts]
 
 
-async def test_only_what_is_missing_is_asked_for():
+async def test_only_the_missing_rest_of_a_truncated_answer_is_requested():
     calls = Replying(f"…{reply(1, 2)[:-20]}", reply(2, 3))
     assert await texts_of(calls, asking()) == ["User has cat 1.", "User has cat 2.", "User has cat 3."]
     _, (turns, _) = calls.asked
@@ -53,13 +53,13 @@ async def test_only_what_is_missing_is_asked_for():
     assert (turns[1].text, turns[2].text) == (reply(1).replace(": ", ":").replace(", ", ","), CONTINUE)
 
 
-async def test_nothing_complete_is_asked_for_whole_with_more_room():
+async def test_a_truncated_answer_without_a_complete_draft_is_requested_again_with_more_tokens():
     calls = Replying(f"…{reply(1)[:-20]}", reply(1))
     assert await texts_of(calls, asking()) == ["User has cat 1."]
     assert [(len(turns), room) for turns, room in calls.asked] == [(1, MIN_ANSWER_TOKENS), (1, 8_192)]
 
 
-async def test_a_second_answer_that_breaks_off_is_not_paid_for_a_third_time():
+async def test_a_second_truncated_answer_is_rejected_without_a_third_call():
     calls = Replying(f"…{reply(1, 2)[:-20]}", f"…{reply(3, 4)[:-20]}")
     with pytest.raises(Rejected) as caught:
         await exchange(calls, asking())
@@ -67,7 +67,7 @@ async def test_a_second_answer_that_breaks_off_is_not_paid_for_a_third_time():
 
 
 @pytest.mark.parametrize(("words", "room"), [(100, MIN_ANSWER_TOKENS), (3_000, 4_500), (90_000, 8_192)])
-async def test_the_room_for_an_answer_follows_the_slice(words: int, room: int):
+async def test_the_output_token_limit_grows_with_the_slice(words: int, room: int):
     calls = Replying(reply(1))
     await exchange(calls, asking("a cat " * words))
     ((_, given),) = calls.asked

@@ -38,7 +38,7 @@ async def ask(calls: FakeCalls) -> None:
     await GuardedCalls(calls, 8, None).call(QUESTION, (ChatTurn("user", QUESTION.user_prompt),), 2_048)
 
 
-async def test_a_call_tells_its_model_and_all_tokens_that_it_read_cached_or_not(spans: Spans) -> None:
+async def test_a_call_span_records_the_model_and_all_input_tokens_including_cached_tokens(spans: Spans) -> None:
     await ask(Cached())
     span = spans.named("chat fake-1")
     assert span.kind is SpanKind.CLIENT
@@ -53,7 +53,7 @@ async def test_a_call_tells_its_model_and_all_tokens_that_it_read_cached_or_not(
     }
 
 
-async def test_a_call_that_fails_says_so_and_tells_no_usage(spans: Spans) -> None:
+async def test_a_failed_call_span_has_error_status_and_no_usage(spans: Spans) -> None:
     calls = FakeCalls()
     calls.failures.append(Retryable("gone"))
     with pytest.raises(Retryable):
@@ -63,7 +63,7 @@ async def test_a_call_that_fails_says_so_and_tells_no_usage(spans: Spans) -> Non
     assert not [name for name in span.attributes or {} if "usage" in name or "response" in name]
 
 
-async def test_no_span_quotes_what_was_said(spans: Spans) -> None:
+async def test_no_call_span_contains_message_content(spans: Spans) -> None:
     await ask(Cached())
     assert spans.names == ["chat fake-1"]
     assert SECRET not in str([span.to_json() for span in spans.ended])

@@ -41,13 +41,13 @@ async def broken(guarded: GuardedCalls, calls: FakeCalls) -> None:
             await ask(guarded)
 
 
-async def test_no_more_calls_run_at_a_time_than_may(calls: FakeCalls) -> None:
+async def test_the_number_of_concurrent_calls_is_bounded(calls: FakeCalls) -> None:
     limited = guarded(calls, concurrency=2)
     await asyncio.gather(*(ask(limited) for _ in range(6)))
     assert calls.most == 2 and len(calls.asked_at) == 6
 
 
-async def test_calls_wait_for_tokens_of_the_minute(calls: FakeCalls) -> None:
+async def test_calls_wait_when_the_tokens_per_minute_limit_is_used_up(calls: FakeCalls) -> None:
     limited = guarded(calls, tokens_per_minute=6_000)
     for _ in range(9):
         await ask(limited)
@@ -55,7 +55,7 @@ async def test_calls_wait_for_tokens_of_the_minute(calls: FakeCalls) -> None:
     assert calls.asked_at[-1] >= 20.0
 
 
-async def test_calls_wait_as_the_server_tells_rather_than_run_into_its_limit(calls: FakeCalls) -> None:
+async def test_calls_wait_for_the_rate_limit_that_the_server_reports(calls: FakeCalls) -> None:
     limited = guarded(calls)
     calls.allowances = (Allowance("requests", 60, 0),)
     await ask(limited)
@@ -63,7 +63,7 @@ async def test_calls_wait_as_the_server_tells_rather_than_run_into_its_limit(cal
     assert calls.asked_at[1] >= 2.0
 
 
-async def test_call_that_would_wait_for_long_is_not_held(calls: FakeCalls) -> None:
+async def test_a_call_that_would_wait_too_long_raises_rate_limited(calls: FakeCalls) -> None:
     limited = guarded(calls)
     calls.failures.append(RateLimited("slow down", wait_s=MAX_WAIT_S * 2))
     with pytest.raises(RateLimited, match="slow down"):
@@ -73,7 +73,7 @@ async def test_call_that_would_wait_for_long_is_not_held(calls: FakeCalls) -> No
     assert len(calls.asked_at) == 1
 
 
-async def test_pause_that_the_server_asks_for_is_kept(calls: FakeCalls) -> None:
+async def test_the_pause_requested_by_the_server_is_respected(calls: FakeCalls) -> None:
     limited = guarded(calls)
     calls.failures.append(RateLimited("slow down", wait_s=20.0))
     with pytest.raises(RateLimited):
@@ -82,7 +82,7 @@ async def test_pause_that_the_server_asks_for_is_kept(calls: FakeCalls) -> None:
     assert calls.asked_at[1] >= 21.0
 
 
-async def test_being_asked_for_fewer_calls_is_no_outage(calls: FakeCalls) -> None:
+async def test_rate_limit_errors_do_not_open_the_breaker(calls: FakeCalls) -> None:
     limited = guarded(calls)
     calls.failures.extend(RateLimited("slow down") for _ in range(9))
     for _ in range(9):
@@ -91,7 +91,7 @@ async def test_being_asked_for_fewer_calls_is_no_outage(calls: FakeCalls) -> Non
     assert (await ask(limited)).model == "fake-1"
 
 
-async def test_provider_that_is_down_is_not_asked_until_it_had_time(calls: FakeCalls) -> None:
+async def test_a_provider_that_is_down_is_not_called_during_the_cool_down(calls: FakeCalls) -> None:
     limited = guarded(calls)
     await broken(limited, calls)
     with pytest.raises(Retryable, match="fake failed 3 times in a row: no calls for the next 30 s"):
@@ -100,7 +100,7 @@ async def test_provider_that_is_down_is_not_asked_until_it_had_time(calls: FakeC
     assert "no calls for the next" in str(await limited.unavailable_reason())
 
 
-async def test_one_probe_decides_whether_it_is_asked_again(calls: FakeCalls) -> None:
+async def test_one_probe_decides_whether_calls_to_the_provider_resume(calls: FakeCalls) -> None:
     limited = guarded(calls)
     await broken(limited, calls)
     await asyncio.sleep(31)
@@ -112,7 +112,9 @@ async def test_one_probe_decides_whether_it_is_asked_again(calls: FakeCalls) -> 
 
 
 @pytest.mark.parametrize("outcome", [Rejected("refused", "no"), None])
-async def test_what_answers_is_up(calls: FakeCalls, outcome: Exception | None) -> None:
+async def test_an_answer_or_a_rejection_between_outages_keeps_the_breaker_closed(
+    calls: FakeCalls, outcome: Exception | None
+) -> None:
     limited = guarded(calls)
     for _ in range(5):
         calls.failures.extend([OUTAGE, OUTAGE])
@@ -128,7 +130,7 @@ async def test_what_answers_is_up(calls: FakeCalls, outcome: Exception | None) -
     assert await limited.unavailable_reason() is None
 
 
-async def test_probe_that_is_cancelled_leaves_room_for_another(calls: FakeCalls) -> None:
+async def test_a_cancelled_probe_allows_another_probe(calls: FakeCalls) -> None:
     limited = guarded(calls)
     await broken(limited, calls)
     await asyncio.sleep(31)
@@ -139,7 +141,7 @@ async def test_probe_that_is_cancelled_leaves_room_for_another(calls: FakeCalls)
     assert (await ask(limited)).model == "fake-1"
 
 
-async def test_wrong_set_up_says_nothing_of_whether_it_is_up(calls: FakeCalls) -> None:
+async def test_misconfiguration_errors_do_not_open_the_breaker(calls: FakeCalls) -> None:
     limited = guarded(calls)
     calls.failures.extend(Misconfigured("no such model") for _ in range(5))
     for _ in range(5):
@@ -148,7 +150,7 @@ async def test_wrong_set_up_says_nothing_of_whether_it_is_up(calls: FakeCalls) -
     assert await limited.unavailable_reason() is None
 
 
-async def test_each_call_is_one_line_of_the_log_without_what_was_said(
+async def test_each_call_is_logged_in_one_line_without_message_content(
     calls: FakeCalls, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

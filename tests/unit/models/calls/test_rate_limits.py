@@ -32,7 +32,7 @@ HEADERS = {
 }
 
 
-def test_headers_of_the_api_are_read() -> None:
+def test_rate_limit_headers_of_the_api_are_parsed() -> None:
     assert allowances(HEADERS) == (
         Allowance("requests", 1_000, 999),
         Allowance("input_tokens", 80_000, 79_000),
@@ -43,23 +43,23 @@ def test_headers_of_the_api_are_read() -> None:
 
 
 @pytest.mark.parametrize("odd", ["", "many", "-1", "nan", "inf", "Wed, 21 Oct 2026 07:28:00 GMT"])
-def test_odd_headers_tell_nothing(odd: str) -> None:
+def test_invalid_rate_limit_headers_are_ignored(odd: str) -> None:
     assert allowances(dict.fromkeys(HEADERS, odd)) == ()
     assert retry_after_s({"retry-after": odd}) is None
 
 
-def test_limit_of_nothing_would_close_for_ever_and_is_passed_over() -> None:
+def test_a_reported_rate_limit_of_zero_is_ignored() -> None:
     assert allowances({**HEADERS, "anthropic-ratelimit-requests-limit": "0"})[0].kind == "input_tokens"
 
 
-def test_without_a_limit_nothing_waits() -> None:
+def test_calls_never_wait_without_a_limit() -> None:
     limits = Limits()
     for _ in range(1_000):
         assert limits.wait_s(0.0, expected_cost(100_000)) == 0.0
         limits.take(0.0, expected_cost(100_000))
 
 
-def test_calls_wait_for_the_tokens_that_are_lacking_as_they_refill() -> None:
+def test_calls_wait_until_enough_tokens_are_refilled() -> None:
     bucket = Bucket(6_000)
     bucket.take(0.0, 6_000)
     assert bucket.wait_s(0.0, 500) == 5.0
@@ -67,7 +67,7 @@ def test_calls_wait_for_the_tokens_that_are_lacking_as_they_refill() -> None:
     assert bucket.wait_s(5.0, 500) == 0.0
 
 
-def test_more_than_the_bucket_holds_is_let_through_when_it_is_full() -> None:
+def test_a_cost_above_the_bucket_capacity_is_allowed_if_the_bucket_is_full() -> None:
     bucket = Bucket(6_000)
     assert bucket.wait_s(0.0, 50_000) == 0.0
     bucket.take(0.0, 50_000)
@@ -80,20 +80,20 @@ def test_bucket_holds_no_more_than_a_minutes_worth() -> None:
     assert bucket.wait_s(1_000.0, 1) == pytest.approx(1.0)
 
 
-def test_own_limit_counts_input_and_output() -> None:
+def test_the_configured_limit_counts_input_and_output_tokens() -> None:
     limits = Limits(tokens_per_minute=6_000)
     limits.take(0.0, cost(5_000, 1_000))
     assert limits.wait_s(0.0, cost(50, 50)) == pytest.approx(1.0)
 
 
-def test_what_the_server_tells_holds_from_then_on() -> None:
+def test_the_remaining_allowance_reported_by_the_server_is_applied() -> None:
     limits = Limits()
     limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 2_000)])
     assert limits.wait_s(0.0, cost(2_000, 0)) == 0.0
     assert limits.wait_s(0.0, cost(5_000, 0)) == pytest.approx(3.0)
 
 
-def test_calls_on_their_way_are_not_forgotten_when_the_server_knows_nothing_of_them() -> None:
+def test_calls_in_flight_still_count_when_the_server_reports_a_new_allowance() -> None:
     limits = Limits()
     limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 10_000)])
     limits.take(0.0, cost(8_000, 0))
@@ -101,14 +101,14 @@ def test_calls_on_their_way_are_not_forgotten_when_the_server_knows_nothing_of_t
     assert limits.wait_s(0.0, cost(4_000, 0)) == pytest.approx(2.0)
 
 
-def test_each_kind_of_limit_is_kept() -> None:
+def test_every_kind_of_limit_is_enforced() -> None:
     for kind, asked in {"requests": cost(0, 0), "output_tokens": cost(0, 600), "tokens": cost(300, 300)}.items():
         limits = Limits()
         limits.set_remaining(0.0, [Allowance(kind, 600, 0)])
         assert limits.wait_s(0.0, asked) > 0, kind
 
 
-def test_what_was_reserved_and_not_used_is_given_back() -> None:
+def test_reserved_but_unused_tokens_are_returned_to_the_limit() -> None:
     limits = Limits(tokens_per_minute=6_000)
     limits.take(0.0, cost(5_000, 1_000))
     limits.correct(0.0, cost(5_000, 1_000), cost(4_000, 0))
@@ -116,7 +116,7 @@ def test_what_was_reserved_and_not_used_is_given_back() -> None:
     assert limits.wait_s(0.0, cost(2_100, 0)) > 0
 
 
-def test_closed_limits_let_nothing_through_until_their_time() -> None:
+def test_closed_limits_block_all_calls_until_the_pause_ends() -> None:
     limits = Limits()
     limits.close(10.0, 5.0)
     limits.close(10.0, 2.0)
@@ -124,10 +124,10 @@ def test_closed_limits_let_nothing_through_until_their_time() -> None:
     assert limits.wait_s(15.0, cost(1, 1)) == 0.0
 
 
-def test_tokens_read_from_the_cache_do_not_count() -> None:
+def test_tokens_read_from_the_cache_do_not_count_towards_rate_limits() -> None:
     used = Usage(input_tokens=100, output_tokens=20, cache_read_tokens=1_000, cache_write_tokens=50)
     assert actual_cost(used) == {"requests": 1.0, "input_tokens": 150, "output_tokens": 20, "tokens": 170}
 
 
-def test_answer_that_is_not_there_yet_is_expected_to_cost_something() -> None:
+def test_the_expected_cost_of_a_call_includes_output_tokens() -> None:
     assert expected_cost(100)["output_tokens"] == EXPECTED_OUTPUT_TOKENS

@@ -27,7 +27,9 @@ async def test_slice_becomes_proposals_with_the_ids_of_its_messages(server: Mess
     assert (answer.provider, answer.model, answer.rejected) == ("claude", "claude-test-1", {})
 
 
-async def test_second_call_reads_the_stable_part_from_the_cache_that_the_first_wrote(server: MessagesServer) -> None:
+async def test_second_call_reads_the_stable_prompt_part_from_the_cache_written_by_the_first_call(
+    server: MessagesServer,
+) -> None:
     provider = provider_at(server)
     first = await provider.extract(SLICE, knowing())
     second = await provider.extract(slice_of("I live in Turin."), knowing())
@@ -37,7 +39,7 @@ async def test_second_call_reads_the_stable_part_from_the_cache_that_the_first_w
     assert second.usage.input_tokens > 0 and second.usage.output_tokens > 0
 
 
-async def test_related_memories_travel_under_numbers_and_come_back_as_ids(server: MessagesServer) -> None:
+async def test_related_memories_are_sent_as_numbers_and_returned_as_memory_ids(server: MessagesServer) -> None:
     provider = provider_at(server)
     server.script("text:" + json.dumps({"memories": [draft(contradicts=2), draft(text="User eats nuts.", repeats=9)]}))
     answer = await provider.extract(SLICE, knowing("User likes chess.", "User eats peanuts."))
@@ -47,7 +49,7 @@ async def test_related_memories_travel_under_numbers_and_come_back_as_ids(server
     assert '\n2 "User eats peanuts."' in server.seen[0]["messages"][0]["content"]
 
 
-async def test_empty_answer_means_that_nothing_was_worth_keeping(server: MessagesServer) -> None:
+async def test_an_empty_answer_is_accepted_without_proposals(server: MessagesServer) -> None:
     provider = provider_at(server)
     answer = await provider.extract(slice_of("Thanks, bye!"), knowing())
     await provider.close()
@@ -55,7 +57,7 @@ async def test_empty_answer_means_that_nothing_was_worth_keeping(server: Message
     assert len(server.seen) == 1
 
 
-async def test_message_without_content_is_repaired_once_and_then_rejected(server: MessagesServer) -> None:
+async def test_an_answer_without_content_is_repaired_once_and_then_rejected(server: MessagesServer) -> None:
     provider = provider_at(server)
     server.script("empty", "rules", "empty", "empty")
     answer = await provider.extract(SLICE, knowing())
@@ -67,7 +69,7 @@ async def test_message_without_content_is_repaired_once_and_then_rejected(server
     assert len(server.seen) == 4
 
 
-async def test_blocks_and_reasons_to_stop_of_tomorrow_are_passed_over(server: MessagesServer) -> None:
+async def test_unknown_content_blocks_and_stop_reasons_are_ignored(server: MessagesServer) -> None:
     text = json.dumps({"type": "text", "text": json.dumps({"memories": [draft()]})})
     body = f'"content": [{{"type": "musing", "words": 3}}, {text}], "stop_reason": "rested", "model": "claude-test-1"'
     server.script(f'json:{{"type": "message", {body}, "usage": {{"input_tokens": 3, "output_tokens": 2}}}}')
@@ -78,7 +80,7 @@ async def test_blocks_and_reasons_to_stop_of_tomorrow_are_passed_over(server: Me
     assert (answer.usage.input_tokens, answer.usage.cache_read_tokens) == (3, 0)
 
 
-async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesServer) -> None:
+async def test_a_truncated_answer_is_requested_again_with_more_output_tokens(server: MessagesServer) -> None:
     provider = provider_at(server)
     server.script("truncated")
     answer = await provider.extract(SLICE, knowing())
@@ -116,7 +118,7 @@ async def test_answer_unreadable_twice_is_rejected_and_not_taken_for_an_empty_on
     assert caught.value.reason == "unreadable"
 
 
-async def test_what_is_valid_in_a_broken_answer_is_kept_after_the_repair_failed(server: MessagesServer) -> None:
+async def test_valid_drafts_of_a_broken_answer_are_kept_after_a_failed_repair(server: MessagesServer) -> None:
     provider = provider_at(server)
     broken = f'text:Here you are: {{"memories": [{json.dumps(draft())}, {{"kind": "fact", "te'
     server.script(broken, "text:no")
@@ -127,7 +129,9 @@ async def test_what_is_valid_in_a_broken_answer_is_kept_after_the_repair_failed(
 
 
 @pytest.mark.parametrize("fault", [{"kind": "recipe"}, {"confidence": 7}, {"importance": "high"}, {"messages": "1"}])
-async def test_drafts_of_another_form_are_asked_for_once_more(server: MessagesServer, fault: dict[str, object]) -> None:
+async def test_drafts_that_violate_the_schema_are_requested_once_more(
+    server: MessagesServer, fault: dict[str, object]
+) -> None:
     provider = provider_at(server)
     server.script("text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.") | fault]}))
     answer = await provider.extract(SLICE, knowing())
@@ -135,7 +139,9 @@ async def test_drafts_of_another_form_are_asked_for_once_more(server: MessagesSe
     assert len(server.seen) == 2 and len(answer.proposals) == 2 and answer.rejected == {}
 
 
-async def test_what_is_of_another_form_twice_is_counted_and_the_rest_is_kept(server: MessagesServer) -> None:
+async def test_drafts_that_violate_the_schema_twice_are_counted_and_the_other_drafts_are_kept(
+    server: MessagesServer,
+) -> None:
     provider = provider_at(server)
     broken = "text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.", kind="recipe")]})
     server.script(broken, broken)
@@ -145,7 +151,7 @@ async def test_what_is_of_another_form_twice_is_counted_and_the_rest_is_kept(ser
     assert len(server.seen) == 2 and answer.rejected == {"kind": 1}
 
 
-async def test_faults_of_judgement_are_counted_and_not_asked_for_again(server: MessagesServer) -> None:
+async def test_drafts_that_cite_unknown_messages_are_counted_and_not_requested_again(server: MessagesServer) -> None:
     provider = provider_at(server)
     server.script("text:" + json.dumps({"memories": [draft(), draft(messages=[99])]}))
     answer = await provider.extract(SLICE, knowing())
@@ -153,7 +159,7 @@ async def test_faults_of_judgement_are_counted_and_not_asked_for_again(server: M
     assert len(server.seen) == 1 and answer.rejected == {"provenance": 1}
 
 
-async def test_a_message_of_a_megabyte_is_answered(server: MessagesServer) -> None:
+async def test_a_slice_with_a_one_megabyte_message_is_shortened_and_answered(server: MessagesServer) -> None:
     provider = provider_at(server)
     pasted = structs.replace(said("lorem ipsum " * 90_000, 2), tokens=270_000)
     answer = await provider.extract(slice_of("I live in Turin.", pasted), knowing())
@@ -172,7 +178,7 @@ async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, m
     assert len(answer.proposals) == 2
 
 
-async def test_messages_are_rated_where_the_policy_asks_for_that(server: MessagesServer) -> None:
+async def test_messages_are_rated_if_the_policy_enables_ratings(server: MessagesServer) -> None:
     rating = Policy(name="rating", window=WindowSettings(rate_messages=True))
     provider = provider_at(server)
     server.script("text:" + json.dumps({"memories": [draft()], "ratings": [{"message": 2, "importance": 8}]}))

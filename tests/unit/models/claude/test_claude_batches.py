@@ -38,7 +38,9 @@ def questions(batches: ClaudeBatches, *names: str) -> Mapping[str, Question[Any]
     return {name: batches.question(SLICE, knowing()) for name in names}
 
 
-async def test_a_batch_asks_what_single_calls_ask(batches: ClaudeBatches, server: MessagesServer) -> None:
+async def test_a_batch_request_has_the_same_body_as_a_single_call(
+    batches: ClaudeBatches, server: MessagesServer
+) -> None:
     await batches.submit(questions(batches, "a"))
     alone = ClaudeProvider(MODELS[0], api_key=KEY, base_url=server.url)
     await alone.extract(SLICE, knowing())
@@ -59,7 +61,7 @@ async def test_a_batch_asks_what_single_calls_ask(batches: ClaudeBatches, server
         ("unauthorized", Misconfigured),
     ],
 )
-async def test_what_fails_when_a_batch_is_handed_in_is_not_repeated(
+async def test_a_failed_batch_submission_is_not_retried(
     batches: ClaudeBatches, server: MessagesServer, fault: str, error: type[Exception]
 ) -> None:
     server.batches.faults.append(fault)
@@ -71,7 +73,7 @@ async def test_what_fails_when_a_batch_is_handed_in_is_not_repeated(
     assert server.batches.made == {}
 
 
-async def test_a_server_that_is_away_may_have_taken_the_batch(server: MessagesServer) -> None:
+async def test_submitting_a_batch_to_an_unreachable_server_raises_submission_unknown(server: MessagesServer) -> None:
     await server.stop()
     async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
         batches = ClaudeProvider(MODELS[0], client=client).batches()
@@ -92,7 +94,9 @@ async def test_without_credentials_nothing_is_sent(server: MessagesServer, monke
             await batches.submit(questions(batches, "a"))
 
 
-async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server: MessagesServer) -> None:
+async def test_each_batch_result_becomes_a_model_reply_a_rejection_or_no_reply(
+    batches: ClaudeBatches, server: MessagesServer
+) -> None:
     steps = ("rules", "refusal", "bad_request", "no_credit", "overloaded", "expired", "canceled")
     server.batches.script(*steps)
     provider_id = await batches.submit(questions(batches, *steps))
@@ -108,7 +112,7 @@ async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server:
 
 @pytest.mark.parametrize("body", ["<html>Maintenance</html>", "null", "[]", "{", '{"data": [null]}', '{"data": 3}'])
 @pytest.mark.parametrize("status", [200, 400])
-async def test_an_odd_answer_about_a_batch_passes_and_gives_up_no_request(status: int, body: str) -> None:
+async def test_an_invalid_response_about_a_batch_is_retryable_and_discards_no_request(status: int, body: str) -> None:
     kind = "text/html" if body.startswith("<") else "application/json"
     odd = httpx2.MockTransport(lambda _: httpx2.Response(status, text=body, headers={"content-type": kind}))
     async with anthropic.AsyncAnthropic(
@@ -126,14 +130,14 @@ async def test_an_odd_answer_about_a_batch_passes_and_gives_up_no_request(status
             _ = [each async for each in batches.replies("msgbatch_1")]
 
 
-async def test_a_batch_that_is_not_there_is_lost(batches: ClaudeBatches) -> None:
+async def test_an_unknown_batch_id_raises_batch_not_found(batches: ClaudeBatches) -> None:
     with pytest.raises(BatchNotFound):
         await batches.ended("msgbatch_none")
     with pytest.raises(BatchNotFound):
         _ = [each async for each in batches.replies("msgbatch_none")]
 
 
-async def test_batches_are_listed_back_to_a_moment(batches: ClaudeBatches, server: MessagesServer) -> None:
+async def test_batches_created_since_a_given_time_are_listed(batches: ClaudeBatches, server: MessagesServer) -> None:
     server.batches.ends_at_poll = None
     ids = [await batches.submit(questions(batches, *names)) for names in ("a", "bc", "def")]
     server.batches.end(ids[2])
@@ -161,7 +165,7 @@ async def test_every_page_of_the_list_is_read(batches: ClaudeBatches, server: Me
     ],
     ids=str,
 )
-def test_what_the_api_cannot_name_and_summaries_do_not_fit(
+def test_summaries_and_requests_with_ids_invalid_for_the_api_are_not_batched(
     batches: ClaudeBatches, changed: dict[str, Any], fits: bool
 ) -> None:
     assert batches.fits(replace(SLICE, **changed)) is fits
@@ -177,7 +181,7 @@ def test_what_the_api_cannot_name_and_summaries_do_not_fit(
         {"type": "errored", "error": {"error": 5}},
     ],
 )
-async def test_a_result_that_nobody_knows_is_as_good_as_none(
+async def test_an_unknown_batch_result_becomes_no_reply(
     batches: ClaudeBatches, server: MessagesServer, result: Any
 ) -> None:
     provider_id = await batches.submit(questions(batches, "a", "b"))
@@ -188,7 +192,7 @@ async def test_a_result_that_nobody_knows_is_as_good_as_none(
     assert isinstance(replies["b"], ModelReply)
 
 
-async def test_a_message_without_its_bill_is_as_good_as_none(batches: ClaudeBatches, server: MessagesServer) -> None:
+async def test_a_batch_message_without_usage_becomes_no_reply(batches: ClaudeBatches, server: MessagesServer) -> None:
     provider_id = await batches.submit(questions(batches, "a"))
     assert await batches.ended(provider_id)
     del server.batches.made[provider_id].results["a"]["message"]["usage"]

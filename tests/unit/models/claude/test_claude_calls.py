@@ -42,13 +42,13 @@ async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: Messag
         assert ["cache_control" in block for block in body["system"]] == [False, True]
 
 
-async def test_what_is_asked_seldom_is_not_written_to_the_cache(server: MessagesServer) -> None:
+async def test_prompts_of_infrequent_purposes_are_not_written_to_the_cache(server: MessagesServer) -> None:
     for purpose in ("compact", "score", "shorten"):
         await asked(server, structs.replace(QUESTION, purpose=purpose))
     assert not any("cache_control" in block for body in server.seen for block in body["system"])
 
 
-async def test_policies_that_ask_alike_share_what_is_cached(server: MessagesServer) -> None:
+async def test_policies_with_the_same_prompt_share_the_cache(server: MessagesServer) -> None:
     provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
     usages = [
         (await provider.extract(SLICE, knowing(policy=policy))).usage
@@ -58,18 +58,18 @@ async def test_policies_that_ask_alike_share_what_is_cached(server: MessagesServ
     assert [usage.cache_read_tokens > 0 for usage in usages] == [False, True, False]
 
 
-async def test_compaction_has_a_model_of_its_own(server: MessagesServer) -> None:
+async def test_compaction_uses_a_separate_model(server: MessagesServer) -> None:
     await asked(server, structs.replace(QUESTION, purpose="compact"))
     await asked(server)
     assert [body["model"] for body in server.seen] == ["claude-test-2", "claude-test-1"]
 
 
-async def test_model_is_told_not_to_think_as_that_would_fill_the_answer(server: MessagesServer) -> None:
+async def test_thinking_is_disabled_in_the_request(server: MessagesServer) -> None:
     await asked(server)
     assert server.seen[0]["thinking"] == {"type": "disabled"}
 
 
-async def test_model_that_always_thinks_is_misconfigured(
+async def test_a_model_that_cannot_disable_thinking_is_misconfigured(
     server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = bad_request("thinking.type: `disabled` is not supported by this model")
@@ -78,7 +78,7 @@ async def test_model_that_always_thinks_is_misconfigured(
     assert isinstance(error, Misconfigured) and "'claude-test-1' cannot be asked without thinking" in str(error)
 
 
-async def test_limits_and_the_id_of_the_request_are_told_with_the_reply() -> None:
+async def test_a_reply_contains_the_rate_limits_and_the_request_id() -> None:
     async with MessagesServer(rates=Rates(requests=50, input_tokens=50_000, output_tokens=10_000)) as server:
         spoken = await asked(server)
     assert spoken.request_id == "req_0001"
@@ -86,18 +86,18 @@ async def test_limits_and_the_id_of_the_request_are_told_with_the_reply() -> Non
     assert told == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
 
 
-async def test_being_asked_for_fewer_calls_tells_for_how_long(server: MessagesServer) -> None:
+async def test_a_rate_limit_error_contains_the_wait_time_and_the_allowances(server: MessagesServer) -> None:
     error = await raised(server, "rate_limited")
     assert isinstance(error, RateLimited) and error.wait_s == 0.01
     assert Allowance("requests", 50_000, 49_999) in error.allowances
 
 
 @pytest.mark.parametrize("fault", ["server_error", "overloaded", "rate_limited", "bad_request", "forbidden"])
-async def test_error_names_the_request_for_the_providers_support(server: MessagesServer, fault: str) -> None:
+async def test_errors_contain_the_request_id(server: MessagesServer, fault: str) -> None:
     assert "req_0001" in str(await raised(server, fault))
 
 
-async def test_limit_that_the_api_tells_of_is_waited_for_and_not_met() -> None:
+async def test_calls_wait_for_the_reported_rate_limit_instead_of_exceeding_it() -> None:
     async with MessagesServer(rates=Rates(requests=600)) as server:
         server.rates.requests.take(599)
         provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0)
@@ -107,7 +107,7 @@ async def test_limit_that_the_api_tells_of_is_waited_for_and_not_met() -> None:
     assert len(server.seen) == 5
 
 
-async def test_each_call_is_one_line_with_its_bill_and_its_id(
+async def test_each_call_is_logged_in_one_line_with_token_usage_and_request_id(
     server: MessagesServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="agents.models")
@@ -121,7 +121,7 @@ async def test_each_call_is_one_line_with_its_bill_and_its_id(
     assert "Turin" not in caplog.text
 
 
-async def test_server_on_this_machine_that_sends_its_callers_elsewhere_is_misconfigured() -> None:
+async def test_a_local_server_that_redirects_elsewhere_is_misconfigured() -> None:
     async def elsewhere(request: web.Request) -> web.Response:
         return web.Response(status=307, headers={"location": "http://127.0.0.1:9/v1/messages"})
 
@@ -138,7 +138,7 @@ async def test_server_on_this_machine_that_sends_its_callers_elsewhere_is_miscon
     await runner.cleanup()
 
 
-async def test_circuit_opens_after_outages_in_a_row_and_the_api_is_left_alone(server: MessagesServer) -> None:
+async def test_circuit_breaker_opens_after_consecutive_outages_and_stops_calls(server: MessagesServer) -> None:
     provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0, rest_s=75.0)
     server.script(*["overloaded"] * 5)
     for _ in range(8):

@@ -10,7 +10,7 @@ from tests.unit.models.claude.claude_asking import SLICE, provider_at
 
 
 @pytest.mark.parametrize("fault", ["rate_limited", "server_error", "overloaded", "reset", "status:502"])
-async def test_fault_that_passes_costs_one_more_call_and_no_proposal(server: MessagesServer, fault: str) -> None:
+async def test_a_transient_fault_costs_one_more_call_and_no_proposal(server: MessagesServer, fault: str) -> None:
     provider = provider_at(server)
     server.script(fault)
     answer = await provider.extract(SLICE, knowing())
@@ -70,7 +70,7 @@ async def test_answer_that_is_no_message_is_retryable_and_not_taken_for_an_empty
     await provider.close()
 
 
-async def test_wait_that_the_server_asks_for_is_bounded() -> None:
+async def test_the_retry_after_wait_is_bounded() -> None:
     async with MessagesServer(retry_after="3600") as server:
         provider = provider_at(server, timeout_s=0.2, max_retries=1)
         server.script("rate_limited")

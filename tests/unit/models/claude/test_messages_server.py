@@ -41,7 +41,9 @@ async def results_of(client: anthropic.AsyncAnthropic, batch_id: str) -> dict[st
     return {line.custom_id: line.result async for line in await client.messages.batches.results(batch_id)}
 
 
-async def test_tool_that_must_be_used_is_used_with_what_its_schema_wants(client: anthropic.AsyncAnthropic) -> None:
+async def test_a_forced_tool_choice_returns_tool_use_with_input_that_matches_the_schema(
+    client: anthropic.AsyncAnthropic,
+) -> None:
     message = await client.messages.create(**question(tools=[TOOL], tool_choice={"type": "any"}))
     (block,) = message.content
     assert (message.stop_reason, block.type, block.name, block.input) == (
@@ -52,7 +54,7 @@ async def test_tool_that_must_be_used_is_used_with_what_its_schema_wants(client:
     )
 
 
-async def test_turn_ends_once_the_result_of_a_tool_is_told(client: anthropic.AsyncAnthropic) -> None:
+async def test_the_turn_ends_after_a_tool_result_is_sent(client: anthropic.AsyncAnthropic) -> None:
     first = await client.messages.create(**question(tools=[TOOL]))
     result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "noted"}
     told = [first.to_param(), {"role": "user", "content": [result]}]
@@ -79,7 +81,7 @@ async def test_request_that_the_api_would_refuse_is_refused(
         await client.messages.create(**question(**wrong))
 
 
-async def test_tool_without_a_result_is_refused(client: anthropic.AsyncAnthropic) -> None:
+async def test_a_request_with_tool_use_but_no_tool_result_is_refused(client: anthropic.AsyncAnthropic) -> None:
     first = await client.messages.create(**question(tools=[TOOL]))
     body = question(tools=[TOOL])
     body["messages"] += [first.to_param(), {"role": "user", "content": "And?"}]
@@ -87,7 +89,7 @@ async def test_tool_without_a_result_is_refused(client: anthropic.AsyncAnthropic
         await client.messages.create(**body)
 
 
-async def test_count_of_tokens_is_what_the_message_is_billed(client: anthropic.AsyncAnthropic) -> None:
+async def test_counted_tokens_equal_the_billed_input_tokens(client: anthropic.AsyncAnthropic) -> None:
     asked = question("How many tokens are these?", system="Count.", tools=[TOOL])
     counted = await client.messages.count_tokens(
         **{name: asked[name] for name in ("model", "messages", "system", "tools")}
@@ -96,7 +98,7 @@ async def test_count_of_tokens_is_what_the_message_is_billed(client: anthropic.A
     assert counted.input_tokens == message.usage.input_tokens > 0
 
 
-async def test_each_answer_is_billed_once_arrived_or_not_and_a_fault_is_not(
+async def test_each_answer_is_billed_once_even_if_the_connection_breaks_and_faults_are_not_billed(
     server: MessagesServer, client: anthropic.AsyncAnthropic
 ) -> None:
     server.script("rules", "reset", "overloaded")
@@ -108,12 +110,12 @@ async def test_each_answer_is_billed_once_arrived_or_not_and_a_fault_is_not(
     assert server.bills[0].tokens == usage.input_tokens + usage.output_tokens > 0
 
 
-async def test_count_of_an_unknown_model_is_not_found(client: anthropic.AsyncAnthropic) -> None:
+async def test_counting_tokens_for_an_unknown_model_returns_not_found(client: anthropic.AsyncAnthropic) -> None:
     with pytest.raises(anthropic.NotFoundError):
         await client.messages.count_tokens(model="no-such-model", messages=[{"role": "user", "content": "?"}])
 
 
-async def test_each_answer_tells_what_is_left_of_the_rate_limits() -> None:
+async def test_response_headers_report_the_remaining_rate_limits() -> None:
     now = datetime(2026, 3, 2, 9, 0, tzinfo=UTC).timestamp()
     async with MessagesServer(rates=Rates(60, 6_000, 600, lambda: now)) as server, client_of(server) as client:
         raw = await client.messages.with_raw_response.create(**question())
@@ -127,7 +129,7 @@ async def test_each_answer_tells_what_is_left_of_the_rate_limits() -> None:
     assert int(said["tokens-remaining"]) == 6_600 - usage.input_tokens - usage.output_tokens
 
 
-async def test_spent_rate_limit_is_a_429_until_it_has_filled_up_again() -> None:
+async def test_an_exhausted_rate_limit_returns_429_until_the_limit_refills() -> None:
     clock = [0.0]
     async with MessagesServer(rates=Rates(2, now=lambda: clock[0])) as server, client_of(server) as client:
         for _ in range(2):
@@ -139,9 +141,7 @@ async def test_spent_rate_limit_is_a_429_until_it_has_filled_up_again() -> None:
         assert (await client.messages.create(**question())).stop_reason == "end_turn"
 
 
-async def test_batch_is_worked_off_at_the_poll_it_was_told(
-    server: MessagesServer, client: anthropic.AsyncAnthropic
-) -> None:
+async def test_a_batch_ends_at_the_configured_poll(server: MessagesServer, client: anthropic.AsyncAnthropic) -> None:
     server.batches.ends_at_poll = 2
     made = await client.messages.batches.create(requests=batched("a", "b"))
     assert (made.processing_status, made.request_counts.processing, made.results_url) == ("in_progress", 2, None)
@@ -152,7 +152,7 @@ async def test_batch_is_worked_off_at_the_poll_it_was_told(
     assert results["a"].message.usage.service_tier == "batch"
 
 
-async def test_batch_that_is_to_be_ended_by_hand_waits_for_it(
+async def test_a_batch_without_a_configured_poll_ends_only_when_ended_manually(
     server: MessagesServer, client: anthropic.AsyncAnthropic
 ) -> None:
     server.batches.ends_at_poll = None
@@ -226,7 +226,7 @@ async def test_batch_that_the_api_would_refuse_is_refused(
         await client.messages.batches.create(requests=requests)
 
 
-async def test_calls_of_the_batches_api_fail_when_told_to(
+async def test_calls_of_the_batches_api_fail_with_the_scripted_faults(
     server: MessagesServer, client: anthropic.AsyncAnthropic
 ) -> None:
     server.batches.faults.extend(["overloaded", "fine", "server_error"])
@@ -239,7 +239,7 @@ async def test_calls_of_the_batches_api_fail_when_told_to(
     assert len(server.batches.made) == 1
 
 
-def test_least_value_of_a_schema_has_what_is_required_and_no_more() -> None:
+def test_the_minimal_value_of_a_schema_contains_only_required_fields() -> None:
     schema = {
         "type": "object",
         "properties": {

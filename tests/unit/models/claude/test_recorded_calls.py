@@ -57,7 +57,7 @@ async def test_every_recorded_response_is_read_without_loss(
     assert len(server.seen) == len(answered) == 159
 
 
-async def test_recorded_usage_texts_and_ends_come_through_our_reading(
+async def test_usage_texts_and_stop_reasons_of_recorded_responses_are_parsed_completely(
     recorded: list[dict[str, Any]], server: MessagesServer, client: anthropic.AsyncAnthropic
 ) -> None:
     for call in (each for each in recorded if each["status"] == 200):

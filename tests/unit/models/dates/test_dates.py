@@ -17,21 +17,26 @@ def test_date_is_resolved_against_the_message(language: str, sentence: str, day:
 
 
 @pytest.mark.parametrize("sentence", NO_DATES)
-def test_what_is_no_single_day_is_no_date(sentence: str) -> None:
+def test_expressions_that_name_no_single_day_are_not_parsed_as_dates(sentence: str) -> None:
     assert dates_in(sentence, NOW, "en") == []
 
 
-def test_day_is_the_speakers_and_not_utcs() -> None:
+@pytest.mark.parametrize("sentence", ["VA appointment oct 3 0800", "next slot is October 3, 0930"])
+def test_a_clock_time_after_a_day_is_not_parsed_as_a_year(sentence: str) -> None:
+    assert [found.day for found in dates_in(sentence, NOW, "en")] == [date(2026, 10, 3)]
+
+
+def test_relative_days_use_the_speakers_time_zone_instead_of_utc() -> None:
     late = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
     assert dates_in("I fly tomorrow", local(late, "Asia/Tokyo"), "en")[0].day == date(2026, 3, 4)
     assert dates_in("I fly tomorrow", local(late, "America/Lima"), "en")[0].day == date(2026, 3, 3)
 
 
-def test_unknown_time_zone_leaves_the_offset_of_the_timestamp() -> None:
+def test_an_unknown_time_zone_falls_back_to_the_offset_of_the_timestamp() -> None:
     assert local(MONDAY, "Mars/Olympus") == MONDAY
 
 
-def test_last_day_of_a_month_is_kept_within_the_next() -> None:
+def test_one_month_after_the_end_of_january_is_the_last_day_of_february() -> None:
     january = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
     assert dates_in("in a month", january, "en")[0].day == date(2026, 2, 28)
 
@@ -54,7 +59,7 @@ def test_relative_date_is_written_out_and_quoted() -> None:
         ("next winter", "In the winter of 2026"),
     ],
 )
-def test_date_is_written_no_more_exactly_than_it_was_said(sentence: str, written: str) -> None:
+def test_a_resolved_date_is_no_more_precise_than_the_expression(sentence: str, written: str) -> None:
     assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en")[0] == written
 
 

@@ -44,19 +44,19 @@ SAID_AT = datetime(2026, 2, 2, 10, tzinfo=UTC)
         ("en", "we march until dawn", None, None),
     ],
 )
-def test_a_state_holds_from_and_until_when_it_is_said_to(
+def test_the_validity_period_is_parsed_from_the_statement(
     language: str, sentence: str, since: str | None, until: str | None
 ) -> None:
     found = validity(sentence, SAID_AT, language)
     assert [moment and f"{moment:%Y-%m-%d}" for moment in (found.valid_from, found.valid_until)] == [since, until]
 
 
-def test_a_day_begins_on_the_speakers_clock() -> None:
+def test_validity_dates_start_at_midnight_in_the_speakers_time_zone() -> None:
     there = SAID_AT.astimezone(ZoneInfo("Asia/Tokyo"))
     assert validity("from June on I work at Bayer", there, "en").valid_from == datetime(2026, 5, 31, 15, tzinfo=UTC)
 
 
-async def test_the_rules_fill_what_a_statement_says_of_its_time() -> None:
+async def test_the_offline_provider_sets_the_validity_dates_of_a_statement() -> None:
     (found,) = (await OfflineProvider().extract(slice_of("We're moving to Lyon on 2026-06-01."), knowing())).proposals
     assert found.valid_from is not None and found.valid_from.isoformat() == "2026-05-31T22:00:00+00:00"
     assert found.valid_until is None and found.event_time is not None

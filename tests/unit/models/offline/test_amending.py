@@ -21,16 +21,18 @@ async def kept(*contents: str) -> list[str]:
         ("My boss is called Hartmann.", "*Hardtmann", "User's boss is called Hardtmann."),
     ],
 )
-async def test_the_statement_is_told_with_the_other_value(first: str, correction: str, text: str) -> None:
+async def test_a_short_correction_rewrites_the_previous_statement_with_the_new_value(
+    first: str, correction: str, text: str
+) -> None:
     assert text in await kept(first, correction)
 
 
 @pytest.mark.parametrize("answer", ["4", "no, thanks", "no, 4 or 5", "Anne said 4"])
-async def test_what_corrects_nothing_plainly_is_no_correction(answer: str) -> None:
+async def test_an_ambiguous_reply_is_not_treated_as_a_correction(answer: str) -> None:
     assert await kept("I have 3 hens.", answer) == ["User has 3 hens."]
 
 
-async def test_a_sentence_without_its_subject_is_read() -> None:
+async def test_a_sentence_without_a_subject_is_attributed_to_the_speaker() -> None:
     assert await kept("Moved to Bath.") == ["User moved to Bath."]
     assert await kept("Wohne seit 2019 in Ulm.") == ["Der Nutzer wohnt seit 2019 in Ulm."]
     assert await kept("Started by Anna, finished by Tom.") == []

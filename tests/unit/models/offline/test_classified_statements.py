@@ -1,12 +1,10 @@
 """Statements that the classifier of sentences finds, beside the rules and against them."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
-from schemas.extraction.sentences import Sentence, SentenceScores
+from schemas.extraction.sentences import SentenceScores
 from schemas.policies.policies import Policy
 from tests.fakes.sentence_classifier import (
     LIKELY_STATEMENT,
@@ -17,7 +15,7 @@ from tests.fakes.sentence_classifier import (
     WISH,
     FakeSentenceClassifier,
 )
-from tests.slices import knowing, said, slice_of
+from tests.slices import knowing, slice_of
 
 
 async def proposals(known: dict[str, SentenceScores], *texts: str) -> tuple[Proposal, ...]:
@@ -46,7 +44,7 @@ async def told(known: dict[str, SentenceScores], *texts: str) -> list[str]:
         ("A mi suegra la cuidamos entre todos.", 'El usuario dijo: "A mi suegra la cuidamos entre todos".'),
     ],
 )
-async def test_a_statement_that_no_rule_reads_is_kept(sentence: str, text: str) -> None:
+async def test_a_classified_statement_is_kept_although_no_rule_matches(sentence: str, text: str) -> None:
     assert await told({}, sentence) == []
     assert await told({sentence: STATEMENT}, sentence) == [text]
 
@@ -64,45 +62,56 @@ async def test_a_statement_that_no_rule_reads_is_kept(sentence: str, text: str) 
         ("Tres goles para Norrby el domingo.", False),
     ],
 )
-async def test_a_statement_that_is_only_likely_must_name_the_speaker(sentence: str, is_kept: bool) -> None:
+async def test_a_statement_with_a_moderate_score_is_kept_only_if_the_sentence_names_the_speaker(
+    sentence: str, is_kept: bool
+) -> None:
     assert bool(await told({sentence: LIKELY_STATEMENT}, sentence)) is is_kept
 
 
-async def test_a_statement_that_a_rule_reads_in_part_is_kept_whole() -> None:
+async def test_a_classified_statement_that_a_rule_matches_partly_is_kept_whole() -> None:
     sentence = "My godchild is called Jonte, six years old and mad about trains."
     (found,) = await proposals({sentence: STATEMENT}, sentence)
     assert "six years old" in found.text and found.text.startswith("User's godchild")
 
 
-async def test_a_sentence_about_the_subject_of_the_one_before_goes_with_it() -> None:
+async def test_a_sentence_about_the_previous_subject_is_joined_to_the_previous_sentence() -> None:
     first, second = "We adopted a cat.", "She is called Pepper and rules the house."
     (found,) = await proposals({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
     assert "adopted a cat" in found.text and "called Pepper" in found.text
 
 
-async def test_a_sentence_whose_subject_nobody_names_is_left_out() -> None:
-    sentence = "She is called Pepper and rules the house."
-    assert await told({sentence: STATEMENT}, sentence) == []
+async def test_a_sentence_scored_between_statement_and_limit_is_kept() -> None:
+    sentence = "Only weekday mornings for us, I am a postman."
+    between = SentenceScores(other=0.03, statement=0.48, limit=0.47, wish=0.01, unreal=0.01)
+    (found,) = await proposals({sentence: between}, sentence)
+    assert "postman" in found.text
 
 
-async def test_a_question_is_no_statement() -> None:
+async def test_the_classifier_separates_facts_from_fiction_in_a_writing_task() -> None:
+    asked, fact, line = "Write a poem for my mother.", "My mother turns 63 and lives in Hove.", "I am a pirate in it."
+    known = {fact: STATEMENT, line: UNREAL}
+    assert await told({}, f"{asked} {fact} {line}") == []
+    assert await told(known, f"{asked} {fact} {line}") == ["User's mother turns 63 and lives in Hove."]
+
+
+async def test_a_question_classified_as_a_statement_is_dropped() -> None:
     sentence = "Does our commute of an hour each way count?"
     assert await told({sentence: STATEMENT}, sentence) == []
 
 
-async def test_what_is_made_up_is_left_out_whatever_rules_read() -> None:
+async def test_a_sentence_classified_as_fiction_is_dropped_even_if_a_rule_matches() -> None:
     sentence = "I live in Rivendell."
     assert await told({sentence: STATEMENT}, sentence) == ["User lives in Rivendell."]
     assert await told({sentence: UNREAL}, sentence) == []
 
 
-async def test_chatter_is_left_out_whatever_rules_read() -> None:
+async def test_a_sentence_classified_as_chatter_is_dropped_even_if_a_rule_matches() -> None:
     sentence = "I like your second idea."
     assert await told({sentence: OTHER}, sentence) == []
 
 
 @pytest.mark.parametrize(("scores", "tag"), [(LIMIT, "constraint"), (WISH, "directive")])
-async def test_a_limit_or_wish_that_no_rule_reads_has_its_tag(scores: SentenceScores, tag: str) -> None:
+async def test_a_classified_limit_or_wish_is_tagged_although_no_rule_matches(scores: SentenceScores, tag: str) -> None:
     sentence = "Page numbers under each picture."
     assert await told({}, sentence) == []
     (found,) = await proposals({sentence: scores}, sentence)
@@ -116,13 +125,6 @@ async def test_dates_of_a_statement_become_absolute() -> None:
     assert found.event_time.date().isoformat() in found.text
 
 
-async def test_the_classifier_is_given_what_was_said_around_a_sentence() -> None:
-    classifier = FakeSentenceClassifier()
-    request = slice_of(said("Where do you live?", role="assistant"), "Thanks. Near Ghent. It is tiny.")
-    await OfflineProvider(classifier=classifier).extract(request, knowing())
-    assert classifier.asked[1] == Sentence("Where do you live? / Thanks. … It is tiny.", "Near Ghent.")
-
-
 @pytest.mark.parametrize(
     ("sentence", "text"),
     [
@@ -131,7 +133,7 @@ async def test_the_classifier_is_given_what_was_said_around_a_sentence() -> None
         ("Je tiens une épicerie avec ma sœur.", "L'utilisateur tient une épicerie avec sa sœur."),
     ],
 )
-async def test_a_sentence_whose_subject_is_the_speaker_is_put_into_the_third_person(sentence: str, text: str) -> None:
+async def test_a_first_person_sentence_is_rewritten_in_the_third_person(sentence: str, text: str) -> None:
     assert await told({sentence: LIMIT}, sentence) == [text]
 
 
@@ -143,7 +145,7 @@ async def test_a_sentence_whose_subject_is_the_speaker_is_put_into_the_third_per
         ("Tengo un gato.", "Es mi hermana la que lleva la tienda."),
     ],
 )
-async def test_a_sentence_about_the_speaker_is_not_joined_to_the_one_before(first: str, second: str) -> None:
+async def test_a_sentence_about_the_speaker_is_not_joined_to_the_previous_sentence(first: str, second: str) -> None:
     found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
     assert len(found) == 2
 
@@ -158,7 +160,7 @@ async def test_a_sentence_about_the_speaker_is_not_joined_to_the_one_before(firs
         ("Für uns gibt es nichts Besseres, wir lieben Fondue.", "preference"),
     ],
 )
-async def test_words_tell_the_kind_of_a_statement(sentence: str, kind: str) -> None:
+async def test_the_kind_of_a_classified_statement_is_derived_from_its_words(sentence: str, kind: str) -> None:
     (found,) = await proposals({sentence: STATEMENT}, sentence)
     assert found.kind == kind
 
@@ -167,66 +169,38 @@ async def test_words_tell_the_kind_of_a_statement(sentence: str, kind: str) -> N
     "sentence",
     ["Bei uns ist seit der Scheidung alles traurig.", "Chez moi, depuis le divorce, tout est triste."],
 )
-async def test_feelings_in_other_languages_are_left_out(sentence: str) -> None:
+async def test_feelings_in_german_and_french_are_dropped(sentence: str) -> None:
     assert await told({sentence: STATEMENT}, sentence) == []
 
 
-async def test_a_limit_has_no_quotation_marks_within_its_quotation() -> None:
+async def test_a_quoted_limit_contains_no_inner_double_quotation_marks() -> None:
     sentence = 'Bei uns isst niemand was mit "Spuren von Nüssen", wegen der Kleinen.'
     (found,) = await told({sentence: LIMIT}, sentence)
     assert found.count('"') == 2
 
 
-@pytest.mark.parametrize("about", ["Sie heißt Mizzi, drei Jahre alt.", "Das ist doch klar wie Kloßbrühe."])
-async def test_a_sentence_in_another_language_without_its_subject_is_left_out(about: str) -> None:
-    assert await told({about: STATEMENT}, about) == []
-
-
-async def test_messages_in_languages_without_rules_are_left_out() -> None:
-    classifier = FakeSentenceClassifier()
-    answer = await OfflineProvider(classifier=classifier).extract(slice_of("Ik woon met mijn zus in Gent."), knowing())
-    assert classifier.asked == []
-    assert answer.proposals == ()
-
-
-async def test_the_classifier_is_closed_with_the_provider() -> None:
-    classifier = FakeSentenceClassifier()
-    await OfflineProvider(classifier=classifier).close()
-    assert classifier.closed
-
-
-class BrokenClassifier(FakeSentenceClassifier):
-    async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
-        raise RuntimeError("out of memory")
-
-
-async def test_the_rules_alone_read_a_message_if_the_classifier_fails(caplog: pytest.LogCaptureFixture) -> None:
-    provider = OfflineProvider(classifier=BrokenClassifier())
-    answer = await provider.extract(slice_of("I live in Turin."), knowing())
-    assert [each.text for each in answer.proposals] == ["User lives in Turin."]
-    assert "the rules alone read them" in caplog.text
-
-
 @pytest.mark.parametrize("scores", [STATEMENT, LIMIT])
-async def test_another_persons_words_are_not_the_users(scores: SentenceScores) -> None:
+async def test_reported_speech_of_another_person_is_not_attributed_to_the_user(scores: SentenceScores) -> None:
     sentence = "My tutor told me: I am allergic to nuts."
     assert await told({sentence: scores}, sentence) == []
 
 
-async def test_a_limit_that_rules_read_is_kept_although_the_sentence_passes_for_chatter() -> None:
+async def test_a_limit_matched_by_a_rule_is_kept_although_the_sentence_is_classified_as_chatter() -> None:
     sentence = "I cannot eat dairy."
     (found,) = await proposals({sentence: OTHER}, sentence)
     assert "dairy" in found.text
 
 
 @pytest.mark.parametrize(("limit", "is_kept"), [(0.6, True), (0.1, False)])
-async def test_what_may_be_made_up_is_kept_if_it_is_rather_a_limit(limit: float, is_kept: bool) -> None:
+async def test_a_possibly_fictional_sentence_is_kept_only_if_its_limit_score_is_high(
+    limit: float, is_kept: bool
+) -> None:
     sentence = "Remember that I cannot eat dairy."
     scores = SentenceScores(other=0.7 - limit, statement=0.0, limit=limit, wish=0.0, unreal=0.3)
     assert bool(await told({sentence: scores}, sentence)) is is_kept
 
 
-async def test_what_rules_read_in_a_sentence_is_not_joined_to_the_one_before() -> None:
+async def test_a_sentence_matched_by_a_rule_is_not_joined_to_the_previous_sentence() -> None:
     first, second = "I live in Leeds.", "There I work as a nurse."
     found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
     assert len(found) == 2
@@ -253,21 +227,13 @@ async def test_feelings_are_left_out_unless_the_policy_wants_them() -> None:
         (LIMIT, "Today I cannot eat anything because of the blood test."),
     ],
 )
-async def test_a_limit_of_one_day_is_no_lasting_one(scores: SentenceScores, sentence: str) -> None:
+async def test_a_limit_that_holds_for_one_day_is_not_tagged_as_a_constraint(
+    scores: SentenceScores, sentence: str
+) -> None:
     assert not any("constraint" in each.tags for each in await proposals({sentence: scores}, sentence))
 
 
-async def test_the_same_sentence_is_judged_in_each_of_its_places() -> None:
-    class InTurn(FakeSentenceClassifier):
-        async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
-            return [STATEMENT, OTHER, UNREAL][: len(sentences)]
-
-    provider = OfflineProvider(classifier=InTurn())
-    answer = await provider.extract(slice_of("I live in Leeds. Nice, eh. I live in Leeds."), knowing())
-    assert [each.text for each in answer.proposals] == ["User lives in Leeds."]
-
-
-async def test_a_quotation_has_no_quotation_marks_within() -> None:
+async def test_double_quotation_marks_inside_a_quoted_statement_become_single() -> None:
     sentence = 'Quick motto: "eat the peel".'
     (found,) = await told({sentence: STATEMENT}, sentence)
     assert found == "User said: \"Quick motto: 'eat the peel'\"."

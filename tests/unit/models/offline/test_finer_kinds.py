@@ -46,11 +46,11 @@ async def kinds(text: str, policy: Policy) -> list[str]:
         ("I prefer green tea.", "interest"),
     ],
 )
-async def test_a_companions_facts_have_finer_kinds(said: str, kind: str) -> None:
+async def test_facts_get_finer_kinds_under_the_companion_policy(said: str, kind: str) -> None:
     assert await kinds(said, COMPANION) == [kind]
 
 
 @pytest.mark.parametrize("said", ["My sister is called Ana.", "I live in Turin.", "I can play the violin."])
-async def test_without_such_kinds_they_stay_facts(said: str) -> None:
+async def test_facts_keep_the_kind_fact_if_the_policy_has_no_finer_kinds(said: str) -> None:
     assert await kinds(said, DEFAULT_POLICY) == ["fact"]
     assert await kinds(said, Policy(name="p", taxonomy=("fact", "event"))) == ["fact"]

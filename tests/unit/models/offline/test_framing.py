@@ -35,21 +35,21 @@ async def kept(*messages: str | SliceMessage) -> list[str]:
         "Juguemos: eres el médico. Vivo en Sevilla.",
     ],
 )
-async def test_dreams_games_parts_and_others_texts_are_no_facts(told: str) -> None:
+async def test_statements_in_dreams_games_roles_and_quoted_texts_are_not_kept(told: str) -> None:
     assert await kept(told) == []
 
 
-async def test_what_is_said_of_real_life_beside_a_game_is_kept() -> None:
+async def test_a_real_life_statement_next_to_a_game_is_kept() -> None:
     assert await kept("In Skyrim I live in Whiterun. In real life I live in Turin.") == ["User lives in Turin."]
 
 
-async def test_words_that_only_resemble_a_game_or_a_dream_are_facts() -> None:
+async def test_words_that_only_resemble_a_game_or_a_dream_do_not_block_facts() -> None:
     assert await kept("I work in civil engineering.") == ["User works in civil engineering."]
     assert await kept("I have a dream house and live in Turin.") != []
     assert await kept("In Civ 6 I live in Rome.") == []
 
 
-async def test_a_part_is_played_until_it_is_over() -> None:
+async def test_a_role_play_lasts_until_the_speaker_ends_it() -> None:
     talk = ("Pretend to be my therapist.", "I have a daughter called Mia.", "I live in Alaska.")
     assert await kept(*talk) == []
     assert await kept(*talk, "Back to reality: I live in Turin.", "I have a dog called Rex.") == [
@@ -65,7 +65,7 @@ async def test_a_joke_that_is_taken_back_is_not_kept(taken_back: str) -> None:
     assert await kept("I am the king of Sweden.", taken_back, "I live in Turin.") == ["User lives in Turin."]
 
 
-async def test_the_part_that_one_person_plays_is_not_another_persons() -> None:
+async def test_a_statement_within_a_role_play_is_dropped_and_a_statement_outside_is_kept() -> None:
     playing = said("Pretend to be my therapist. I live in Alaska.")
     assert await kept("I live in Turin.") == ["User lives in Turin."]
     answer = await OfflineProvider().extract(slice_of(playing, said("Hm.", 2, role="assistant")), knowing())
@@ -88,7 +88,7 @@ async def test_the_part_that_one_person_plays_is_not_another_persons() -> None:
         "Imagina que vivo en Roma.",
     ],
 )
-async def test_what_is_supposed_is_no_fact(told: str) -> None:
+async def test_hypothetical_statements_are_not_kept(told: str) -> None:
     assert [text for text in await kept(told) if "rains" not in text] == []
 
 
@@ -98,26 +98,26 @@ def framed(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("told", framed("nothing of these is the speaker's own"), ids=" ".join)
-async def test_nothing_in_a_frame_is_kept(told: list[str]) -> None:
+async def test_statements_within_a_fictional_frame_are_not_kept(told: list[str]) -> None:
     assert await kept(*told) == []
 
 
 @pytest.mark.parametrize("told", framed("of these only this is kept"), ids=" ".join)
-async def test_what_opens_a_frame_may_be_a_fact_itself(told: list[str]) -> None:
+async def test_a_fact_in_the_sentence_that_opens_a_fictional_frame_is_kept(told: list[str]) -> None:
     assert await kept(*told[:-1]) == told[-1:]
 
 
 @pytest.mark.parametrize("told", framed("of these something is kept"), ids=" ".join)
-async def test_words_that_only_name_a_work_open_no_frame(told: list[str]) -> None:
+async def test_merely_naming_a_work_opens_no_fictional_frame(told: list[str]) -> None:
     assert any(told[-1] in text for text in await kept(*told[:-1]))
 
 
-async def test_a_frame_is_over_after_a_long_pause() -> None:
+async def test_a_fictional_frame_ends_after_a_long_pause() -> None:
     later = said("I live in Turin.", 2, at=MONDAY + timedelta(hours=2))
     assert await kept("Pretend to be my therapist.", later) == ["User lives in Turin."]
 
 
-async def test_a_frame_that_was_opened_before_the_slice_holds_in_it() -> None:
+async def test_a_fictional_frame_opened_in_the_overlap_applies_to_the_slice() -> None:
     request = structs.replace(
         slice_of("I have a daughter called Mia."), overlap=(said("You play the doctor, please."),)
     )

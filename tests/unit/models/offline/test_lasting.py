@@ -18,7 +18,7 @@ async def tags(said: str) -> set[str]:
 
 
 @pytest.mark.parametrize("said", LABELLED["once"])
-async def test_a_task_a_general_truth_or_what_is_said_of_others_becomes_no_lasting_wish_or_limit(said: str) -> None:
+async def test_one_off_tasks_general_truths_and_statements_about_others_get_no_wish_or_limit_tag(said: str) -> None:
     assert await tags(said) == set()
 
 

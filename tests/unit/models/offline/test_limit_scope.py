@@ -29,12 +29,12 @@ async def parts(said: str) -> set[str | None]:
         "Mi marido no puede comer marisco",
     ],
 )
-async def test_a_limit_of_the_household_that_a_rule_reads_is_not_overruled(said: str) -> None:
+async def test_the_classifier_does_not_override_a_household_limit_matched_by_a_rule(said: str) -> None:
     assert await parts(said) == {"constraint"}
 
 
 @pytest.mark.parametrize("said", ["Ma grand-mère ne digère pas le lait", "Mi abuela no tolera la leche"])
-async def test_a_limit_of_another_person_is_at_most_a_plain_memory(said: str) -> None:
+async def test_a_limit_of_a_person_outside_the_household_is_not_tagged_as_a_constraint(said: str) -> None:
     proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
     assert [each.tags for each in proposals if "constraint" in each.tags] == []
 
@@ -63,7 +63,7 @@ async def test_a_limit_of_another_person_is_at_most_a_plain_memory(said: str) ->
         "je ne tolère pas le lait",
     ],
 )
-async def test_a_limit_is_read_in_its_language(said: str) -> None:
+async def test_a_limit_is_recognised_in_every_supported_language(said: str) -> None:
     assert await parts(said) == {"constraint"}
 
 
@@ -74,18 +74,18 @@ async def test_a_limit_is_read_in_its_language(said: str) -> None:
         ("I don't have a car", "User does not have a car."),
     ],
 )
-async def test_a_conjunction_of_another_language_cuts_no_sentence(said: str, text: str) -> None:
+async def test_a_word_that_is_a_conjunction_in_another_language_does_not_split_a_sentence(said: str, text: str) -> None:
     (memory,) = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
     assert memory.text == text
 
 
-def test_no_more_than_30_letters_before_a_word_of_a_class_are_searched() -> None:
+def test_a_wildcard_word_pattern_matches_at_most_30_preceding_letters() -> None:
     assert anywhere("*phobi*").search("claustrophobia") is not None
     assert anywhere("*phobi*").search(f"{'x' * 40}phobia") is None
 
 
 @pytest.mark.parametrize("said", ["SELECT * FROM allergies WHERE patient_id = 3;", "DELETE FROM vegans WHERE id = 3;"])
-async def test_code_is_no_statement(said: str) -> None:
+async def test_code_is_not_kept_as_a_statement(said: str) -> None:
     assert await parts(said) == set()
 
 
@@ -131,7 +131,7 @@ async def test_code_is_no_statement(said: str) -> None:
         "I'm allergic to meetings, honestly",
     ],
 )
-async def test_what_holds_once_or_is_a_joke_is_no_limit(said: str) -> None:
+async def test_one_off_restrictions_and_jokes_are_not_limits(said: str) -> None:
     assert await parts(said) <= {None}
 
 
@@ -164,7 +164,7 @@ async def test_what_holds_once_or_is_a_joke_is_no_limit(said: str) -> None:
         "I can't take that medicine",
     ],
 )
-async def test_what_recurs_or_was_learnt_today_is_a_limit(said: str) -> None:
+async def test_recurring_or_newly_discovered_restrictions_are_limits(said: str) -> None:
     assert "constraint" in await parts(said)
 
 
@@ -189,5 +189,5 @@ async def test_what_recurs_or_was_learnt_today_is_a_limit(said: str) -> None:
         "I can't eat gluten and I'm allergic to Mondays",
     ],
 )
-async def test_a_word_of_the_moment_in_another_clause_leaves_the_limit(said: str) -> None:
+async def test_a_time_word_in_another_clause_does_not_make_a_limit_temporary(said: str) -> None:
     assert "constraint" in await parts(said)

@@ -37,7 +37,7 @@ async def remembered(content: str, role: Role) -> list[str]:
     return [proposal.text for proposal in answer.proposals]
 
 
-async def test_what_should_be_stored_is_and_what_should_not_is_not() -> None:
+async def test_extraction_decides_enough_memtrust_quality_cases_correctly() -> None:
     wrong = []
     quality = cases("extraction_quality_cases.json")
     for case in quality:
@@ -48,7 +48,7 @@ async def test_what_should_be_stored_is_and_what_should_not_is_not() -> None:
     assert len(quality) - len(wrong) >= LEAST_RIGHT, wrong
 
 
-async def test_a_memory_that_is_said_again_is_one_proposal() -> None:
+async def test_a_repeated_memory_becomes_one_proposal_that_repeats_the_known_memory() -> None:
     """A recalled memory that comes back as input must not grow: within an answer it folds, beside a known one it repeats."""
     for case in cases("extraction_quality_cases.json"):
         if not case["should_be_stored"]:
@@ -59,7 +59,7 @@ async def test_a_memory_that_is_said_again_is_one_proposal() -> None:
         assert again.message_ids == ("m1", "m2") and again.repeats == text
 
 
-def test_replies_that_are_not_the_json_asked_for_are_never_taken_for_an_empty_answer() -> None:
+def test_replies_in_the_wrong_json_format_are_never_taken_for_an_empty_answer() -> None:
     for case in cases("extraction_quality_cases.json", "malformed_llm_response_cases"):
         question = extraction_question(slice_of(case["content"]), knowing())
         reply = case["raw_llm_response"]
@@ -67,7 +67,7 @@ def test_replies_that_are_not_the_json_asked_for_are_never_taken_for_an_empty_an
         assert question.salvaged([reply, reply]) is None, "and rejected, not answered by an empty list"
 
 
-def test_values_that_would_reach_into_a_query_are_refused_where_they_come_in() -> None:
+def test_field_values_that_could_inject_into_a_query_are_rejected_at_decoding() -> None:
     for case in cases("filter_injection_cases.json"):
         value = case["filter_value"] if case["malicious"] else str(case["filter_value"])
         said_by = {"conversation_id": "c", "message_id": "m", "role": "user", "content": "Hi.", "timestamp": AT}

@@ -9,7 +9,7 @@ from tests.unit.models.offline.proposing import proposals
 
 
 @pytest.mark.parametrize("role", ["assistant", "system", "tool"])
-async def test_only_users_are_believed(role: str) -> None:
+async def test_assistant_system_and_tool_messages_produce_no_memories(role: str) -> None:
     message = said("I live in Rome. You are allergic to nuts. My name is Ada.", role=role)  # type: ignore[arg-type]
     assert (await OfflineProvider().extract(slice_of(message), knowing())).proposals == ()
 
@@ -29,12 +29,12 @@ async def test_hedged_statement_is_less_certain_than_a_plain_one() -> None:
     assert hedged.confidence < 0.5 < plain.confidence
 
 
-async def test_statement_beside_a_secret_is_dropped_and_its_neighbours_are_kept() -> None:
+async def test_a_sentence_with_a_secret_is_dropped_and_the_other_statements_are_kept() -> None:
     found = await proposals("My password is EXAMPLE-not-real-1. I live in Turin.")
     assert [item.text for item in found] == ["User lives in Turin."]
 
 
-async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it_by_policy() -> None:
+async def test_text_over_the_limit_is_shortened_and_kept_as_full_text_if_the_policy_allows() -> None:
     wish = "I prefer " + ", ".join(f"apples of kind {number}" for number in range(30)) + "."
     (short,) = await proposals(wish)
     assert len(short.text) <= 200 and short.text.endswith("…") and short.full_text is None
@@ -45,7 +45,7 @@ async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it
     assert found.full_text is not None and "kind 29" in found.full_text
 
 
-async def test_kind_outside_the_policy_becomes_the_nearest_or_nothing() -> None:
+async def test_a_kind_outside_the_policy_is_mapped_to_the_nearest_kind_or_dropped() -> None:
     (found,) = await proposals("I prefer tea.", policy=Policy(name="few", taxonomy=("interest",)))
     assert found.kind == "interest"
     assert await proposals("We decided to use Postgres.", policy=Policy(name="few", taxonomy=("person",))) == ()
@@ -56,7 +56,7 @@ async def test_same_request_has_the_same_answer() -> None:
     assert await OfflineProvider().extract(request, context) == await OfflineProvider().extract(request, context)
 
 
-async def test_important_mark_of_the_sender_raises_importance() -> None:
+async def test_the_important_flag_of_a_message_raises_importance() -> None:
     (plain,) = await proposals("I prefer tea.")
     message = said("I prefer tea.")
     marked = type(message)(**{name: getattr(message, name) for name in message.__struct_fields__} | {"important": True})

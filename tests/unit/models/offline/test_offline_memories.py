@@ -31,12 +31,14 @@ def decision(*texts: str, most_chars: int = 200) -> Decision:
         (("User plays chess.", "User likes tea.", "User plays chess with Ada on Sundays."), 1, "part of"),
     ],
 )
-def test_rules_find_the_memory_that_may_go(texts: tuple[str, ...], goes: int, why: str) -> None:
+def test_compaction_rules_delete_an_outdated_memory_or_one_contained_in_another(
+    texts: tuple[str, ...], goes: int, why: str
+) -> None:
     found = decision(*texts)
     assert (found.action, found.memory) == ("delete", goes) and why in found.reason
 
 
-def test_a_memory_with_a_number_is_no_part_of_one_without_it() -> None:
+def test_compaction_rules_do_not_treat_a_memory_with_a_number_as_part_of_one_without() -> None:
     found = decision("User has 2 sons.", "User has sons who play chess in the same club.", most_chars=20)
     assert "part of" not in found.reason
 
@@ -54,7 +56,7 @@ def test_the_same_memories_give_the_same_decision() -> None:
     assert decision(*texts) == decision(*texts)
 
 
-def test_what_endangers_somebody_is_critical_and_nothing_is_maximum_by_rules() -> None:
+def test_rules_rate_danger_to_life_as_critical_and_trivia_below_100_points() -> None:
     vital = rated(
         Subject(
             text="User is allergic to nuts; their wife died of it and they are in panic.", kind="person", references=99
@@ -64,19 +66,19 @@ def test_what_endangers_somebody_is_critical_and_nothing_is_maximum_by_rules() -
     assert rated(Subject(text="The weather was sunny.", kind="fact")).points < 100
 
 
-def test_feelings_and_close_people_weigh() -> None:
+def test_feelings_and_close_people_raise_the_rating() -> None:
     plain = rated(Subject(text="User met a colleague.", kind="event")).points
     close = rated(Subject(text="User met their sister.", kind="event")).points
     deep = rated(Subject(text="User mourns their sister.", kind="event")).points
     assert plain < close < deep
 
 
-def test_frequency_counts_by_doublings_and_is_bounded() -> None:
+def test_frequency_points_grow_with_references_up_to_a_bound() -> None:
     assert frequency(0) == frequency(-3) == 0.0
     assert frequency(1) < frequency(3) < frequency(7) < frequency(10**6) == MAX_BY_FREQUENCY
 
 
-def test_feelings_come_first_where_the_policy_asks_for_them() -> None:
+def test_shortening_prefers_feelings_if_the_policy_enables_them() -> None:
     full = "User bought 3 lamps from Ikea for the flat. User felt lonely in it. User owns 12 chairs by Thonet."
     assert "lonely" not in condensed(full, 50, False, estimated_tokens)
     assert "lonely" in condensed(full, 50, True, estimated_tokens)
@@ -103,7 +105,7 @@ def test_a_sentence_that_is_too_long_is_cut_after_a_word() -> None:
         ("2026-03-01", "I moved on the first of March.", False),
     ],
 )
-def test_another_language_is_seen_where_it_is_clear(text: str, source: str, another: bool) -> None:
+def test_a_different_language_is_detected_only_if_the_evidence_is_clear(text: str, source: str, another: bool) -> None:
     assert is_another_language(text, source) is another
 
 
@@ -113,7 +115,7 @@ def unlike(number: int) -> str:
     return f"{stem}king {stem}ling {stem}ding"
 
 
-async def test_of_very_many_memories_the_rules_compare_the_newest_and_those_that_matter_least() -> None:
+async def test_compaction_of_many_memories_compares_only_the_newest_and_the_least_important() -> None:
     """Each is compared with each while nothing else of the process goes on."""
     said = known("User plays chess with Ada on Sundays.", memory_id="newest")
     repeated = replace(said, memory_id="repeated", importance=0.9)

@@ -24,7 +24,7 @@ from tests.unit.models.offline.proposing import proposals
         ("I work at Globex now.", "User works at Initech."),
     ],
 )
-async def test_change_contradicts_the_memory_of_what_was_before(sentence: str, old: str) -> None:
+async def test_a_change_contradicts_the_memory_of_the_previous_state(sentence: str, old: str) -> None:
     found = await proposals(sentence, related=("User plays chess.", old))
     assert [item.contradicts for item in found] == [old]
     assert found[0].repeats is None
@@ -63,6 +63,6 @@ async def test_statement_that_is_known_repeats_its_memory(sentence: str, same: s
     assert [(item.repeats, item.contradicts) for item in found] == [(same, None)]
 
 
-async def test_same_statement_with_another_number_is_no_repetition() -> None:
+async def test_the_same_statement_with_another_number_contradicts_instead_of_repeating_the_memory() -> None:
     (found,) = await proposals("I have two cats and 3 dogs.", related=("User has two cats and 4 dogs.",))
     assert found.repeats is None and found.contradicts == "User has two cats and 4 dogs."

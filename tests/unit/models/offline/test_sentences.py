@@ -191,17 +191,17 @@ async def test_first_person_statement_is_remembered_in_the_third_person(sentence
 
 
 @pytest.mark.parametrize("message", ANOTHERS)
-async def test_what_is_said_in_anothers_name_is_not_believed(message: str) -> None:
+async def test_statements_in_fiction_roles_quotations_and_hypotheses_are_not_kept(message: str) -> None:
     assert [item.text for item in await proposals(message)] == []
 
 
-async def test_what_comes_before_a_fiction_is_believed() -> None:
+async def test_a_statement_before_a_fiction_is_kept() -> None:
     (found,) = await proposals("I have two cats. In my novel I live on Mars. I have a spaceship.")
     assert found.text == "User has two cats."
 
 
 @pytest.mark.parametrize("sentence", LEFT_ALONE)
-async def test_what_is_no_statement_about_the_speaker_is_left_alone(sentence: str) -> None:
+async def test_text_without_a_statement_about_the_speaker_is_not_kept(sentence: str) -> None:
     assert [item.text for item in await proposals(sentence)] == []
 
 
@@ -225,7 +225,7 @@ async def test_what_is_no_statement_about_the_speaker_is_left_alone(sentence: st
         ("I'm happy to hear from you.", []),
     ],
 )
-async def test_talk_between_people_is_read(message: str, told: list[str]) -> None:
+async def test_statements_in_informal_conversation_are_extracted(message: str, told: list[str]) -> None:
     assert [item.text for item in await proposals(message)] == told
 
 

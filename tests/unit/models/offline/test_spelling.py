@@ -15,11 +15,11 @@ from agents.models.offline.rules.spelling import spelled
         ("penicilin", "penicillin"),
     ],
 )
-def test_a_slip_of_one_letter_is_mended(said: str, meant: str) -> None:
+def test_a_one_letter_typo_is_corrected(said: str, meant: str) -> None:
     assert spelled(said, "en") == meant
 
 
-def test_a_slip_is_mended_by_the_words_of_the_language() -> None:
+def test_a_typo_is_corrected_with_the_vocabulary_of_the_language() -> None:
     assert spelled("soy alergica", "es") == "soy alérgica"
     assert spelled("ich bin alergisch", "de") == "ich bin allergisch"
     assert spelled("une intolérence", "fr") == "une intolérance"
@@ -36,12 +36,12 @@ def test_a_slip_is_mended_by_the_words_of_the_language() -> None:
         ("je mange casher", "fr"),
     ],
 )
-def test_a_word_that_resembles_one_of_another_language_stays(said: str, code: str) -> None:
+def test_a_word_that_resembles_a_word_of_another_language_is_unchanged(said: str, code: str) -> None:
     assert spelled(said, code) == said
 
 
 @pytest.mark.parametrize(
     "said", ["Celtic music", "vegetarians", "many allergies", "végétalien", "peanut", "allergische", "medications"]
 )
-def test_another_word_and_another_form_of_a_word_stay(said: str) -> None:
+def test_other_words_and_inflected_forms_are_unchanged(said: str) -> None:
     assert all(spelled(said, code) == said for code in ("en", "de", "fr", "es"))

@@ -47,30 +47,30 @@ async def tags(said: str) -> set[str]:
     return {tag for each in proposals for tag in each.tags} & {"directive", "constraint"}
 
 
-def test_the_weights_were_trained_on_the_sentences_and_classes_that_are_here() -> None:
+def test_shipped_weights_were_trained_on_the_current_sentences_and_word_classes() -> None:
     trained_on = hash_of(path.read_bytes() for path in files())
     assert model().trained_on == trained_on, "run `make train-standing`"
 
 
-def test_no_sentence_of_these_tests_was_learnt() -> None:
+def test_no_test_sentence_is_in_the_training_data() -> None:
     learnt = {each.text.casefold().rstrip(".") for each in sentences()}
     assert learnt.isdisjoint(said.casefold().rstrip(".") for said in (*LIMITS, *WISHES, *NEITHER))
 
 
 @pytest.mark.parametrize("said", LIMITS)
-async def test_a_limit_that_no_word_of_a_class_names_is_kept_as_one(said: str) -> None:
+async def test_a_limit_without_a_word_of_a_known_class_is_kept_as_a_constraint(said: str) -> None:
     proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
     told = [a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals]
     assert "constraint" in {part_of(each) for each in told}
 
 
 @pytest.mark.parametrize("said", WISHES)
-async def test_a_standing_wish_is_kept_as_one(said: str) -> None:
+async def test_a_standing_wish_is_tagged_as_a_directive(said: str) -> None:
     assert await tags(said) == {"directive"}
 
 
 @pytest.mark.parametrize("said", NEITHER)
-async def test_what_only_sounds_like_a_limit_or_a_wish_is_kept_as_neither(said: str) -> None:
+async def test_text_that_only_resembles_a_limit_or_a_wish_gets_no_tag(said: str) -> None:
     assert await tags(said) == set()
 
 
@@ -82,9 +82,7 @@ async def test_what_only_sounds_like_a_limit_or_a_wish_is_kept_as_neither(said: 
         ("always call me Zoe", "User wants the assistant to always call them Zoe."),
     ],
 )
-async def test_an_order_that_speaks_of_the_user_is_quoted_where_its_verb_would_have_to_change(
-    said: str, text: str
-) -> None:
+async def test_an_order_about_the_user_is_quoted_if_its_verb_would_have_to_change(said: str, text: str) -> None:
     (memory,) = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
     assert memory.text == text
 
@@ -98,10 +96,10 @@ async def test_an_order_that_speaks_of_the_user_is_quoted_where_its_verb_would_h
         ("User bought a car.", None),
     ],
 )
-def test_the_profile_tells_a_limit_by_what_was_learnt(text: str, part: str | None) -> None:
+def test_the_profile_recognises_a_limit_with_the_trained_classifier(text: str, part: str | None) -> None:
     assert part_of(a_memory(text)) == part
 
 
-def test_probabilities_of_a_text_without_known_words_are_those_of_neither() -> None:
+def test_a_text_without_known_words_is_scored_as_neither_limit_nor_wish() -> None:
     assert scores("", "en", MEMORY).either < 0.5
     assert Scores(0.25, 0.5).either == 0.75

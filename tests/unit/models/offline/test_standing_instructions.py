@@ -41,7 +41,7 @@ async def kept(said: str) -> tuple[Proposal, ...]:
         ("máximo dos cervezas por semana, el hígado", 'El usuario dijo: "Máximo dos cervezas por semana, el hígado".'),
     ],
 )
-async def test_a_limit_is_kept_in_the_users_own_words_where_no_rule_reads_its_form(said: str, text: str) -> None:
+async def test_a_limit_in_a_form_that_no_rule_parses_is_kept_in_the_users_words(said: str, text: str) -> None:
     (memory,) = await kept(said)
     assert (memory.text, memory.tags) == (text, ("constraint",))
 
@@ -62,7 +62,7 @@ async def test_a_limit_is_kept_in_the_users_own_words_where_no_rule_reads_its_fo
         ("a partir de ahora respuestas cortas", "Deseo del usuario: a partir de ahora respuestas cortas."),
     ],
 )
-async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, text: str) -> None:
+async def test_a_standing_wish_is_kept_in_any_polite_or_direct_wording(said: str, text: str) -> None:
     (memory,) = await kept(said)
     assert (memory.text, memory.tags) == (text, ("directive",))
 
@@ -81,7 +81,7 @@ async def test_a_standing_wish_is_kept_however_politely_it_is_said(said: str, te
         "les tengo pánico a los perros",
     ],
 )
-async def test_a_limit_is_known_by_its_form_whatever_it_is_about(said: str) -> None:
+async def test_a_limit_is_recognised_by_its_form_regardless_of_topic(said: str) -> None:
     (memory,) = await kept(said)
     assert part(memory) == "constraint"
 
@@ -96,7 +96,7 @@ async def test_a_limit_is_known_by_its_form_whatever_it_is_about(said: str) -> N
         "contéstame siempre en español",
     ],
 )
-async def test_a_wish_with_a_word_of_lastingness_is_known(said: str) -> None:
+async def test_a_wish_with_a_word_of_permanence_is_recognised(said: str) -> None:
     (memory,) = await kept(said)
     assert part(memory) == "wish"
 
@@ -117,7 +117,7 @@ async def test_a_wish_with_a_word_of_lastingness_is_known(said: str) -> None:
         "If a person is a smoker then basically every cell is damaged",
     ],
 )
-async def test_not_doing_and_not_knowing_are_no_limits(said: str) -> None:
+async def test_negations_and_phrases_that_only_resemble_limits_are_not_limits(said: str) -> None:
     assert [each for each in await kept(said) if part(each)] == []
 
 
@@ -139,11 +139,11 @@ async def test_not_doing_and_not_knowing_are_no_limits(said: str) -> None:
         "wenn wir fertig sind, zeige ich Ihnen ein paar Sachen",
     ],
 )
-async def test_what_is_asked_is_anothers_or_holds_once_is_no_limit_and_no_wish(said: str) -> None:
+async def test_questions_statements_about_others_and_one_off_requests_are_no_limits_or_wishes(said: str) -> None:
     assert await kept(said) == ()
 
 
-async def test_a_move_of_several_people_is_a_move_of_the_user_in_german() -> None:
+async def test_a_german_statement_about_a_joint_move_is_kept_as_a_move_of_the_user() -> None:
     assert [each.text for each in await kept("Wir sind vor kurzem nach Kassel gezogen.")] == [
         "Der Nutzer ist nach Kassel gezogen."
     ]
@@ -160,5 +160,5 @@ async def test_a_move_of_several_people_is_a_move_of_the_user_in_german() -> Non
         ("Buena noticia: vivo en Vigo.", "El usuario vive en Vigo."),
     ],
 )
-async def test_an_announcement_before_a_colon_hides_no_statement(said: str, text: str) -> None:
+async def test_a_statement_after_an_announcement_and_a_colon_is_extracted(said: str, text: str) -> None:
     assert [each.text for each in await kept(said)] == [text]

@@ -41,7 +41,7 @@ async def test_a_standing_wish_or_a_hard_constraint_is_kept(said: str, text: str
     assert text in await kept(said)
 
 
-async def test_a_standing_wish_is_taken_back() -> None:
+async def test_a_cancelled_standing_wish_contradicts_the_known_wish() -> None:
     haiku = known("User wants the assistant to end every answer with a haiku.")
     answer = await OfflineProvider().extract(slice_of("No more haikus, it was fun while it lasted."), knowing(haiku))
     (found,) = answer.proposals
@@ -60,5 +60,5 @@ async def test_a_standing_wish_is_taken_back() -> None:
         "Blind leading the blind!",
     ],
 )
-async def test_a_wish_of_the_moment_is_not(said: str) -> None:
+async def test_a_momentary_request_is_not_kept_as_a_standing_wish(said: str) -> None:
     assert await kept(said) == []

@@ -132,12 +132,12 @@ NONE = (
 
 
 @pytest.mark.parametrize("content", THAT)
-def test_what_was_said_just_before_is_meant(content: str) -> None:
+def test_a_forget_wish_can_refer_to_the_preceding_statement(content: str) -> None:
     assert wishes_in(said(content)).wishes == (ForgetWish(),)
 
 
 @pytest.mark.parametrize(("content", "statement"), STATED.items())
-def test_what_is_stated_is_told_as_a_memory_would_tell_it(content: str, statement: str) -> None:
+def test_a_forget_wish_with_a_statement_contains_the_statement_as_a_memory_text(content: str, statement: str) -> None:
     (asked,) = wishes_in(said(content)).wishes
 
     assert asked.statement is not None
@@ -145,23 +145,23 @@ def test_what_is_stated_is_told_as_a_memory_would_tell_it(content: str, statemen
 
 
 @pytest.mark.parametrize(("content", "topic"), TOPICS.items())
-def test_a_thing_is_named(content: str, topic: str) -> None:
+def test_a_forget_wish_can_name_a_topic(content: str, topic: str) -> None:
     assert wishes_in(said(content)).wishes == (ForgetWish(topic=topic),)
 
 
 @pytest.mark.parametrize("content", EVERYTHING)
-def test_everything_about_the_speaker_is_meant(content: str) -> None:
+def test_a_forget_wish_can_cover_everything_about_the_speaker(content: str) -> None:
     assert wishes_in(said(content)).wishes == (ForgetWish(everything=True),)
 
 
 @pytest.mark.parametrize("content", NONE)
-def test_nothing_is_to_be_forgotten(content: str) -> None:
+def test_idioms_negations_questions_and_quotations_contain_no_forget_wish(content: str) -> None:
     assert wishes_in(said(content)).wishes == ()
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 @pytest.mark.parametrize("content", ["Forget that.", "Delete all your memories about me."])
-def test_only_what_a_user_says_is_a_wish(role, content: str) -> None:
+def test_only_user_messages_can_contain_a_forget_wish(role, content: str) -> None:
     assert wishes_in(said(content, role=role)).wishes == ()
 
 
@@ -176,7 +176,9 @@ def test_only_what_a_user_says_is_a_wish(role, content: str) -> None:
         ("Hmm. Forget that.", None),
     ],
 )
-def test_the_words_before_a_wish_are_meant_where_they_state_something(content: str, meant: str | None) -> None:
+def test_a_forget_wish_refers_to_the_sentence_before_if_that_sentence_states_something(
+    content: str, meant: str | None
+) -> None:
     assert wishes_in(said(content)).wishes == (ForgetWish(stated_before=meant),)
 
 
@@ -185,18 +187,18 @@ async def kept(*contents: str) -> list[str]:
     return [each.text for each in answer.proposals]
 
 
-async def test_the_rules_remember_what_a_message_says_besides_its_wish() -> None:
+async def test_statements_next_to_a_forget_wish_are_kept() -> None:
     assert await kept("Forget that I live in Berlin. I live in Lyon.") == ["User lives in Lyon."]
 
 
-async def test_the_rules_remember_nothing_of_a_wish() -> None:
+async def test_the_content_of_a_forget_wish_is_not_kept() -> None:
     assert await kept("Please forget that I live in Berlin.", "Delete all your memories about me.") == []
 
 
-async def test_a_wish_to_erase_everything_does_not_hide_the_rest_of_its_message() -> None:
+async def test_statements_next_to_a_wish_to_erase_everything_are_kept() -> None:
     assert await kept("Delete all your memories about me. I live in Lyon.") == ["User lives in Lyon."]
 
 
 @pytest.mark.parametrize("unit", ["oh, ", "please ", "no, wait, ", "forget ", "forget that I ", "so forget, "])
-def test_the_time_for_a_message_is_bounded(unit: str) -> None:
+def test_forget_wish_detection_takes_linear_time(unit: str) -> None:
     assert_grows_linearly(lambda text: wishes_in(said(f"forget {text}")), unit)

@@ -24,21 +24,21 @@ async def test_provider_is_available_when_its_model_was_pulled(
 
 
 @pytest.mark.parametrize("path", ["/elsewhere", "/api/version?"])
-async def test_server_of_another_kind_is_not_available(server: OllamaServer, path: str) -> None:
+async def test_a_server_that_is_not_ollama_is_unavailable(server: OllamaServer, path: str) -> None:
     provider = OllamaProvider(MODEL, server.url + path)
     assert "is no Ollama server" in str(await provider.unavailable_reason())
     await provider.close()
 
 
 @pytest.mark.parametrize("address", [NOBODY, "127.0.0.1:11434", ""])
-async def test_server_that_is_not_there_is_not_available(address: str) -> None:
+async def test_an_unreachable_server_or_invalid_address_is_unavailable(address: str) -> None:
     provider = OllamaProvider(MODEL, address)
     trouble = str(await provider.unavailable_reason())
     assert "ollama serve" in trouble if address == NOBODY else "http://127.0.0.1:11434" in trouble
     await provider.close()
 
 
-async def test_conversation_goes_through_no_proxy_of_the_environment(
+async def test_requests_bypass_the_proxy_of_the_environment(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
@@ -59,7 +59,7 @@ async def test_conversation_goes_through_no_proxy_of_the_environment(
         ("gpt-oss:120b-cloud", "http://127.0.0.1:11434", True),
     ],
 )
-async def test_what_is_asked_stays_on_the_machine_if_server_and_model_are_on_it(
+async def test_requests_stay_on_the_machine_if_both_server_and_model_are_local(
     model: str, address: str, leaves: bool
 ) -> None:
     provider = OllamaProvider(model, address)
@@ -67,10 +67,10 @@ async def test_what_is_asked_stays_on_the_machine_if_server_and_model_are_on_it(
     await provider.close()
 
 
-def test_model_of_ollamas_own_machines_is_known_by_its_tag() -> None:
+def test_a_cloud_model_is_recognised_by_its_tag() -> None:
     assert is_cloud_model("glm-5:cloud") and not is_cloud_model("cloudy:7b")
 
 
-def test_tag_is_what_follows_the_last_part_of_a_name() -> None:
+def test_a_model_name_without_a_tag_gets_the_tag_latest() -> None:
     assert with_tag("hub.example:5000/team/Model") == "hub.example:5000/team/model:latest"
     assert with_tag("model:7b") == "model:7b"

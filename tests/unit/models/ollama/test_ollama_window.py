@@ -15,7 +15,9 @@ from tests.slices import knowing, slice_of
 from tests.unit.models.ollama.asking import DIGITS, LONG, SLICE, raised_at
 
 
-async def test_window_holds_the_slice_and_its_answer(server: OllamaServer, provider: OllamaProvider) -> None:
+async def test_the_context_window_is_large_enough_for_the_slice_and_its_answer(
+    server: OllamaServer, provider: OllamaProvider
+) -> None:
     await provider.extract(LONG, knowing())
     (body,) = server.seen
     window = body["options"]["num_ctx"]
@@ -24,16 +26,14 @@ async def test_window_holds_the_slice_and_its_answer(server: OllamaServer, provi
     assert (body["truncate"], body["shift"]) == (False, False)
 
 
-async def test_window_never_shrinks_as_the_model_would_be_loaded_anew(
-    server: OllamaServer, provider: OllamaProvider
-) -> None:
+async def test_the_context_window_never_shrinks_between_calls(server: OllamaServer, provider: OllamaProvider) -> None:
     for request in (SLICE, LONG, SLICE):
         await provider.extract(request, knowing())
     small, large, after = (body["options"]["num_ctx"] for body in server.seen)
     assert small < large == after
 
 
-async def test_slice_with_more_tokens_than_estimated_is_asked_again_in_the_largest_window() -> None:
+async def test_a_slice_with_more_tokens_than_estimated_is_retried_in_the_largest_window() -> None:
     async with OllamaServer(chars_per_token=1) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
         answer = await provider.extract(slice_of("I live in Turin.", "My number is " + "7" * 9_000), knowing())
@@ -42,7 +42,7 @@ async def test_slice_with_more_tokens_than_estimated_is_asked_again_in_the_large
     assert [body["options"]["num_ctx"] for body in server.seen][-2:] == [12_288, 32_768]
 
 
-async def test_slices_that_wait_together_are_each_asked_again_in_the_largest_window() -> None:
+async def test_concurrent_slices_beyond_the_estimate_are_each_retried_in_the_largest_window() -> None:
     async with OllamaServer(chars_per_token=1) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, concurrency=3)
         wide = slice_of("I live in Turin.", "My number is " + "7" * 9_000)
@@ -52,7 +52,7 @@ async def test_slices_that_wait_together_are_each_asked_again_in_the_largest_win
     assert [body["options"]["num_ctx"] for body in server.seen].count(32_768) == 3
 
 
-async def test_a_slice_larger_than_the_window_is_cut_to_fit_and_says_so(server: OllamaServer) -> None:
+async def test_a_slice_larger_than_the_window_is_shortened_with_a_note_in_the_prompt(server: OllamaServer) -> None:
     provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
     answer = await provider.extract(LONG, knowing())
     await provider.close()
@@ -60,7 +60,7 @@ async def test_a_slice_larger_than_the_window_is_cut_to_fit_and_says_so(server: 
     assert "characters left out" in server.seen[0]["messages"][-1]["content"]
 
 
-async def test_window_of_the_model_itself_is_a_limit_too() -> None:
+async def test_a_prompt_beyond_the_context_length_of_the_model_is_rejected() -> None:
     async with OllamaServer(trained=4_096) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
         with pytest.raises(Rejected) as caught:
@@ -70,14 +70,14 @@ async def test_window_of_the_model_itself_is_a_limit_too() -> None:
     assert caught.value.reason == "too_large"
 
 
-async def test_older_wording_of_too_large_is_known(server: OllamaServer) -> None:
+async def test_the_older_error_message_for_an_overlong_prompt_is_recognised(server: OllamaServer) -> None:
     server.script("overlong", "overlong")
     error = await raised_at(server.url)
     assert isinstance(error, Rejected) and error.reason == "too_large"
 
 
 @pytest.mark.parametrize("asked", [LONG, DIGITS], ids=["words", "digits"])
-async def test_prompt_that_an_old_server_shortens_without_a_word_is_too_large(asked: ExtractionRequest) -> None:
+async def test_a_prompt_silently_truncated_by_an_old_server_is_rejected_as_too_large(asked: ExtractionRequest) -> None:
     uncounted = tuple(structs.replace(message, tokens=1) for message in asked.messages)
     async with OllamaServer(refuses=False) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
@@ -87,7 +87,7 @@ async def test_prompt_that_an_old_server_shortens_without_a_word_is_too_large(as
     assert caught.value.reason == "too_large"
 
 
-async def test_prompt_of_which_half_was_read_is_too_large(server: OllamaServer) -> None:
+async def test_a_prompt_of_which_the_server_read_only_half_is_rejected_as_too_large(server: OllamaServer) -> None:
     server.script("shortened", "shortened")
     error = await raised_at(server.url)
     assert isinstance(error, Rejected) and error.reason == "too_large"
@@ -112,5 +112,5 @@ def test_window_grows_in_steps_up_to_the_largest(prompt: int, expected: int) -> 
         ("我住在都灵。我住", 1),
     ],
 )
-def test_least_tokens_are_words_or_three_characters(text: str, expected: int) -> None:
+def test_the_lower_bound_of_tokens_counts_words_or_three_characters(text: str, expected: int) -> None:
     assert min_tokens(text) == expected

@@ -26,12 +26,12 @@ def read(*verdicts: dict[str, object]) -> tuple[Verdict, ...] | None:
     return asked().read(orjson.dumps({"verdicts": verdicts}).decode())
 
 
-def test_the_question_tells_numbers_days_and_texts_that_cannot_close_their_fence() -> None:
+def test_the_prompt_contains_dates_and_texts_that_cannot_close_the_fence() -> None:
     assert '"said":"' in asked().user_prompt
     assert asked().user_prompt.count("</statements>") == 1
 
 
-def test_numbers_become_ids_and_those_of_nothing_are_passed_over() -> None:
+def test_numbers_become_ids_and_unknown_numbers_are_ignored() -> None:
     found = read(
         {"number": 1, "same": None, "text": None, "ends": [1, 1, 9], "corrects": [2]},
         {"number": 2, "same": 2, "text": "User has a dog in Espoo.", "ends": [2], "corrects": [1, 2]},
@@ -48,7 +48,7 @@ def test_numbers_become_ids_and_those_of_nothing_are_passed_over() -> None:
     )
 
 
-def test_a_text_that_may_not_be_stored_is_left_out_and_a_reply_of_another_form_is_none() -> None:
+def test_a_text_with_injected_instructions_is_dropped_and_a_malformed_reply_is_rejected() -> None:
     verdict = {
         "number": 1,
         "same": 1,

@@ -1,0 +1,72 @@
+"""How messages reach the classifier of sentences: cut into sentences, with what is around them, and without it where it fails."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from agents.models.offline.findings import findings_in, read
+from agents.models.offline.provider import OfflineProvider
+from schemas.extraction.sentences import Sentence, SentenceScores
+from tests.fakes.sentence_classifier import OTHER, STATEMENT, UNREAL, FakeSentenceClassifier
+from tests.slices import knowing, said, slice_of
+
+
+def test_rules_detect_fiction_among_sentences_without_classifier_scores() -> None:
+    text = "Thanks for that. Write a poem about a pirate. I live on a ship in Hove."
+    assert list(findings_in(read(said(text)), scores=(OTHER, None, None))) == []
+    assert list(findings_in(read(said("Thanks for that. Hm, well. I live in Hove.")), scores=(OTHER, None, None))) != []
+
+
+async def test_a_sentence_that_ends_with_a_number_is_split_from_the_next_sentence() -> None:
+    first, second = "Our lease in Tacoma starts aug 1.", "what do I do about the internet?"
+    classifier = FakeSentenceClassifier({first: STATEMENT})
+    await OfflineProvider(classifier=classifier).extract(slice_of(f"{first} {second}"), knowing())
+    assert [each.text for each in classifier.asked] == [first, second]
+
+
+async def test_a_german_ordinal_ends_no_sentence() -> None:
+    classifier = FakeSentenceClassifier()
+    await OfflineProvider(classifier=classifier).extract(slice_of("Wir ziehen am 3. mai um."), knowing())
+    assert [each.text for each in classifier.asked] == ["Wir ziehen am 3. mai um."]
+
+
+async def test_the_classifier_receives_the_surrounding_context_of_a_sentence() -> None:
+    classifier = FakeSentenceClassifier()
+    request = slice_of(said("Where do you live?", role="assistant"), "Thanks. Near Ghent. It is tiny.")
+    await OfflineProvider(classifier=classifier).extract(request, knowing())
+    assert classifier.asked[1] == Sentence("Where do you live? / Thanks. … It is tiny.", "Near Ghent.")
+
+
+async def test_messages_in_languages_without_rules_are_not_classified() -> None:
+    classifier = FakeSentenceClassifier()
+    answer = await OfflineProvider(classifier=classifier).extract(slice_of("Ik woon met mijn zus in Gent."), knowing())
+    assert classifier.asked == []
+    assert answer.proposals == ()
+
+
+async def test_the_classifier_is_closed_with_the_provider() -> None:
+    classifier = FakeSentenceClassifier()
+    await OfflineProvider(classifier=classifier).close()
+    assert classifier.closed
+
+
+class BrokenClassifier(FakeSentenceClassifier):
+    async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
+        raise RuntimeError("out of memory")
+
+
+async def test_extraction_falls_back_to_the_rules_if_the_classifier_fails(caplog: pytest.LogCaptureFixture) -> None:
+    provider = OfflineProvider(classifier=BrokenClassifier())
+    answer = await provider.extract(slice_of("I live in Turin."), knowing())
+    assert [each.text for each in answer.proposals] == ["User lives in Turin."]
+    assert "the rules alone read them" in caplog.text
+
+
+async def test_a_repeated_sentence_is_judged_separately_at_each_position() -> None:
+    class InTurn(FakeSentenceClassifier):
+        async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
+            return [STATEMENT, OTHER, UNREAL][: len(sentences)]
+
+    provider = OfflineProvider(classifier=InTurn())
+    answer = await provider.extract(slice_of("I live in Leeds. Nice, eh. I live in Leeds."), knowing())
+    assert [each.text for each in answer.proposals] == ["User lives in Leeds."]
