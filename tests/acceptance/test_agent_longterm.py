@@ -24,7 +24,7 @@ def agent(engine: Deployment) -> ChatService:
     return ChatService(engine, "agent-longterm", agent_id="builder", user_id="nina")
 
 
-async def test_nothing_is_consolidated_at_the_end_everything_on_demand_and_what_comes_again_reinforces(
+async def test_consolidation_runs_on_flush_not_at_conversation_end_and_repeated_statements_reinforce_memories(
     agent: ChatService,
 ):
     first = agent.conversation()
@@ -56,7 +56,7 @@ async def test_nothing_is_consolidated_at_the_end_everything_on_demand_and_what_
     assert {source["conversation_id"] for source in preference["sources"]} == {first, again}
 
 
-def test_an_ended_conversation_waits_for_two_in_the_night_and_goes_in_the_background():
+def test_conversations_ended_or_open_are_due_at_the_nightly_schedule_in_the_background_lane():
     (written,) = read_file(preset("agent-longterm"))
     said = datetime(2026, 3, 2, 15, 0, tzinfo=UTC).timestamp()
     night = datetime(2026, 3, 3, 2, 0, tzinfo=UTC).timestamp()
@@ -85,7 +85,7 @@ async def consolidated(api: httpx.AsyncClient, **asked: object) -> dict[str, Any
     return await over(api, answer.json()["run_id"])
 
 
-async def test_a_dry_run_shows_what_a_run_then_does_and_the_run_says_what_came_of_it(
+async def test_a_dry_run_previews_the_changes_of_a_consolidation_run_and_the_run_reports_its_outcome(
     engine: Deployment, api: httpx.AsyncClient
 ):
     agent = ChatService(engine, "agent-longterm", agent_id="planner", user_id="nina")
@@ -120,7 +120,9 @@ async def test_a_dry_run_shows_what_a_run_then_does_and_the_run_says_what_came_o
     assert (await consolidated(api, namespace="planner"))["conversations"] == 0, "nothing waits any more"
 
 
-async def test_at_two_in_the_night_a_run_consolidates_what_was_said_by_day(engine: Deployment, api: httpx.AsyncClient):
+async def test_the_nightly_scheduled_run_consolidates_conversations_of_the_day(
+    engine: Deployment, api: httpx.AsyncClient
+):
     agent = ChatService(engine, "agent-longterm", agent_id="nightly", user_id="nina")
     first, second = agent.conversation(), agent.conversation()
     for conversation, said in ((first, SAID[1]), (second, SAID[1])):
@@ -164,7 +166,7 @@ async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
     return next(kept for kept in sweep["policies"] if kept["policy"] == "agent-longterm")
 
 
-async def test_after_a_month_what_was_consolidated_leaves_the_archive_and_what_is_remembered_of_it_stays(
+async def test_retention_prunes_consolidated_messages_from_the_archive_after_30_days_and_keeps_their_memories(
     engine: Deployment, api: httpx.AsyncClient
 ):
     agent = ChatService(engine, "agent-longterm", agent_id="keeper", user_id="nina")
@@ -194,7 +196,7 @@ async def test_after_a_month_what_was_consolidated_leaves_the_archive_and_what_i
     assert found.json()["hits"][0]["memory"]["text"] == "User's team chose React over Vue because the team knows it."
 
 
-async def test_what_is_said_by_day_is_told_beside_what_was_consolidated_and_searched_by_kind_and_confidence(
+async def test_context_includes_unconsolidated_messages_and_search_filters_by_kind_and_confidence(
     engine: Deployment, api: httpx.AsyncClient
 ):
     agent = ChatService(engine, "agent-longterm", agent_id="tester", user_id="nina")

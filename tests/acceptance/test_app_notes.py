@@ -51,7 +51,7 @@ async def test_a_note_is_made_when_a_conversation_ends_and_not_before(engine: De
     assert await service.texts("app-notes-phoenix") == []
 
 
-async def test_of_eleven_notes_ten_stay_and_the_compaction_is_told(service: ChatService):
+async def test_an_eleventh_note_triggers_compaction_to_ten_notes_and_a_compacted_event(service: ChatService):
     talks = [service.conversation() for _ in NOTES]
     for talk, said in zip(talks, NOTES, strict=True):
         await service.say(talk, ("user", said), ("assistant", "I see."))
@@ -68,7 +68,7 @@ async def test_of_eleven_notes_ten_stay_and_the_compaction_is_told(service: Chat
     assert await eventually(compacted, "a compaction is told", WITHIN_S)
 
 
-async def test_a_conversation_makes_one_note_that_tells_the_whole_of_it(engine: Deployment):
+async def test_a_conversation_produces_one_note_that_contains_all_its_statements(engine: Deployment):
     service = ChatService(engine, "app-notes-one", user_id="mara")
     talk = service.conversation()
     await service.say(
@@ -79,7 +79,7 @@ async def test_a_conversation_makes_one_note_that_tells_the_whole_of_it(engine: 
     assert await service.texts("app-notes-one") == ["User prefers dark mode. User is allergic to nuts."]
 
 
-async def test_an_app_that_is_uninstalled_is_remembered_unless_it_is_to_be_erased(engine: Deployment):
+async def test_uninstalling_an_app_keeps_its_memories_unless_purge_is_requested(engine: Deployment):
     service = ChatService(engine, "app-notes-gone", user_id="mara")
     talk = service.conversation()
     await service.say(talk, ("user", "I live in Lisbon."))
@@ -91,7 +91,7 @@ async def test_an_app_that_is_uninstalled_is_remembered_unless_it_is_to_be_erase
     assert await service.texts("app-notes-gone") == []
 
 
-async def test_the_notes_of_an_app_are_told_to_its_next_conversation_with_their_dates_and_to_no_other_app(
+async def test_context_contains_the_dated_notes_of_its_own_app_and_none_of_another_app(
     engine: Deployment, api: httpx.AsyncClient
 ):
     service, other = (ChatService(engine, f"app-notes-{name}", user_id="mara") for name in ("told", "silent"))

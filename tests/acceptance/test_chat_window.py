@@ -27,7 +27,7 @@ async def never_extracted(chat: ChatService, conversation: str) -> None:
     assert [request for request in requests if request["scope"]["conversation_id"] == conversation] == []
 
 
-async def test_a_short_conversation_stays_whole(chat: ChatService):
+async def test_a_short_conversation_is_not_pruned_or_extracted(chat: ChatService):
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(10), model="gpt-4")
     row = await chat.window(talk, 21)
@@ -38,7 +38,7 @@ async def test_a_short_conversation_stays_whole(chat: ChatService):
     await never_extracted(chat, talk)
 
 
-async def test_a_conversation_that_fills_its_context_is_warned_of_pruned_and_marked(chat: ChatService):
+async def test_a_conversation_that_fills_its_context_triggers_a_warning_pruning_and_removal_markers(chat: ChatService):
     talk = chat.conversation()
     turns = exchanges(20, words=200)
     await chat.say(talk, SYSTEM, *turns, model="gpt-4")
@@ -62,7 +62,7 @@ async def test_a_conversation_that_fills_its_context_is_warned_of_pruned_and_mar
     await never_extracted(chat, talk)
 
 
-async def test_more_than_fifty_messages_do_not_stay(chat: ChatService):
+async def test_a_window_is_pruned_to_at_most_fifty_messages_besides_the_system_prompt(chat: ChatService):
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(30), model="gpt-4")
     told = (await chat.window(talk, 61))["statistics"]
@@ -70,7 +70,7 @@ async def test_more_than_fifty_messages_do_not_stay(chat: ChatService):
     assert told["messages_in_context"] + told["pruned_messages"] == 61
 
 
-async def test_a_task_that_is_done_leaves_when_the_next_begins_and_all_leaves_when_it_is_cleared(chat: ChatService):
+async def test_a_completed_task_is_pruned_when_the_next_one_starts_and_clearing_empties_the_window(chat: ChatService):
     talk = chat.conversation()
     work = [
         ("user", "Please refactor the parser."),
@@ -93,7 +93,7 @@ async def test_a_task_that_is_done_leaves_when_the_next_begins_and_all_leaves_wh
     await never_extracted(chat, talk)
 
 
-async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_see_why(
+async def test_context_stays_within_the_token_limit_and_the_api_explains_prunings(
     chat: ChatService, api: httpx.AsyncClient
 ):
     talk = chat.conversation()
@@ -130,7 +130,7 @@ async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_s
     assert [each["in_context"] for each in page].count(False) == told["pruned_messages"]
 
 
-async def test_a_call_with_arguments_larger_than_the_models_context_is_shown_shortened(
+async def test_tool_call_arguments_larger_than_the_context_of_the_model_are_shortened(
     chat: ChatService, api: httpx.AsyncClient
 ):
     talk = chat.conversation()
@@ -154,7 +154,7 @@ async def test_a_call_with_arguments_larger_than_the_models_context_is_shown_sho
     assert page[1]["tool_calls"][0]["arguments"]["content"] == text, "the archive has it whole"
 
 
-async def test_a_conversation_is_cleared_over_http_once_that_is_confirmed_and_restored(
+async def test_the_api_clears_a_conversation_only_after_confirmation_and_restores_it(
     chat: ChatService, api: httpx.AsyncClient
 ):
     talk = chat.conversation()
@@ -187,7 +187,7 @@ async def test_a_conversation_is_cleared_over_http_once_that_is_confirmed_and_re
     assert [each["content"] for each in shown["messages"]][-1] == "Something new."
 
 
-async def test_a_user_chooses_how_much_stays_in_all_of_their_conversations(engine: Deployment, api: httpx.AsyncClient):
+async def test_user_settings_limit_the_window_of_open_and_new_conversations(engine: Deployment, api: httpx.AsyncClient):
     chat, of_app = ChatService(engine, "chat-window", user_id="frugal"), {"app_id": "chat-window"}
     talk, later = chat.conversation(), chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(20), model="gpt-4")

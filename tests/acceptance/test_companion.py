@@ -16,7 +16,7 @@ def companion(engine: Deployment) -> ChatService:
     return ChatService(engine, "companion", user_id="tom")
 
 
-async def test_what_a_user_tells_is_remembered_in_the_companions_kinds(companion: ChatService):
+async def test_statements_of_a_user_become_memories_of_the_companion_kinds(companion: ChatService):
     talk = companion.conversation()
     said = ("I prefer green tea.", "I am flying to Lisbon next Friday.", "My sister is called Ana.")
     await companion.say(talk, *(("user", each) for each in said), ("assistant", "How lovely!"))
@@ -33,7 +33,7 @@ async def test_what_a_user_tells_is_remembered_in_the_companions_kinds(companion
     }
 
 
-async def test_a_memory_is_created_with_both_texts_found_by_kind_and_changed_with_its_versions_kept(
+async def test_a_memory_with_short_and_full_text_is_created_indexed_by_kind_and_versioned_on_update(
     companion: ChatService,
 ):
     short = "Ana moved to Porto after her divorce; she felt sad at first and is happy now."
@@ -62,7 +62,7 @@ async def test_a_memory_is_created_with_both_texts_found_by_kind_and_changed_wit
     assert short in str(rows[0]), "the old text stays readable"
 
 
-def test_the_nine_kinds_have_descriptions_and_icons_and_others_may_be_made():
+def test_the_policy_describes_nine_kinds_with_icons_and_allows_new_kinds():
     (written,) = read_file(preset("companion"))
     policy = written.policy
     nine = ("person", "event", "emotion", "interest", "fact", "skill", "goal", "problem", "location")
@@ -71,7 +71,7 @@ def test_the_nine_kinds_have_descriptions_and_icons_and_others_may_be_made():
     assert (policy.style, policy.feelings, policy.full_text, policy.max_text_chars) == ("companion", True, True, 2_000)
 
 
-async def test_memories_are_found_by_kind_and_by_points_the_most_important_first_and_told_in_points(
+async def test_search_filters_by_kind_and_points_sorts_by_importance_and_context_shows_points(
     companion: ChatService, api: httpx.AsyncClient
 ):
     for kind, text, points in (

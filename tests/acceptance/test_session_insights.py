@@ -17,7 +17,7 @@ def chat(engine: Deployment) -> ChatService:
     return ChatService(engine, "session-insights", user_id="ada")
 
 
-async def test_each_exchange_is_extracted_while_the_session_goes_on_and_no_other_session_knows_of_it(chat: ChatService):
+async def test_each_exchange_is_extracted_during_the_session_and_memories_stay_within_their_session(chat: ChatService):
     session, other = chat.conversation(), chat.conversation()
     await chat.say(session, ("user", "The project deadline is March 15."), ("assistant", "I will keep to it."))
     await chat.extracted(session)
@@ -71,7 +71,7 @@ def proposed(session: str, *rated: tuple[str, float]) -> Event:
     return Event(topics.CANDIDATES, session, batch)
 
 
-async def test_what_matters_little_is_dropped_and_a_session_keeps_fifty_at_most(chat: ChatService):
+async def test_candidates_of_low_importance_are_dropped_and_a_session_keeps_at_most_fifty_memories(chat: ChatService):
     session = chat.conversation()
     many = [(f"Order {number} of customer {number * 7} failed {number + 3} times.", 0.5) for number in range(1, 53)]
     await chat.deployment.publish(proposed(session, ("It rained at lunch.", 0.29), ("Revenue follows marketing.", 0.3)))
@@ -87,7 +87,7 @@ async def test_what_matters_little_is_dropped_and_a_session_keeps_fifty_at_most(
     assert len(await chat.memories(session)) == 50
 
 
-async def test_of_a_sessions_memories_the_five_that_fit_a_question_are_told_with_their_kinds_and_importance(
+async def test_context_contains_the_five_most_relevant_memories_of_a_session_with_kind_and_importance(
     chat: ChatService, api: httpx.AsyncClient
 ):
     session = chat.conversation()
@@ -110,7 +110,7 @@ async def test_of_a_sessions_memories_the_five_that_fit_a_question_are_told_with
     assert f"(importance: 0.8) [{first['reference']}]" in answer.json()["text"]
 
 
-async def test_what_was_said_a_moment_ago_is_told_until_it_is_remembered_and_never_twice(
+async def test_context_contains_a_recent_message_until_its_memory_replaces_it_and_never_both(
     chat: ChatService, api: httpx.AsyncClient
 ):
     session = chat.conversation()
@@ -136,7 +136,9 @@ async def test_what_was_said_a_moment_ago_is_told_until_it_is_remembered_and_nev
     assert set(seen) == {(True, False), (False, True)}, "one of the two at any moment"
 
 
-async def test_a_memory_made_by_hand_is_listed_found_and_deleted_again(chat: ChatService, api: httpx.AsyncClient):
+async def test_a_manually_created_memory_is_listed_found_by_search_and_deleted(
+    chat: ChatService, api: httpx.AsyncClient
+):
     session = chat.conversation()
     new = {"namespace": session, "text": "User prefers detailed explanations.", "kind": "preference", "importance": 0.7}
     made = await api.post("/v1/memories", json=new)

@@ -66,7 +66,7 @@ def asking(server: MessagesServer) -> dict[str, Any]:
 
 
 @pytest.mark.heavy
-async def test_no_fault_of_the_model_loses_or_doubles_a_slice(server: MessagesServer, deployment: Deployment):
+async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServer, deployment: Deployment):
     asked = talks(MATRIX, MATRIX_EACH)
     asked += talks(VARIANTS, VARIANTS_EACH, first=len(asked))
     lasting = {talk.conversation_id: talk.fault.reason for talk in asked if talk.fault.reason}
@@ -92,9 +92,7 @@ async def test_no_fault_of_the_model_loses_or_doubles_a_slice(server: MessagesSe
 
 
 @pytest.mark.heavy
-async def test_an_outage_leaves_requests_waiting_in_kafka_until_the_model_answers_again(
-    server: MessagesServer, deployment: Deployment
-):
+async def test_requests_wait_in_kafka_during_a_model_outage(server: MessagesServer, deployment: Deployment):
     asked = talks([ANSWERED], EACH)
     server.choose = lambda body: "overloaded"
     deployment.starting("thinking", stages=THINKING, **PATIENT)
@@ -119,9 +117,7 @@ async def test_an_outage_leaves_requests_waiting_in_kafka_until_the_model_answer
 
 
 @pytest.mark.heavy
-async def test_a_key_that_is_not_accepted_stops_the_worker_and_loses_nothing(
-    server: MessagesServer, deployment: Deployment
-):
+async def test_a_rejected_api_key_stops_the_worker_and_loses_no_request(server: MessagesServer, deployment: Deployment):
     asked = talks([ANSWERED], EACH)
     server.choose = lambda body: "unauthorized"
     worker = await deployment.worker("refused", stages=THINKING)
@@ -147,7 +143,7 @@ async def test_a_key_that_is_not_accepted_stops_the_worker_and_loses_nothing(
 
 
 @pytest.mark.heavy
-async def test_workers_side_by_side_exceed_a_budget_by_one_question_at_most_and_park_the_rest(
+async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_and_park_the_rest(
     server: MessagesServer, deployment: Deployment
 ):
     asked = talks(BILLED, EACH)

@@ -31,7 +31,7 @@ def alive(worker: WorkerProcess) -> Iterator[WorkerProcess]:
 
 
 @pytest.mark.heavy
-async def test_killing_workers_at_random_moments_loses_and_doubles_nothing(
+async def test_killing_workers_at_random_moments_loses_and_duplicates_nothing(
     embedded_stack: EmbeddedStack, tmp_path: Path
 ):
     seed = random.randrange(1_000_000)
@@ -43,7 +43,9 @@ async def test_killing_workers_at_random_moments_loses_and_doubles_nothing(
 
 
 @pytest.mark.heavy
-async def test_the_same_harness_catches_stock_faust_losing_messages(embedded_stack: EmbeddedStack, tmp_path: Path):
+async def test_the_kill_loop_harness_detects_messages_lost_by_stock_faust(
+    embedded_stack: EmbeddedStack, tmp_path: Path
+):
     """A harness that finds nothing here would find nothing in memstream either. Random kills lose stock Faust something only
     now and then. A worker that wakes up beyond its session always does: it writes its rows over those of its successor."""
     rng = random.Random()

@@ -124,7 +124,7 @@ async def processed(deployment: Deployment) -> list[Conversation]:
 
 
 @pytest.mark.heavy
-async def test_the_ledger_names_whatever_is_missing_or_there_twice(embedded_stack: EmbeddedStack, tmp_path: Path):
+async def test_the_ledger_reports_missing_and_duplicate_records(embedded_stack: EmbeddedStack, tmp_path: Path):
     async with deployed(embedded_stack, "ledger", tmp_path, **FEW) as deployment:
         said = await processed(deployment)
         assert await ledger(deployment, said) == Ledger()
@@ -185,7 +185,7 @@ async def unseen_in_kafka(deployment: Deployment, said: list[Conversation]) -> l
 
 
 @pytest.mark.heavy
-async def test_what_is_published_or_waits_in_the_outbox_is_behind_until_it_is_processed(
+async def test_the_backlog_counts_unprocessed_kafka_records_and_outbox_rows(
     embedded_stack: EmbeddedStack, tmp_path: Path
 ):
     async with deployed(embedded_stack, "behind", tmp_path, **FEW) as deployment:

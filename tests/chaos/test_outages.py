@@ -129,7 +129,7 @@ async def until_it_owns_everything(worker: WorkerProcess, settings: Settings, ti
 
 
 @pytest.mark.heavy
-async def test_a_worker_stopped_beyond_its_session_overwrites_nothing_when_it_wakes_up(
+async def test_a_worker_resumed_after_its_session_expired_overwrites_nothing(
     embedded_stack: EmbeddedStack, tmp_path: Path
 ):
     settings = await prepared(embedded_stack, f"stall{int(time.time())}", tmp_path)
@@ -165,7 +165,7 @@ async def restoring(settings: Settings, directory: Path, timeout_s: float = 120.
 
 
 @pytest.mark.heavy
-async def test_workers_go_on_when_the_broker_comes_back(breakable: EmbeddedStack, tmp_path: Path):
+async def test_workers_resume_after_a_broker_restart(breakable: EmbeddedStack, tmp_path: Path):
     rng = random.Random(PLAN.seed)
     said = conversations(PLAN.conversations, PLAN.lengths, rng)
     half = PLAN.conversations // 2
@@ -181,7 +181,7 @@ async def test_workers_go_on_when_the_broker_comes_back(breakable: EmbeddedStack
 
 
 @pytest.mark.heavy
-async def test_workers_at_work_and_in_the_middle_of_a_recovery_go_on_after_a_minute_without_a_broker(
+async def test_running_and_recovering_workers_resume_after_a_one_minute_broker_outage(
     breakable: EmbeddedStack, tmp_path: Path
 ):
     rng = random.Random(PLAN.seed)

@@ -213,14 +213,16 @@ def owners(written: Sequence[Run]) -> list[tuple[str, int]]:
         ([("one", 1, 5), ("two", 1, 2), ("one", 1, 1)], True),
     ],
 )
-def test_one_decision_of_the_owner_before_may_come_late(written: list[tuple[str, int, int]], again: bool):
+def test_writer_check_allows_one_late_decision_of_the_previous_owner(written: list[tuple[str, int, int]], again: bool):
     found = owners([Run(*run) for run in written])
 
     assert (len(set(found)) < len(found)) is again
 
 
 @pytest.mark.heavy
-async def test_each_namespace_has_one_writer_while_workers_come_and_go(embedded_stack: EmbeddedStack, tmp_path: Path):
+async def test_each_namespace_has_a_single_writer_while_workers_join_and_leave(
+    embedded_stack: EmbeddedStack, tmp_path: Path
+):
     few = {"conversation_partitions": 6, "namespace_partitions": 6}
     async with deployed(embedded_stack, "scaling", tmp_path, **few) as deployment:
         await administer(deployment.dsn, AUDIT)

@@ -37,13 +37,15 @@ def said(name: str, position: int, message_id: str = "", **fields: Any) -> Archi
     return ArchivedMessage(message=message, partition=2, position=position)
 
 
-async def test_a_message_is_kept_once(archive: AnyArchive, name: str) -> None:
+async def test_a_message_is_stored_once(archive: AnyArchive, name: str) -> None:
     assert await archive.store([said(name, 5, "same"), said(name, 9, "same")]) == 1
     assert await archive.store([said(name, 5, "same"), said(f"{name} 2", 5, "same")]) == 1
     assert await archive.page(name, beyond=None, limit=9) == (said(name, 5, "same"),)
 
 
-async def test_the_latest_that_users_and_assistants_said_wait(archive: AnyArchive, name: str) -> None:
+async def test_unextracted_returns_the_latest_user_and_assistant_messages_within_its_bounds(
+    archive: AnyArchive, name: str
+) -> None:
     roles = ("system", "user", "assistant", "tool", "assistant", "user")
     for position, role in enumerate(roles):
         await archive.store([said(name, position, role=role, content="" if position == 4 else "hello")])
@@ -57,7 +59,7 @@ async def test_the_latest_that_users_and_assistants_said_wait(archive: AnyArchiv
     assert await waiting(most_bytes=6) == ["m2", "m5"]
 
 
-async def test_whose_a_conversation_is_is_told_once_for_each_combination_the_first_one_first(
+async def test_scopes_lists_each_distinct_scope_of_a_conversation_once_in_order_of_appearance(
     archive: AnyArchive, name: str
 ) -> None:
     people: tuple[dict[str, str], ...] = (
@@ -91,7 +93,7 @@ async def test_pages_go_through_partitions_and_positions_forwards_and_backwards(
     assert await archive.page(name, beyond=(2, 9), limit=3) == ()
 
 
-async def test_a_window_has_what_no_gap_holds_and_the_beginnings_of_the_latest_that_left(
+async def test_window_returns_messages_outside_of_gaps_and_truncated_latest_removed_ones(
     archive: AnyArchive, name: str
 ) -> None:
     long = "x" * 5_000
@@ -106,7 +108,9 @@ async def test_a_window_has_what_no_gap_holds_and_the_beginnings_of_the_latest_t
     assert len(await archive.window(name, 2, 0, ())) == 10
 
 
-async def test_whether_one_of_some_namespaces_was_erased_is_known(archive: AnyArchive, name: str, dsn: str) -> None:
+async def test_erased_reports_whether_any_of_the_namespaces_was_erased(
+    archive: AnyArchive, name: str, dsn: str
+) -> None:
     assert not await archive.erased((name, f"{name} 2"))
     if isinstance(archive, FakeArchive):
         archive.erased_namespaces.add(name)
@@ -126,7 +130,7 @@ async def test_a_message_is_found_by_its_id_in_its_own_conversation(archive: Any
 
 
 @pytest.mark.parametrize("text", HARD_TO_STORE)
-async def test_any_id_of_a_conversation_may_be_asked_for(archive: AnyArchive, name: str, text: str) -> None:
+async def test_queries_accept_any_text_as_conversation_id(archive: AnyArchive, name: str, text: str) -> None:
     hostile = f"{name}{text}"
     assert await archive.scopes(hostile) == ()
     assert await archive.message(hostile, hostile) is None

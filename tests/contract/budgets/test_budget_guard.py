@@ -73,11 +73,11 @@ async def reserve(ledger: AnyLedger, scope: str, amount: Amount, name: str = "r-
     assert await ledger.reserve(name, {scope: amount}, lasts_s, granted) is None
 
 
-async def test_of_an_unknown_scope_nothing_is_gone(ledger: AnyLedger, scope: str) -> None:
+async def test_an_unknown_scope_has_no_consumption(ledger: AnyLedger, scope: str) -> None:
     assert await ledger.levels([scope]) == {scope: Level()}
 
 
-async def test_who_decides_is_shown_what_is_spent_and_reserved_and_what_time_it_is(
+async def test_the_decision_callback_receives_spent_and_reserved_amounts_and_the_time(
     ledger: AnyLedger, scope: str
 ) -> None:
     other = f"{scope} too"
@@ -101,13 +101,13 @@ async def test_who_decides_is_shown_what_is_spent_and_reserved_and_what_time_it_
     ]
 
 
-async def test_who_is_refused_reserves_nothing_and_learns_until_when(ledger: AnyLedger, scope: str) -> None:
+async def test_a_refused_reservation_reserves_nothing_and_returns_when_to_retry(ledger: AnyLedger, scope: str) -> None:
     later = LATE + timedelta(minutes=10)
     assert await ledger.reserve("r-1", {scope: Amount(5)}, LONG_S, lambda levels, now: later) == later
     assert (await ledger.levels([scope]))[scope] == Level()
 
 
-async def test_a_reservation_is_replaced_by_what_was_spent(ledger: AnyLedger, scope: str) -> None:
+async def test_settle_replaces_a_reservation_by_the_spent_amount(ledger: AnyLedger, scope: str) -> None:
     await reserve(ledger, scope, Amount(100, 100))
     await reserve(ledger, scope, Amount(50, 50), "r-2")
     await ledger.settle("r-1", [record()], {scope: Amount(20, 3)})
@@ -115,7 +115,7 @@ async def test_a_reservation_is_replaced_by_what_was_spent(ledger: AnyLedger, sc
     assert (await ledger.levels([scope]))[scope] == Level(hour=spent, day=spent, reserved=Amount(50, 50))
 
 
-async def test_booked_is_where_was_reserved_and_where_there_is_a_limit_by_now(ledger: AnyLedger, scope: str) -> None:
+async def test_settle_books_only_in_scopes_that_were_reserved_or_are_limited_now(ledger: AnyLedger, scope: str) -> None:
     reserved, limited, neither = scope, f"{scope} limited", f"{scope} neither"
     await reserve(ledger, reserved, Amount(100, 100))
     spent = {name: Amount(20, 3) for name in (reserved, limited, neither)}
@@ -125,20 +125,22 @@ async def test_booked_is_where_was_reserved_and_where_there_is_a_limit_by_now(le
     assert levels[reserved].reserved == Amount()
 
 
-async def test_a_reservation_that_came_to_nothing_is_given_back(ledger: AnyLedger, scope: str) -> None:
+async def test_settle_without_usage_releases_the_reservation(ledger: AnyLedger, scope: str) -> None:
     await reserve(ledger, scope, Amount(100, 100))
     await ledger.settle("r-1", [], {scope: Amount()})
     assert (await ledger.levels([scope]))[scope] == Level()
 
 
-async def test_what_is_recorded_already_is_not_booked_again(ledger: AnyLedger, scope: str) -> None:
+async def test_a_usage_record_settled_twice_is_booked_once(ledger: AnyLedger, scope: str) -> None:
     once = record()
     for _ in range(2):
         await ledger.settle("r-1", [once], {scope: Amount(20, 3)})
     assert (await ledger.levels([scope]))[scope].hour == Amount(20, 3)
 
 
-async def test_an_hour_ends_before_its_day_does(ledger: AnyLedger, scope: str, time: Time) -> None:
+async def test_hourly_consumption_resets_each_hour_and_daily_consumption_each_day(
+    ledger: AnyLedger, scope: str, time: Time
+) -> None:
     time.now = LATE - timedelta(hours=2)
     await ledger.settle("r-1", [record()], {scope: Amount(20, 3)})
     time.now = LATE
@@ -149,15 +151,13 @@ async def test_an_hour_ends_before_its_day_does(ledger: AnyLedger, scope: str, t
     assert (await ledger.levels([scope]))[scope] == Level()
 
 
-async def test_what_is_reserved_counts_in_the_next_hour_too(ledger: AnyLedger, scope: str, time: Time) -> None:
+async def test_a_reservation_also_counts_in_the_next_hour(ledger: AnyLedger, scope: str, time: Time) -> None:
     await reserve(ledger, scope, Amount(100, 100))
     time.now = LATE + timedelta(minutes=10)
     assert (await ledger.levels([scope]))[scope] == Level(reserved=Amount(100, 100))
 
 
-async def test_a_clock_that_is_behind_does_not_bring_a_past_hour_back(
-    ledger: AnyLedger, scope: str, time: Time
-) -> None:
+async def test_a_clock_that_is_behind_does_not_reopen_a_past_hour(ledger: AnyLedger, scope: str, time: Time) -> None:
     time.now = LATE + timedelta(minutes=10)
     await ledger.settle("r-1", [record()], {scope: Amount(20, 3)})
     time.now = LATE
@@ -166,7 +166,7 @@ async def test_a_clock_that_is_behind_does_not_bring_a_past_hour_back(
     assert (await ledger.levels([scope]))[scope] == Level(hour=Amount(21, 4), day=Amount(21, 4))
 
 
-async def test_a_reservation_ends_by_its_age_and_a_late_settlement_is_booked(
+async def test_a_reservation_expires_and_its_late_settlement_is_still_booked(
     ledger: AnyLedger, scope: str, time: Time
 ) -> None:
     await reserve(ledger, scope, Amount(100, 100), lasts_s=300)
@@ -180,12 +180,12 @@ async def test_a_reservation_ends_by_its_age_and_a_late_settlement_is_booked(
     assert (await ledger.levels([scope]))[scope] == Level(hour=spent, day=spent, reserved=Amount(1, 1))
 
 
-async def test_a_call_that_no_budget_limits_is_recorded_all_the_same(ledger: AnyLedger) -> None:
+async def test_a_call_without_a_budget_limit_can_be_settled(ledger: AnyLedger) -> None:
     await ledger.settle("r-1", [record()], {})
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "'; DROP TABLE energy; --", "{a,b}", '"', "👩\u200d👧", "x" * 256])
-async def test_any_name_of_a_namespace_is_a_scope_of_its_own(ledger: AnyLedger, scope: str, text: str) -> None:
+async def test_any_text_in_a_namespace_name_gives_a_separate_scope(ledger: AnyLedger, scope: str, text: str) -> None:
     await reserve(ledger, scope + text, Amount(100, 100))
     await ledger.settle("r-2", [record(namespaces=(scope + text, "n"))], {scope + text: Amount(2, 2)})
     (level,) = (await ledger.levels([scope + text])).values()

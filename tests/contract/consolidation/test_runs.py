@@ -38,7 +38,7 @@ def a_run(minute: int, namespaces: tuple[str, ...] = (), **wanted: Any) -> Conso
     return manual_run(RunRequest(**wanted), namespaces, "ada", NOON + timedelta(minutes=minute))
 
 
-async def test_a_run_is_told_of_as_it_was_asked_for_and_asking_again_changes_nothing(either: Either) -> None:
+async def test_a_run_is_returned_as_requested_and_adding_it_again_changes_nothing(either: Either) -> None:
     runs, _ = either
     run = a_run(1, ("app/ada",), namespace="app/ada", dry_run=True, most=5)
     await runs.add(run)
@@ -48,7 +48,7 @@ async def test_a_run_is_told_of_as_it_was_asked_for_and_asking_again_changes_not
     assert await runs.findings(run.run_id) == ()
 
 
-async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Either) -> None:
+async def test_runs_are_listed_newest_first_and_filtered_by_policy_namespace_and_status(either: Either) -> None:
     runs, _ = either
     first, second, third = a_run(1, policy="p"), a_run(2, ("a", "b"), conversation_id="c"), a_run(3, policy="p")
     for run in (second, third, first):
@@ -61,7 +61,7 @@ async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Eithe
     assert len(await runs.page(RunFilter(limit=9, status="pending"))) == 3
 
 
-async def test_of_a_schedule_the_latest_run_is_found_that_it_began(either: Either) -> None:
+async def test_last_scheduled_returns_the_latest_scheduled_run_of_each_policy(either: Either) -> None:
     runs, _ = either
     for minute, policy in ((1, "p"), (3, "p"), (2, "p"), (1, "q")):
         run = replace(a_run(minute, policy=policy), run_id=f"{policy}{minute}", trigger="schedule")
@@ -71,7 +71,7 @@ async def test_of_a_schedule_the_latest_run_is_found_that_it_began(either: Eithe
     assert {policy: run.run_id for policy, run in found.items()} == {"p": "p3", "q": "q1"}
 
 
-async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(either: Either) -> None:
+async def test_a_run_is_rejected_if_its_requester_has_too_many_pending_runs(either: Either) -> None:
     runs, _ = either
     first = a_run(1)
     assert await runs.add(replace(first, run_id="3", policy="p", trigger="schedule"))
@@ -84,7 +84,7 @@ async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(
     assert await runs.add(replace(first, run_id="6"))
 
 
-async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> None:
+async def test_a_run_is_audited_if_and_only_if_it_was_accepted(either: Either) -> None:
     runs, _ = either
     run = a_run(1)
     asked = Audited(
@@ -98,14 +98,14 @@ async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> Non
     assert [each for each in told if each.subject in (asked.subject, refused.subject)] == [asked]
 
 
-async def test_of_runs_that_are_asked_for_at_a_time_no_more_come_in_than_may_be(either: Either) -> None:
+async def test_concurrently_added_runs_do_not_exceed_the_limit_of_pending_runs(either: Either) -> None:
     runs, _ = either
     made = [replace(a_run(1), run_id=str(number)) for number in range(12)]
     asked = await asyncio.gather(*(runs.add(run, 3) for run in made))
     assert asked.count(True) == len(await runs.page(RunFilter(limit=20))) == 3
 
 
-async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None:
+async def test_runs_created_at_the_same_time_each_appear_on_exactly_one_page(either: Either) -> None:
     runs, _ = either
     made = {run.run_id: run for run in (a_run(1, policy=name) for name in "abcd")}
     for run in made.values():
@@ -115,7 +115,7 @@ async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None
     assert [run.run_id for run in (*newest, *rest)] == sorted(made, reverse=True)
 
 
-async def test_sweeps_are_told_of_and_listed_likewise(either: Either) -> None:
+async def test_retention_sweeps_are_returned_as_added_once_and_listed_newest_first(either: Either) -> None:
     _, sweeps = either
     first, second = manual_sweep(True, "ada", NOON), manual_sweep(False, "ada", NOON + timedelta(minutes=1))
     for sweep in (second, first, replace(first, asked_by="eve")):

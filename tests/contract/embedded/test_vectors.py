@@ -115,7 +115,7 @@ async def filled(client: AsyncQdrantClient) -> tuple[AsyncQdrantClient, str, lis
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_random_filtered_queries_get_the_same_answers(
+async def test_random_filtered_queries_return_the_same_points_as_local_mode(
     both: tuple[AsyncQdrantClient, AsyncQdrantClient], seed: int
 ):
     embedded, local = both
@@ -161,7 +161,7 @@ async def test_scrolling_pages_through_every_match_once(filled: tuple[AsyncQdran
     assert pages > 1
 
 
-async def test_retrieving_leaves_out_what_is_not_there(filled: tuple[AsyncQdrantClient, str, list[Any]]):
+async def test_retrieve_omits_points_that_do_not_exist(filled: tuple[AsyncQdrantClient, str, list[Any]]):
     client, name, points = filled
     found = await client.retrieve(name, [points[0].id, 10**9], with_vectors=True)
     assert [(point.id, point.payload) for point in found] == [(points[0].id, points[0].payload)]
@@ -197,7 +197,7 @@ async def test_points_are_deleted_by_id_and_by_filter(filled: tuple[AsyncQdrantC
     assert await client.retrieve(name, [points[0].id]) == []
 
 
-async def test_collections_come_and_go(client: AsyncQdrantClient):
+async def test_collections_are_created_described_and_deleted(client: AsyncQdrantClient):
     name = f"notes of {uuid4()}, ü"
     assert not await client.collection_exists(name)
     await prepare(client, name, [])
@@ -238,7 +238,9 @@ async def test_indexes_are_listed_with_their_types(embedded_stack: EmbeddedStack
         (501, lambda client, name: client.overwrite_payload(name, {}, [1])),
     ],
 )
-async def test_refusals_have_qdrants_status_and_shape(embedded_stack: EmbeddedStack, status: int, call: Any):
+async def test_error_responses_have_the_status_and_shape_of_qdrant(
+    embedded_stack: EmbeddedStack, status: int, call: Any
+):
     client = connected(embedded_stack)
     await prepare(client, name := f"refusing-{uuid4()}", [])
     with pytest.raises(UnexpectedResponse) as caught:

@@ -56,20 +56,20 @@ async def test_no_texts_give_no_rows(embedder: Embedder):
     assert (await embedder.embed([])).shape == (0, embedder.dimension)
 
 
-async def test_texts_that_say_the_same_are_closer_than_others(embedder: Embedder):
+async def test_texts_with_the_same_meaning_have_closer_vectors_than_others(embedder: Embedder):
     tea, green_tea, invoices = await embedder.embed(TEXTS)
     assert tea @ green_tea > 0.7
     assert tea @ green_tea - tea @ invoices > 0.15
 
 
-async def test_questions_have_unit_vectors_too_and_find_the_text_that_answers_them(embedder: Embedder):
+async def test_questions_are_embedded_as_unit_vectors_nearest_to_the_answering_text(embedder: Embedder):
     questions = await embedder.embed_questions(["What does the user drink in the morning?", "When are invoices due?"])
     assert questions.shape == (2, embedder.dimension)
     np.testing.assert_allclose(np.linalg.norm(questions, axis=1), 1, atol=1e-5)
     assert (questions @ (await embedder.embed(TEXTS[1:])).T).argmax(axis=1).tolist() == [0, 1]
 
 
-async def test_a_text_has_the_same_vector_whatever_it_is_embedded_with(embedder: Embedder):
+async def test_the_vector_of_a_text_does_not_depend_on_other_texts_of_the_call(embedder: Embedder):
     crowd = [f"{' word' * (index % 40)} number {index}" for index in range(70)]
     alone = await embedder.embed([TEXTS[0]])
     among = await embedder.embed([*crowd[:30], TEXTS[0], *crowd[30:]])
@@ -84,13 +84,13 @@ async def test_rows_come_in_the_order_of_the_texts(embedder: Embedder):
 
 
 @pytest.mark.parametrize("text", ["", " ", "…", "日本語のテキスト", "🙂", "x" * 20_000])
-async def test_any_text_has_a_direction(embedder: Embedder, text: str):
+async def test_any_text_is_embedded_as_a_finite_unit_vector(embedder: Embedder, text: str):
     vectors = await embedder.embed([text])
     assert np.isfinite(vectors).all()
     np.testing.assert_allclose(np.linalg.norm(vectors[0]), 1, atol=1e-5)
 
 
-async def test_calls_may_overlap(embedder: Embedder):
+async def test_concurrent_embed_calls_return_correct_vectors(embedder: Embedder):
     results = await asyncio.gather(*(embedder.embed([text]) for text in TEXTS * 4))
     expected = await embedder.embed(TEXTS)
     for index, vectors in enumerate(results):

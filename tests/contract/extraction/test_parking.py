@@ -25,7 +25,7 @@ from tests.contract.extraction.parking import (
 )
 
 
-async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> None:
+async def test_a_claimed_request_equals_the_parked_record_with_all_its_headers(parking: AnyParking) -> None:
     headers = (("request-id", b"r"), ("trace", b"\x00\xff"), ("trace", b""), ("bare", None))
     came = sent(asked(), key=b"\x00key", headers=headers, partition=3)
     await parking.park(came, asked(), Deferred(now() + EARLIER, "budget"), LONG_S)
@@ -44,7 +44,7 @@ async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> Non
     )
 
 
-async def test_a_request_that_is_hastened_waits_for_its_reason_no_longer(parking: AnyParking) -> None:
+async def test_a_hastened_request_can_be_claimed_at_once_if_it_was_parked_for_that_reason(parking: AnyParking) -> None:
     for each, reason in (("a", "shared"), ("b", "shared"), ("c", "budget")):
         await parking.park(sent(asked(each)), asked(each), Deferred(now() + LATER, reason), LONG_S)
     for each in ("a", "a", "c", "gone"):
@@ -62,20 +62,20 @@ async def test_a_request_that_failed_keeps_its_pause_when_it_is_hastened(parking
     assert await claimed(parking) == []
 
 
-async def test_a_record_without_a_key_is_parked_too(parking: AnyParking) -> None:
+async def test_a_record_without_a_key_can_be_parked(parking: AnyParking) -> None:
     await parking.park(sent(asked(), key=None), asked(), Deferred(now() + EARLIER, "budget"), LONG_S)
     (parked,) = await parking.claim("background", 10, "owner", LONG_S)
     assert parked.key is None
 
 
-async def test_texts_that_postgres_would_not_take_are_parked(parking: AnyParking) -> None:
+async def test_requests_with_text_that_postgresql_rejects_can_be_parked(parking: AnyParking) -> None:
     odd = replace(asked(), namespaces=("a\x00b",), scope=replace(asked().scope, conversation_id="c\x00"))
     await park(parking, odd)
     (parked,) = await parking.claim("background", 10, "owner", LONG_S)
     assert codec.decode(parked.value, ExtractionRequest) == odd
 
 
-async def test_a_request_is_parked_once_and_stays_as_it_was(parking: AnyParking) -> None:
+async def test_parking_a_request_again_changes_nothing(parking: AnyParking) -> None:
     assert not await parking.holds("r")
     await park(parking, asked())
     await park(parking, asked(), LATER)
@@ -84,26 +84,26 @@ async def test_a_request_is_parked_once_and_stays_as_it_was(parking: AnyParking)
     assert await claimed(parking) == ["r"]
 
 
-async def test_a_request_is_claimed_once_its_time_has_come(parking: AnyParking) -> None:
+async def test_a_request_can_be_claimed_only_when_it_is_due(parking: AnyParking) -> None:
     await park(parking, asked("soon"), LATER)
     await park(parking, asked("now"))
     assert await claimed(parking) == ["now"]
 
 
-async def test_a_lane_is_claimed_without_the_other(parking: AnyParking) -> None:
+async def test_claim_returns_requests_of_one_lane_only(parking: AnyParking) -> None:
     await park(parking, asked("background"))
     await park(parking, asked("live", "live"))
     assert await claimed(parking, "live") == ["live"]
     assert await claimed(parking, "background") == ["background"]
 
 
-async def test_no_more_are_claimed_than_there_is_room_for_the_longest_due_first(parking: AnyParking) -> None:
+async def test_claim_returns_at_most_the_limit_and_the_longest_due_first(parking: AnyParking) -> None:
     for minutes in (1, 3, 2):
         await park(parking, asked(f"{minutes}"), timedelta(minutes=-minutes))
     assert set(await claimed(parking, limit=2)) == {"3", "2"}
 
 
-async def test_what_one_has_claimed_nobody_else_gets_until_the_lease_is_over(parking: AnyParking) -> None:
+async def test_a_claimed_request_cannot_be_claimed_again_until_its_lease_expires(parking: AnyParking) -> None:
     await park(parking, asked())
     assert await claimed(parking, lease_s=LONG_S) == ["r"]
     assert await claimed(parking) == []
@@ -111,14 +111,14 @@ async def test_what_one_has_claimed_nobody_else_gets_until_the_lease_is_over(par
     assert [each.request_id for each in await parking.claim("background", 10, "another", LONG_S)] == ["r"]
 
 
-async def test_of_many_that_claim_at_once_each_gets_other_requests(parking: AnyParking) -> None:
+async def test_concurrent_claims_return_disjoint_requests(parking: AnyParking) -> None:
     for number in range(12):
         await park(parking, asked(f"{number}"))
     shares = await asyncio.gather(*(parking.claim("background", 4, f"owner {n}", LONG_S) for n in range(4)))
     assert sorted(each.request_id for share in shares for each in share) == sorted(f"{n}" for n in range(12))
 
 
-async def test_a_lease_that_passed_to_another_is_not_renewed_and_its_old_owner_changes_nothing(
+async def test_the_old_owner_of_a_lost_lease_can_neither_renew_it_nor_change_the_request(
     parking: AnyParking,
 ) -> None:
     await park(parking, asked())
@@ -133,7 +133,7 @@ async def test_a_lease_that_passed_to_another_is_not_renewed_and_its_old_owner_c
     assert await parking.renew("r", "second", LONG_S)
 
 
-async def test_what_is_put_off_again_waits_as_long_as_it_is_told(parking: AnyParking) -> None:
+async def test_a_request_put_off_again_waits_until_the_new_time(parking: AnyParking) -> None:
     await park(parking, asked())
     await parking.claim("background", 1, "owner", LONG_S)
     await parking.put_off("r", "owner", Deferred(now() + LATER, "budget"))
@@ -141,14 +141,14 @@ async def test_what_is_put_off_again_waits_as_long_as_it_is_told(parking: AnyPar
     assert await parking.holds("r")
 
 
-async def test_what_is_put_off_to_a_moment_that_is_over_waits_a_little_all_the_same(parking: AnyParking) -> None:
+async def test_a_request_put_off_to_a_past_time_still_waits_a_short_pause(parking: AnyParking) -> None:
     await park(parking, asked())
     await parking.claim("background", 1, "owner", LONG_S)
     await parking.put_off("r", "owner", Deferred(now() + EARLIER, "busy"))
     assert await claimed(parking) == []
 
 
-async def test_what_failed_is_claimed_again_after_its_pause_and_tells_how_often(parking: AnyParking) -> None:
+async def test_a_failed_request_is_claimed_again_after_its_pause_with_its_number_of_tries(parking: AnyParking) -> None:
     await park(parking, asked("soon"))
     await park(parking, asked("later"))
     await parking.claim("background", 2, "owner", LONG_S)
@@ -158,7 +158,7 @@ async def test_what_failed_is_claimed_again_after_its_pause_and_tells_how_often(
     assert (parked.request_id, parked.tries) == ("soon", 1)
 
 
-async def test_what_is_released_is_claimed_again_at_once_and_counts_no_failure(parking: AnyParking) -> None:
+async def test_a_released_request_can_be_claimed_at_once_without_counting_a_try(parking: AnyParking) -> None:
     await park(parking, asked())
     await parking.claim("background", 1, "owner", LONG_S)
     await parking.release("r", "owner")
@@ -166,7 +166,7 @@ async def test_what_is_released_is_claimed_again_at_once_and_counts_no_failure(p
     assert parked.tries == 0
 
 
-async def test_what_came_to_its_outcome_is_gone(parking: AnyParking) -> None:
+async def test_a_removed_request_is_no_longer_parked(parking: AnyParking) -> None:
     await park(parking, asked())
     await parking.claim("background", 1, "owner", LONG_S)
     await parking.remove("r", "owner")
@@ -175,7 +175,9 @@ async def test_what_came_to_its_outcome_is_gone(parking: AnyParking) -> None:
 
 
 @pytest.mark.parametrize("batched", [False, True])
-async def test_past_its_deadline_background_work_is_live(parking: AnyParking, batched: bool) -> None:
+async def test_a_background_request_past_its_deadline_is_claimed_in_the_live_lane(
+    parking: AnyParking, batched: bool
+) -> None:
     await park(parking, asked(), LATER, deadline_s=OVER_S, batched=batched)
     (parked,) = await parking.claim("live", 10, "owner", OVER_S)
     assert (parked.request_id, parked.lane) == ("r", "live")
@@ -184,12 +186,12 @@ async def test_past_its_deadline_background_work_is_live(parking: AnyParking, ba
     assert await parking.waiting() == {"live": 1}
 
 
-async def test_what_waits_for_a_batch_is_not_claimed(parking: AnyParking) -> None:
+async def test_a_request_that_waits_for_a_batch_is_not_claimed(parking: AnyParking) -> None:
     await park(parking, asked(), batched=True)
     assert await claimed(parking) == await claimed(parking, "live") == []
 
 
-async def test_a_row_that_is_no_request_is_set_aside_with_its_reason_and_holds_up_no_other(dsn: str) -> None:
+async def test_a_malformed_row_is_set_aside_with_its_reason_and_blocks_no_other(dsn: str) -> None:
     pool = await connect(dsn, max_size=2)
     parking = Parking(pool)
     for name in ("odd", "sound"):

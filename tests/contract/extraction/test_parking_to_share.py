@@ -9,7 +9,7 @@ async def companions(parking: AnyParking, first: Parked, most_tokens: int = 1_00
     return {each.request_id for each in found}
 
 
-async def test_those_that_wait_to_share_a_call_come_with_the_first_whose_time_has_come(parking: AnyParking) -> None:
+async def test_claim_companions_returns_waiting_requests_with_the_same_sharing_key(parking: AnyParking) -> None:
     await share(parking, "first", wait=EARLIER)
     await share(parking, "second")
     await share(parking, "of another", key="other")
@@ -20,7 +20,7 @@ async def test_those_that_wait_to_share_a_call_come_with_the_first_whose_time_ha
     assert await companions(parking, first) == set()
 
 
-async def test_no_more_come_than_one_call_holds(parking: AnyParking) -> None:
+async def test_claim_companions_returns_no_more_tokens_than_one_call_holds(parking: AnyParking) -> None:
     await share(parking, "first", wait=EARLIER)
     for number in range(4):
         await share(parking, f"r{number}", tokens=300, enough=10_000)
@@ -28,7 +28,7 @@ async def test_no_more_come_than_one_call_holds(parking: AnyParking) -> None:
     assert len(await companions(parking, first, most_tokens=700)) == 2
 
 
-async def test_no_more_come_than_are_asked_for_and_the_others_still_wait(parking: AnyParking) -> None:
+async def test_claim_companions_returns_at_most_the_limit_and_leaves_the_others_waiting(parking: AnyParking) -> None:
     await share(parking, "first", wait=EARLIER)
     for number in range(5):
         await share(parking, f"r{number}", tokens=1)
@@ -37,7 +37,7 @@ async def test_no_more_come_than_are_asked_for_and_the_others_still_wait(parking
     assert await companions(parking, first, limit=3) == {"r3", "r4"}
 
 
-async def test_one_that_failed_before_is_not_drawn_along(parking: AnyParking) -> None:
+async def test_claim_companions_excludes_requests_that_failed_before(parking: AnyParking) -> None:
     await share(parking, "failed", wait=EARLIER)
     await claimed(parking, "live")
     await parking.try_again("failed", "owner", LONG_S)
@@ -46,7 +46,7 @@ async def test_one_that_failed_before_is_not_drawn_along(parking: AnyParking) ->
     assert await companions(parking, first) == set()
 
 
-async def test_those_that_have_enough_together_wait_no_longer(parking: AnyParking) -> None:
+async def test_requests_that_share_enough_tokens_can_be_claimed_early(parking: AnyParking) -> None:
     await share(parking, "first", tokens=600)
     assert await claimed(parking, "live") == []
     await share(parking, "of another", tokens=600, key="other")

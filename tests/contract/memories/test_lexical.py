@@ -49,7 +49,7 @@ async def found(lexical: LexicalIndex, text: str, *namespaces: str, limit: int =
     return [match.memory_id for match in matches]
 
 
-async def test_what_has_more_words_of_the_question_comes_first(
+async def test_memories_that_match_more_query_words_rank_first(
     lexical: LexicalIndex, remember: Remember, name: str
 ) -> None:
     both, one = (
@@ -73,7 +73,7 @@ async def test_tags_are_searched_as_the_text_is(lexical: LexicalIndex, remember:
     assert await found(lexical, "dlq", name) == [queue.memory_id]
 
 
-async def test_no_other_namespace_is_searched(lexical: LexicalIndex, remember: Remember, name: str) -> None:
+async def test_only_the_given_namespaces_are_searched(lexical: LexicalIndex, remember: Remember, name: str) -> None:
     first, second, third = (
         a_memory(f"{name}{number}", namespace=f"{name}{number}", text="Drinks tea.") for number in range(3)
     )
@@ -84,7 +84,7 @@ async def test_no_other_namespace_is_searched(lexical: LexicalIndex, remember: R
     assert await found(lexical, f"{name}0", f"{name}1") == []
 
 
-async def test_a_namespace_is_never_a_word_of_the_question(
+async def test_a_query_that_names_a_namespace_does_not_match_its_memories(
     lexical: LexicalIndex, remember: Remember, name: str
 ) -> None:
     await remember(a_memory(name, namespace=f"shop/{name}", text="Drinks tea."))
@@ -94,7 +94,7 @@ async def test_a_namespace_is_never_a_word_of_the_question(
 
 
 @pytest.mark.parametrize("asked", ["words", "list"])
-async def test_what_the_filters_accept_is_found(
+async def test_search_and_list_return_exactly_the_memories_accepted_by_the_filters(
     lexical: LexicalIndex, remember: Remember, name: str, asked: str
 ) -> None:
     renamed = {key: replace(memory, namespace=name, memory_id=f"{name}{key}") for key, memory in FILTERED.items()}
@@ -110,7 +110,7 @@ async def test_what_the_filters_accept_is_found(
             assert list(listed) == sorted(listed, key=lambda memory: -memory.importance)
 
 
-async def test_among_equally_important_memories_the_latest_comes_first(
+async def test_equally_important_memories_are_listed_latest_first(
     lexical: LexicalIndex, remember: Remember, name: str
 ) -> None:
     old = a_memory(f"{name}old", namespace=name, created_at=NOON - DAY)
@@ -122,13 +122,13 @@ async def test_among_equally_important_memories_the_latest_comes_first(
 
 
 @pytest.mark.parametrize("text", [*HARD_TO_STORE, "' | & ! :* <-> (", "\\", "a" * 8_000, "x " * 4_000])
-async def test_any_text_can_be_asked(lexical: LexicalIndex, name: str, text: str) -> None:
+async def test_any_text_is_accepted_as_query(lexical: LexicalIndex, name: str, text: str) -> None:
     assert await found(lexical, text, name) == []
     word = text[:256] or "n"  # as long as names may be
     assert await found(lexical, "tea", word, kinds=(word,), tags=(word,)) == []
 
 
-async def test_what_changes_is_found_by_its_new_words_alone(
+async def test_a_changed_memory_is_found_only_by_its_new_words(
     lexical: LexicalIndex, remember: Remember, name: str
 ) -> None:
     tea = a_memory(name, namespace=name, text="Drinks tea.", tags=("habit",))
@@ -138,7 +138,7 @@ async def test_what_changes_is_found_by_its_new_words_alone(
     assert await found(lexical, "coffee", name) == [tea.memory_id]
 
 
-async def test_of_what_is_deleted_no_word_stays_in_the_index(pool: Pool, name: str) -> None:
+async def test_a_deleted_memory_leaves_no_words_in_the_index(pool: Pool, name: str) -> None:
     tea = a_memory(name, namespace=name, text="Drinks tea.", context="Said at lunch.")
     await store(pool, [tea])
     await store(pool, [replace(tea, text="", context=None, status="deleted", version=2)])
@@ -161,7 +161,7 @@ async def test_of_what_is_deleted_no_word_stays_in_the_index(pool: Pool, name: s
         ("User's e-mail is ada@example.org.", "en", "example"),
     ],
 )
-async def test_words_are_found_in_other_forms_and_scripts(
+async def test_words_are_matched_across_inflections_languages_and_scripts(
     pool: Pool, name: str, text: str, language: str | None, asked: str
 ) -> None:
     memory = a_memory(name, namespace=name, text=text, language=language)
@@ -170,12 +170,12 @@ async def test_words_are_found_in_other_forms_and_scripts(
 
 
 @pytest.mark.parametrize("asked", ["what is the", "wer ist das?", "qu'est-ce que c'est", "你", "?!", ""])
-async def test_words_that_only_bind_others_find_nothing(pool: Pool, name: str, asked: str) -> None:
+async def test_a_query_of_stop_words_finds_nothing(pool: Pool, name: str, asked: str) -> None:
     await store(pool, [a_memory(name, namespace=name, text="User is what the company calls an architect.")])
     assert await found(FullText(pool), asked, name) == []
 
 
-async def test_what_stands_beside_the_text_counts_half(pool: Pool, name: str) -> None:
+async def test_matches_in_context_or_full_text_score_half_of_matches_in_the_text(pool: Pool, name: str) -> None:
     said = a_memory(f"{name}1", namespace=name, text="User is in Lisbon.")
     beside = a_memory(f"{name}2", namespace=name, text="User is away.", context="A trip to Lisbon.")
     longer = a_memory(f"{name}3", namespace=name, text="User is off.", full_text="Off to Lisbon, by train.")
@@ -192,7 +192,7 @@ async def test_a_rare_word_weighs_more_than_a_common_one(pool: Pool, name: str) 
     assert (await found(FullText(pool), "badminton project", name))[0] == rare.memory_id
 
 
-async def test_without_postgres_nothing_is_found_out(dsn: str) -> None:
+async def test_queries_on_a_closed_connection_pool_raise_retryable(dsn: str) -> None:
     pool = await connect(dsn)
     await pool.close()
     with pytest.raises(Retryable):

@@ -76,7 +76,7 @@ async def memories(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[An
     await pool.close()
 
 
-async def test_what_nobody_keeps_is_not_found(memories: AnyMemories, name: str) -> None:
+async def test_queries_for_unknown_memories_return_nothing(memories: AnyMemories, name: str) -> None:
     assert await memories.get(name) is None
     assert await memories.by_ids([]) == await memories.by_ids(HARD_TO_STORE) == {}
     assert await memories.list_page(Listing(namespace=name)) == ()
@@ -85,14 +85,14 @@ async def test_what_nobody_keeps_is_not_found(memories: AnyMemories, name: str) 
     assert await memories.linking(name, [name]) == ()
 
 
-async def test_versions_come_in_their_order_behind_one(memories: AnyMemories, name: str) -> None:
+async def test_versions_after_returns_later_versions_in_order(memories: AnyMemories, name: str) -> None:
     first = a_memory(memory_id=name, namespace=name)
     await memories.keep(*(replace(first, version=version, sequence=version) for version in (1, 2, 3)))
     assert [each.version for each in await memories.versions_after(name, 1, 10)] == [2, 3]
     assert [each.version for each in await memories.versions_after(name, 0, 1)] == [1]
 
 
-async def test_a_deleted_memory_is_listed_with_what_it_said_before(memories: AnyMemories, name: str) -> None:
+async def test_a_deleted_memory_is_listed_with_its_last_text_and_tags(memories: AnyMemories, name: str) -> None:
     first = a_memory(memory_id=name, namespace=name, text="User lives in Ghent.", tags=("home",))
     gone = replace(
         first, status="deleted", text="", tags=(), version=2, sequence=2, updated_at=NOON + timedelta(days=1)
@@ -106,7 +106,9 @@ async def test_a_deleted_memory_is_listed_with_what_it_said_before(memories: Any
     assert await memories.list_page(Listing(namespace=name)) == ()
 
 
-async def test_memories_that_link_to_one_are_found_in_its_namespace_alone(memories: AnyMemories, name: str) -> None:
+async def test_linking_returns_memories_that_link_to_another_in_the_same_namespace_only(
+    memories: AnyMemories, name: str
+) -> None:
     links = (Link(type="relates", memory_id=f"{name} 1"),)
     one, linking = (a_memory(memory_id=f"{name} {number}", namespace=name) for number in (1, 2))
     foreign = a_memory(memory_id=f"{name} 3", namespace=f"{name} other", links=links)
@@ -117,14 +119,14 @@ async def test_memories_that_link_to_one_are_found_in_its_namespace_alone(memori
     assert await memories.linking(name, [one.memory_id], 1) == (linking,)
 
 
-async def test_a_vector_is_told_of_what_is_there_and_of_this_model(memories: AnyMemories, name: str) -> None:
+async def test_points_returns_stored_vectors_of_known_memories(memories: AnyMemories, name: str) -> None:
     await memories.keep(a_memory(memory_id=name, namespace=name))
     (point,) = await memories.points([name, "unknown"], MODEL)
     assert (point.memory_id, point.vector.tolist()) == (name, VECTOR.tolist())
 
 
 @pytest.mark.parametrize("text", HARD_TO_STORE)
-async def test_hostile_text_can_be_asked_for(memories: AnyMemories, name: str, text: str) -> None:
+async def test_any_text_is_accepted_in_listing_filters(memories: AnyMemories, name: str, text: str) -> None:
     asked = Listing(namespace=f"{name}{text}", kinds=(text,), tags=(text,))
     assert await memories.list_page(asked) == ()
 
@@ -173,7 +175,7 @@ async def pages(memories: AnyMemories, asked: Listing) -> list[str]:
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEPT, ASKED)
-async def test_the_fake_and_the_database_list_the_same_in_the_same_order(dsn: str, kept: Any, asked: Listing) -> None:
+async def test_fake_and_database_list_the_same_memories_in_the_same_order(dsn: str, kept: Any, asked: Listing) -> None:
     pool, name = await connect(dsn, max_size=1), uuid4().hex
     there = [a_memory(memory_id=f"{name} {number}", namespace=name, **fields) for number, fields in enumerate(kept)]
     found = []

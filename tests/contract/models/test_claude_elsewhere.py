@@ -42,7 +42,7 @@ async def raised(provider: ClaudeProvider) -> MemstreamError:
     return caught.value
 
 
-async def test_reply_becomes_proposals_with_the_usage_that_was_told(llmock: LLMock, provider: ClaudeProvider) -> None:
+async def test_reply_is_parsed_into_proposals_with_the_reported_usage(llmock: LLMock, provider: ClaudeProvider) -> None:
     llmock.reply(REPLY)
     answer = await asked(provider)
     assert [proposal.text for proposal in answer.proposals] == [PEANUTS]
@@ -53,7 +53,7 @@ async def test_reply_becomes_proposals_with_the_usage_that_was_told(llmock: LLMo
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 529])
-async def test_passing_failure_is_retried_as_late_as_it_asks_for(
+async def test_temporary_failure_is_retried_after_its_retry_after_time(
     llmock: LLMock, provider: ClaudeProvider, status: int
 ) -> None:
     llmock.fail(status, times=2, retry_after=0.3).reply(REPLY)
@@ -63,7 +63,7 @@ async def test_passing_failure_is_retried_as_late_as_it_asks_for(
     llmock.assert_resilient(strict=True)
 
 
-async def test_rate_limit_that_the_headers_tell_of_is_waited_for_and_never_met(
+async def test_provider_waits_for_the_rate_limit_in_the_headers_and_never_exceeds_it(
     llmock: LLMock, provider: ClaudeProvider
 ) -> None:
     calls = 16
@@ -76,7 +76,7 @@ async def test_rate_limit_that_the_headers_tell_of_is_waited_for_and_never_met(
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-async def test_outage_is_given_up_after_the_retries_and_tried_again_later(
+async def test_outage_raises_retryable_after_the_maximum_number_of_retries(
     llmock: LLMock, provider: ClaudeProvider, status: int
 ) -> None:
     llmock.fail(status, times=None, retry_after=0.05)
@@ -89,7 +89,7 @@ async def test_outage_is_given_up_after_the_retries_and_tried_again_later(
     ("status", "error"),
     [(400, Rejected), (401, Misconfigured), (403, Misconfigured), (404, Misconfigured), (413, Rejected)],
 )
-async def test_lasting_failure_is_not_retried(
+async def test_permanent_failure_is_not_retried(
     llmock: LLMock, provider: ClaudeProvider, status: int, error: type[MemstreamError]
 ) -> None:
     llmock.fail(status, times=None)
@@ -104,7 +104,7 @@ async def test_slice_beyond_the_context_window_is_rejected(llmock: LLMock, provi
     assert len(llmock.requests) == 1
 
 
-async def test_answer_that_comes_too_late_is_retryable(llmock: LLMock) -> None:
+async def test_timeout_is_retryable(llmock: LLMock) -> None:
     llmock.delay(0.5, times=None)
     provider = ClaudeProvider(MODEL, timeout_s=0.1, max_retries=0)
     assert isinstance(await raised(provider), Retryable)
@@ -117,7 +117,9 @@ async def test_refusal_is_rejected(llmock: LLMock, provider: ClaudeProvider) -> 
     assert isinstance(error, Rejected) and error.reason == "refused"
 
 
-async def test_answer_that_broke_off_is_asked_for_with_more_room(llmock: LLMock, provider: ClaudeProvider) -> None:
+async def test_truncated_answer_is_requested_again_with_larger_max_tokens(
+    llmock: LLMock, provider: ClaudeProvider
+) -> None:
     llmock.add(Reply(text=REPLY[:40], finish_reason="length")).reply(REPLY)
     answer = await asked(provider)
     assert len(answer.proposals) == 1
@@ -127,7 +129,7 @@ async def test_answer_that_broke_off_is_asked_for_with_more_room(llmock: LLMock,
     ]
 
 
-async def test_prose_is_repaired_once_and_never_taken_for_an_empty_answer(
+async def test_prose_answer_is_retried_once_and_then_rejected_as_unreadable(
     llmock: LLMock, provider: ClaudeProvider
 ) -> None:
     llmock.reply("The user mentioned peanuts.").reply(REPLY)
@@ -138,7 +140,9 @@ async def test_prose_is_repaired_once_and_never_taken_for_an_empty_answer(
     assert len(llmock.requests) == 4
 
 
-async def test_tool_that_was_never_offered_is_no_answer(llmock: LLMock, provider: ClaudeProvider) -> None:
+async def test_call_of_a_tool_that_was_not_offered_is_rejected_as_unreadable(
+    llmock: LLMock, provider: ClaudeProvider
+) -> None:
     llmock.call_tool("remember", {"text": PEANUTS}, times=2)
     error = await raised(provider)
     assert isinstance(error, Rejected) and error.reason == "unreadable"

@@ -19,26 +19,26 @@ def stored(*texts: str) -> list[Memory]:
     ]
 
 
-async def test_compaction_names_itself_its_reason_and_a_memory_of_those_shown(provider: Provider) -> None:
+async def test_compaction_step_names_provider_model_reason_and_one_of_the_given_memories(provider: Provider) -> None:
     memories = stored("User likes chess.", "User works at a bakery.", "User has two sons.")
     step = await provider.compact(memories, DEFAULT_POLICY)
     assert (step.provider, bool(step.model), bool(step.reason)) == (answering(provider), True, True)
     assert step.memory_id in {memory.memory_id for memory in memories}
 
 
-async def test_compaction_deletes_what_a_newer_memory_makes_wrong(provider: Provider) -> None:
+async def test_compaction_deletes_a_memory_contradicted_by_a_newer_one(provider: Provider) -> None:
     memories = stored("User lives in Berlin.", "User likes chess.", "User lives in Lyon.")
     step = await provider.compact(memories, DEFAULT_POLICY)
     assert (step.action, step.memory_id, step.text, step.absorbs) == ("delete", "memory-0", None, None)
 
 
-async def test_compaction_deletes_what_is_said_twice(provider: Provider) -> None:
+async def test_compaction_deletes_a_redundant_memory(provider: Provider) -> None:
     memories = stored("User likes green tea in the morning.", "User has two sons.", "User likes green tea.")
     step = await provider.compact(memories, DEFAULT_POLICY)
     assert (step.action, step.memory_id) == ("delete", "memory-2")
 
 
-async def test_compaction_tells_two_memories_as_one_where_both_fit(provider: Provider) -> None:
+async def test_compaction_merges_two_related_memories_into_one_if_both_fit(provider: Provider) -> None:
     memories = stored(
         "User trains for the Lisbon marathon.", "User has two sons.", "User runs the Lisbon marathon in May."
     )
@@ -48,7 +48,7 @@ async def test_compaction_tells_two_memories_as_one_where_both_fit(provider: Pro
     assert len(step.text) <= DEFAULT_POLICY.max_text_chars
 
 
-async def test_compaction_of_unrelated_memories_deletes_the_least_important_and_of_equals_the_oldest(
+async def test_compaction_of_unrelated_memories_deletes_the_oldest_of_the_least_important(
     provider: Provider,
 ) -> None:
     memories = stored("User is allergic to nuts.", "User likes chess.", "User drives a blue van.", "User owns a kayak.")
@@ -61,7 +61,7 @@ async def test_a_single_memory_can_be_compacted(provider: Provider) -> None:
     assert (await provider.compact(stored("User likes chess."), DEFAULT_POLICY)).memory_id == "memory-0"
 
 
-async def test_secrets_do_not_come_back_from_a_compaction(provider: Provider) -> None:
+async def test_compaction_returns_no_secrets(provider: Provider) -> None:
     memories = stored(
         "User opens the shed with password: EXAMPLE-pw.", "User opens the shed with the key, password: EXAMPLE-pw."
     )

@@ -9,7 +9,7 @@ from tests.contract.models.answering import answering
 from tests.slices import knowing, known, said, slice_of
 
 
-async def test_provider_names_itself_and_its_model(provider: Provider) -> None:
+async def test_answer_names_its_provider_and_model(provider: Provider) -> None:
     answer = await provider.extract(slice_of("I live in Turin."), knowing())
     assert answer.provider == answering(provider)
     assert answer.model
@@ -19,14 +19,14 @@ async def test_provider_is_available(provider: Provider) -> None:
     assert await provider.unavailable_reason() is None
 
 
-async def test_conversation_that_has_to_stay_is_answered_here(provider: Provider) -> None:
+async def test_local_provider_answers_under_a_local_only_policy(provider: Provider) -> None:
     assert provider.leaves_machine is False
     policy = Policy(name="secret", local_only=True)
     assert len((await provider.extract(slice_of("I live in Turin."), knowing(policy=policy))).proposals) == 1
     assert (await provider.summarise(slice_of("I live in Turin."), policy)).text == "I live in Turin."
 
 
-async def test_proposals_carry_everything_that_is_stored(provider: Provider) -> None:
+async def test_proposals_carry_all_fields_that_are_stored(provider: Provider) -> None:
     (found,) = (await provider.extract(slice_of("I live in Turin."), knowing())).proposals
     assert (found.kind, found.text, found.message_ids) == ("fact", "User lives in Turin.", ("m1",))
     assert 0.0 <= found.confidence <= 1.0 and 0.0 <= found.importance <= 1.0
@@ -41,7 +41,7 @@ async def test_provenance_names_messages_of_the_slice_only(provider: Provider) -
     assert all(ids.issuperset(item.message_ids) for item in answer.proposals)
 
 
-async def test_nothing_worth_keeping_is_an_empty_answer(provider: Provider) -> None:
+async def test_a_slice_without_memorable_content_gives_an_empty_answer(provider: Provider) -> None:
     answer = await provider.extract(
         slice_of("Thanks!", said("You are allergic to nuts.", 2, role="assistant"), "bye"), knowing()
     )
@@ -76,7 +76,7 @@ async def test_dates_are_resolved_against_the_message(provider: Provider) -> Non
 
 
 @pytest.mark.parametrize("before_sending", [False, True])
-async def test_personal_data_that_a_policy_keeps_out_does_not_come_back(
+async def test_answers_contain_no_personal_data_that_the_policy_scrubs(
     provider: Provider, before_sending: bool
 ) -> None:
     policy = Policy(name="private", privacy=Privacy(scrub=("email", "phone"), before_sending=before_sending))
@@ -87,7 +87,7 @@ async def test_personal_data_that_a_policy_keeps_out_does_not_come_back(
     assert "anna@" not in repr((answer, summary)) and "7700" not in repr((answer, summary))
 
 
-async def test_secrets_do_not_come_back(provider: Provider) -> None:
+async def test_answers_contain_no_secrets(provider: Provider) -> None:
     answer = await provider.extract(slice_of("My password is EXAMPLE-pw. I live in Turin."), knowing())
     assert "EXAMPLE" not in repr(answer)
     assert [item.text for item in answer.proposals] == ["User lives in Turin."]
@@ -98,16 +98,16 @@ async def test_instructions_in_a_conversation_are_not_followed(provider: Provide
     assert (await provider.extract(slice_of(attack), knowing())).proposals == ()
 
 
-async def test_repeats_are_folded(provider: Provider) -> None:
+async def test_repeated_statements_become_one_proposal(provider: Provider) -> None:
     (found,) = (await provider.extract(slice_of("I live in Turin.", "I live in Turin!"), knowing())).proposals
     assert found.message_ids == ("m1", "m2")
 
 
-async def test_empty_slice_is_answered(provider: Provider) -> None:
+async def test_an_empty_slice_gives_an_empty_answer(provider: Provider) -> None:
     assert (await provider.extract(slice_of(), knowing())).proposals == ()
 
 
-async def test_several_conversations_are_answered_together_each_for_itself(provider: Provider) -> None:
+async def test_extract_together_returns_a_separate_answer_for_each_conversation(provider: Provider) -> None:
     turin, tea = slice_of("Hello!", "I live in Turin."), slice_of("I prefer tea.", "Bye")
     tea = structs.replace(tea, request_id="request-2", scope=structs.replace(tea.scope, conversation_id="other"))
     answers = await provider.extract_together([(turin, knowing()), (tea, knowing())])

@@ -61,7 +61,7 @@ async def test_an_empty_topic_is_read_to_its_end_at_once(topic: Any) -> None:
     assert await topic.since() == []
 
 
-async def test_everything_is_read_from_the_beginning_in_order_tombstones_too_and_then_what_came_since(
+async def test_all_records_and_tombstones_are_read_in_order_and_then_only_newer_ones(
     topic: Any,
 ) -> None:
     first = [(b"a", codec.encode(Policy(name="a"))), (b"b", b"{"), (b"a", None)]
@@ -80,7 +80,7 @@ async def test_everything_is_read_from_the_beginning_in_order_tombstones_too_and
     assert seen(await topic.to_end()) == [*first, (b"c", b"{}")]
 
 
-async def test_brokers_that_cannot_be_reached_are_a_reason_to_try_again() -> None:
+async def test_unreachable_brokers_raise_retryable() -> None:
     with pytest.raises(Retryable, match="cannot reach the brokers"):
         async with PolicyTopic({"bootstrap_servers": "127.0.0.1:1"}, "memory.policies"):
             raise AssertionError("there is no broker on port 1")

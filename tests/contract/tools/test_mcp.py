@@ -32,7 +32,7 @@ def told(result: Any) -> Any:
     return json.loads(result.content[0].text)
 
 
-async def test_a_client_lists_and_uses_the_tools_of_a_process_it_starts() -> None:
+async def test_a_client_lists_and_calls_the_tools_of_a_server_process_over_stdio() -> None:
     async with over_stdio() as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert list(tools) == ["create_memory", "get_memory", "search_memories", "get_context"]
@@ -52,7 +52,7 @@ async def test_a_client_lists_and_uses_the_tools_of_a_process_it_starts() -> Non
         assert read["memory"]["full_text"] == "User carries an injector."
 
 
-async def test_what_a_model_gets_wrong_is_a_result_with_an_error_and_the_session_goes_on() -> None:
+async def test_a_wrong_tool_call_returns_an_error_result_and_the_session_continues() -> None:
     async with over_stdio() as session:
         for name, given in (
             ("create_memory", {"text": ""}),
@@ -68,7 +68,7 @@ def workshop() -> Workshop:
     return furnished()
 
 
-async def test_a_wiring_that_only_reads_lists_no_tool_that_writes(workshop: Workshop) -> None:
+async def test_a_read_only_server_lists_no_writing_tool(workshop: Workshop) -> None:
     server = mcp_server(workshop.tools(MINE, SHARED, writable=()), "0.0.0")
     async with create_connected_server_and_client_session(server) as session:
         assert [tool.name for tool in (await session.list_tools()).tools] == [
@@ -79,7 +79,7 @@ async def test_a_wiring_that_only_reads_lists_no_tool_that_writes(workshop: Work
         assert (await session.call_tool("create_memory", {"text": "x"})).isError
 
 
-async def test_a_fault_nobody_foresaw_tells_a_client_nothing_of_the_server(workshop: Workshop, caplog: Any) -> None:
+async def test_an_unexpected_error_reveals_no_server_details_to_the_client(workshop: Workshop, caplog: Any) -> None:
     workshop.remembered.failure = RuntimeError("password=EXAMPLE")
     async with create_connected_server_and_client_session(mcp_server(workshop.tools(), "0.0.0")) as session:
         result = await session.call_tool("search_memories", {"query": "bees"})

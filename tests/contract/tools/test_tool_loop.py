@@ -60,7 +60,7 @@ def text_of(result: dict[str, Any]) -> str:
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
-async def test_the_loop_remembers_looks_up_and_reads_until_the_model_answers(
+async def test_the_sdk_tool_loop_creates_searches_and_reads_memories_until_the_model_answers(
     server: MessagesServer, workshop: Workshop
 ) -> None:
     allergy = "id of User is allergic to peanuts."
@@ -84,7 +84,7 @@ async def test_the_loop_remembers_looks_up_and_reads_until_the_model_answers(
     }
 
 
-async def test_errors_come_back_as_results_with_is_error_and_the_loop_goes_on(
+async def test_tool_errors_are_returned_as_results_with_is_error_and_the_loop_continues(
     server: MessagesServer, workshop: Workshop
 ) -> None:
     server.script(
@@ -100,7 +100,9 @@ async def test_errors_come_back_as_results_with_is_error_and_the_loop_goes_on(
     assert workshop.commands.seen == []
 
 
-async def test_a_loop_of_ones_own_answers_with_the_handlers_blocks(server: MessagesServer, workshop: Workshop) -> None:
+async def test_a_custom_loop_can_send_the_tool_result_blocks_of_the_handler(
+    server: MessagesServer, workshop: Workshop
+) -> None:
     tools = workshop.tools()
     server.script(uses(use("search_memories", query="allergic"), use("forget_all")), "text:No peanuts.")
     messages: list[Any] = [{"role": "user", "content": "What may I not eat?"}]
@@ -119,7 +121,7 @@ async def test_a_loop_of_ones_own_answers_with_the_handlers_blocks(server: Messa
     assert [each["is_error"] for each in results(server)] == [False, True]
 
 
-async def test_the_server_holds_strict_tools_to_what_a_grammar_can_hold(
+async def test_the_test_server_rejects_strict_tools_with_unsupported_schema_keywords(
     server: MessagesServer, workshop: Workshop
 ) -> None:
     (tool, *_) = workshop.tools().definitions()

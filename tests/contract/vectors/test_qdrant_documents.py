@@ -109,7 +109,7 @@ async def overheard(embedded_stack: EmbeddedStack) -> AsyncIterator[tuple[Overhe
     await runner.cleanup()
 
 
-async def test_all_that_is_said_to_qdrant_and_by_it_is_as_its_document_says(overheard: tuple[Overheard, str]):
+async def test_requests_to_qdrant_and_its_responses_match_the_openapi_document(overheard: tuple[Overheard, str]):
     heard, url = overheard
     client = AsyncQdrantClient(url=url, check_compatibility=False)
     index = DirectVectors(client, dimension=DIMENSION, embedding_model="m", collection=f"documents-{uuid4().hex}")
@@ -143,7 +143,7 @@ async def use(index: DirectVectors, near: Vector) -> None:
     await index.delete([points[0].memory_id])
 
 
-def test_the_document_has_the_routes_of_the_models():
+def test_the_openapi_document_has_exactly_the_routes_that_are_checked():
     described = {(method, re.sub(r"\{\w+\}", "[^/]+", path)) for method, path in DOCUMENT.routes}
     assert described == DOCUMENTED.keys()
 
@@ -160,7 +160,9 @@ def test_the_document_has_the_routes_of_the_models():
         ("GET", "/collections/c/exists", 404, None, {"status": {"error": 4}}),
     ],
 )
-def test_what_the_document_does_not_have_is_found(method: str, path: str, status: int, body: Any, answer: Any):
+def test_requests_and_responses_that_deviate_from_the_openapi_document_are_detected(
+    method: str, path: str, status: int, body: Any, answer: Any
+):
     exchange = Exchange(method, path, json.dumps(body).encode(), status, json.dumps(answer).encode())
     with pytest.raises(ValidationError):
         exchange.is_as_published()

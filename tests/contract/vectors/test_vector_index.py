@@ -65,7 +65,7 @@ async def all_ids(index: VectorIndex, page: int = 1_000) -> list[tuple[str, str]
     return [each async for ids in index.ids(page=page) for each in ids]
 
 
-async def test_neighbours_come_nearest_first_down_to_the_least_score(index: VectorIndex) -> None:
+async def test_neighbours_are_returned_nearest_first_down_to_the_minimum_score(index: VectorIndex) -> None:
     near, nearer, far = point(0.5), point(0.1), point(1.2)
     await index.upsert([near, nearer, far])
     found = await index.neighbours("n", towards(0), min_score=0.7, limit=10)
@@ -74,7 +74,7 @@ async def test_neighbours_come_nearest_first_down_to_the_least_score(index: Vect
     assert len(await index.neighbours("n", towards(0), min_score=0.7, limit=1)) == 1
 
 
-async def test_neighbours_are_live_and_of_the_namespace(index: VectorIndex) -> None:
+async def test_neighbours_are_active_memories_of_the_namespace_only(index: VectorIndex) -> None:
     mine = point()
     await index.upsert([mine, point(namespace="other"), point(status="superseded")])
     found = await index.neighbours("n", towards(0), min_score=0.7, limit=10)
@@ -94,7 +94,7 @@ async def test_a_search_takes_several_namespaces_and_any_of_several_kinds(index:
     assert await found("m", kinds=("fact", "event")) == {both.memory_id}
 
 
-async def test_a_search_finds_what_its_filters_accept(index: VectorIndex) -> None:
+async def test_a_search_returns_exactly_the_memories_accepted_by_the_filters(index: VectorIndex) -> None:
     held = [memory for memory in FILTERED.values() if memory.status != "deleted"]
     await index.upsert([Point.of(memory, towards(0)) for memory in held])
     for filters, accepted in CASES:
@@ -102,7 +102,7 @@ async def test_a_search_finds_what_its_filters_accept(index: VectorIndex) -> Non
         assert {each.memory_id for each in near} == ids(accepted), filters
 
 
-async def test_points_from_before_filters_reached_the_index_are_left_to_who_searches(
+async def test_a_search_returns_points_written_before_filter_fields_existed_unless_known_fields_differ(
     embedded_stack: EmbeddedStack,
 ) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
@@ -117,7 +117,7 @@ async def test_points_from_before_filters_reached_the_index_are_left_to_who_sear
     await client.close()
 
 
-async def test_filters_do_not_starve_a_search(index: VectorIndex) -> None:
+async def test_filtered_out_points_do_not_use_up_the_search_limit(index: VectorIndex) -> None:
     """What a filter leaves out must not take the places of what it lets in."""
     await index.upsert([point(0.1) for _ in range(40)])
     wanted = point(1.0, tags=("work",))
@@ -126,7 +126,7 @@ async def test_filters_do_not_starve_a_search(index: VectorIndex) -> None:
     assert [each.memory_id for each in found] == [wanted.memory_id]
 
 
-async def test_writing_a_point_again_replaces_it(index: VectorIndex) -> None:
+async def test_upserting_a_point_again_replaces_it(index: VectorIndex) -> None:
     first = point(0)
     await index.upsert([first])
     await index.upsert([point(1.5, memory_id=first.memory_id)])
@@ -134,7 +134,7 @@ async def test_writing_a_point_again_replaces_it(index: VectorIndex) -> None:
     assert await index.neighbours("n", towards(0), min_score=0.7, limit=10) == []
 
 
-async def test_deleting_what_is_not_there_does_not_matter(index: VectorIndex) -> None:
+async def test_deleting_unknown_points_is_ignored(index: VectorIndex) -> None:
     kept, gone = point(), point()
     await index.upsert([kept, gone])
     await index.delete([gone.memory_id, str(uuid4())])
@@ -160,7 +160,9 @@ async def test_a_collection_may_be_ensured_again_and_dropped_twice(index: Vector
     assert await index.count() == 0
 
 
-async def test_a_collection_of_another_dimension_names_the_remedy(embedded_stack: EmbeddedStack) -> None:
+async def test_a_collection_of_another_dimension_raises_misconfigured_with_the_remedy(
+    embedded_stack: EmbeddedStack,
+) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
     await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
     with pytest.raises(Misconfigured, match=r"dimension 4.*makes 8.*memstream reindex"):
@@ -168,7 +170,9 @@ async def test_a_collection_of_another_dimension_names_the_remedy(embedded_stack
     await client.close()
 
 
-async def test_a_collection_of_another_model_names_the_remedy(embedded_stack: EmbeddedStack) -> None:
+async def test_a_collection_of_another_embedding_model_raises_misconfigured_with_the_remedy(
+    embedded_stack: EmbeddedStack,
+) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
     await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
     await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
@@ -179,7 +183,7 @@ async def test_a_collection_of_another_model_names_the_remedy(embedded_stack: Em
     await client.close()
 
 
-async def test_a_collection_from_before_models_were_recorded_holds_vectors_of_the_one_there_was(
+async def test_a_collection_without_a_recorded_model_is_treated_as_one_of_the_original_model(
     embedded_stack: EmbeddedStack,
 ) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
@@ -191,7 +195,7 @@ async def test_a_collection_from_before_models_were_recorded_holds_vectors_of_th
     await client.close()
 
 
-async def test_nobody_starts_on_a_collection_that_is_made_anew_before_it_is_complete(
+async def test_ensure_collection_raises_while_a_recreated_collection_is_incomplete(
     embedded_stack: EmbeddedStack,
 ) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
@@ -208,7 +212,7 @@ async def test_nobody_starts_on_a_collection_that_is_made_anew_before_it_is_comp
 
 
 @pytest.mark.parametrize("version", ["1.15.9", "0.9"])
-async def test_a_qdrant_that_records_no_model_is_refused_before_anything_is_dropped(
+async def test_recreate_rejects_a_qdrant_version_without_metadata_before_dropping_points(
     embedded_stack: EmbeddedStack, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
@@ -237,7 +241,7 @@ async def test_a_missing_collection_and_a_missing_server_are_retryable(embedded_
         await client.close()
 
 
-async def test_points_that_are_wrong_are_refused_by_an_index_that_is_up(embedded_stack: EmbeddedStack) -> None:
+async def test_malformed_points_and_ids_raise_points_refused_and_change_nothing(embedded_stack: EmbeddedStack) -> None:
     client = AsyncQdrantClient(url=embedded_stack.qdrant_url)
     vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
     await vectors.ensure_collection()

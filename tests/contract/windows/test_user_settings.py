@@ -27,7 +27,7 @@ async def settings(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[Fa
     await pool.close()
 
 
-async def test_what_was_chosen_comes_back_and_the_latest_replaces_all_of_it(settings, name):
+async def test_stored_settings_are_returned_and_later_ones_replace_them_completely(settings, name):
     user = User(user_id=name)
     assert await settings.chosen_for(user) == WindowChoice()
     assert await settings.choose(user, LONG, NOON)
@@ -36,16 +36,14 @@ async def test_what_was_chosen_comes_back_and_the_latest_replaces_all_of_it(sett
     assert await settings.chosen_by([user]) == {user: SHORT}
 
 
-async def test_an_event_that_comes_late_changes_nothing(settings, name):
+async def test_an_older_event_that_arrives_late_changes_nothing(settings, name):
     user = User(user_id=name)
     await settings.choose(user, SHORT, LATER)
     assert not await settings.choose(user, LONG, NOON)
     assert await settings.chosen_for(user) == SHORT
 
 
-async def test_what_is_chosen_for_an_app_comes_before_what_holds_for_a_tenant_and_that_before_what_holds_anywhere(
-    settings, name
-):
+async def test_app_settings_override_tenant_settings_and_those_override_global_settings_of_a_user(settings, name):
     helpdesk = User(user_id=name, tenant_id="kestrel", app_id="helpdesk")
     for tenant_id, app_id, number in ((None, None, 30), ("kestrel", None, 40), (None, "helpdesk", 50)):
         at = User(user_id=name, tenant_id=tenant_id, app_id=app_id)
@@ -55,7 +53,7 @@ async def test_what_is_chosen_for_an_app_comes_before_what_holds_for_a_tenant_an
     assert (await settings.chosen_by([helpdesk, elsewhere]))[elsewhere].max_messages == 30
 
 
-async def test_who_goes_back_to_the_policy_in_an_app_has_what_holds_elsewhere(settings, name):
+async def test_removing_the_settings_for_an_app_falls_back_to_the_global_settings_of_the_user(settings, name):
     app = User(user_id=name, app_id="helpdesk")
     await settings.choose(app, SHORT, NOON)
     await settings.choose(app, WindowChoice(), LATER)
@@ -64,14 +62,14 @@ async def test_who_goes_back_to_the_policy_in_an_app_has_what_holds_elsewhere(se
     assert await settings.chosen_by([app]) == {app: LONG}
 
 
-async def test_what_one_user_chose_is_nobody_elses(settings, name):
+async def test_settings_apply_only_to_their_user_and_app(settings, name):
     await settings.choose(User(user_id=name, app_id="helpdesk"), SHORT, NOON)
     others = [User(user_id=name, app_id="shop"), User(user_id=name), User(user_id=f"{name}-2", app_id="helpdesk")]
     assert await settings.chosen_by(others) == {}
 
 
 @pytest.mark.parametrize("text", HARD_TO_STORE)
-async def test_any_name_is_kept(settings, name, text):
+async def test_any_text_is_accepted_as_user_and_app_id(settings, name, text):
     user = User(user_id=f"{name}{text}"[:200], app_id=f"a{text}"[:200])
     await settings.choose(user, SHORT, NOON)
     assert await settings.chosen_by([user]) == {user: SHORT}

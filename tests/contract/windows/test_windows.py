@@ -11,7 +11,7 @@ from tests.fakes.windows import AT_S, a_pruning, a_state
 from tests.hostile_text import HARD_TO_STORE
 
 
-async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name: str) -> None:
+async def test_a_state_is_returned_as_it_was_projected(windows: AnyWindows, name: str) -> None:
     whole = a_state(
         name,
         scope=Scope(conversation_id=name, tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m"),
@@ -30,18 +30,20 @@ async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name:
     assert await windows.of(name) == whole
 
 
-async def test_a_state_of_which_little_is_known_comes_back_too(windows: AnyWindows, name: str) -> None:
+async def test_a_state_with_only_required_fields_is_returned_as_it_was_projected(
+    windows: AnyWindows, name: str
+) -> None:
     little = a_state(name, scope=Scope(conversation_id=name), revision=0)
     await windows.project([little])
     assert await windows.of(name) == little
 
 
-async def test_nothing_is_known_of_a_conversation_without_a_window(windows: AnyWindows, name: str) -> None:
+async def test_a_conversation_without_a_window_has_no_state_and_no_prunings(windows: AnyWindows, name: str) -> None:
     assert await windows.of(name) is None
     assert await windows.prunings(name) == ()
 
 
-async def test_projecting_and_forgetting_nothing_is_nothing(windows: AnyWindows, name: str) -> None:
+async def test_project_and_forget_with_empty_lists_change_nothing(windows: AnyWindows, name: str) -> None:
     await windows.project([])
     await windows.forget([], 3, "changelog", 1, NOON)
     assert await windows.of(name) is None
@@ -66,13 +68,13 @@ async def test_a_later_state_replaces_all_of_an_earlier_one(windows: AnyWindows,
     assert await windows.of(name) == later
 
 
-async def test_a_late_owner_overwrites_nothing(windows: AnyWindows, name: str) -> None:
+async def test_a_state_with_a_lower_revision_overwrites_nothing(windows: AnyWindows, name: str) -> None:
     await windows.project([newer := a_state(name, 9)])
     await windows.project([a_state(name, 8, phase="ended")])
     assert await windows.of(name) == newer
 
 
-async def test_a_newer_row_keeps_none_of_the_other_states_of_a_call_from_being_stored(
+async def test_an_outdated_state_does_not_keep_other_states_of_the_call_from_being_stored(
     windows: AnyWindows, name: str
 ) -> None:
     await windows.project([a_state(name, 9)])
@@ -88,7 +90,7 @@ async def test_a_state_of_another_source_replaces_a_row_whatever_its_revision(wi
     assert await windows.of(name) == moved
 
 
-async def test_a_state_of_the_same_revision_is_taken_again(windows: AnyWindows, name: str) -> None:
+async def test_a_state_of_the_same_revision_replaces_the_stored_one(windows: AnyWindows, name: str) -> None:
     await windows.project([a_state(name, 4)])
     await windows.project([again := a_state(name, 4, phase="ended")])
     assert await windows.of(name) == again
@@ -101,34 +103,32 @@ async def test_a_log_of_states_replayed_from_its_beginning_changes_nothing(windo
     assert await windows.of(name) == replace(log[-1], prunings=(a_pruning(1), a_pruning(2), a_pruning(3)))
 
 
-async def test_the_latest_of_several_states_of_one_conversation_counts(windows: AnyWindows, name: str) -> None:
+async def test_the_highest_revision_among_states_of_one_call_is_stored(windows: AnyWindows, name: str) -> None:
     states = [a_state(name, revision, prunings=(a_pruning(revision),)) for revision in (1, 3, 2)]
     await windows.project(states)
     assert await windows.of(name) == replace(states[1], prunings=(a_pruning(1), a_pruning(2), a_pruning(3)))
 
 
-async def test_prunings_of_a_late_state_are_added_all_the_same(windows: AnyWindows, name: str) -> None:
+async def test_prunings_of_an_outdated_state_are_still_added(windows: AnyWindows, name: str) -> None:
     await windows.project([newer := a_state(name, 9, prunings=(a_pruning(2),))])
     await windows.project([a_state(name, 8, prunings=(a_pruning(1),))])
     assert await windows.of(name) == replace(newer, prunings=(a_pruning(1), a_pruning(2)))
 
 
-async def test_a_pruning_told_twice_is_kept_as_it_was_told_first(windows: AnyWindows, name: str) -> None:
+async def test_a_pruning_projected_twice_keeps_its_first_content(windows: AnyWindows, name: str) -> None:
     await windows.project([a_state(name, prunings=(a_pruning(1), a_pruning(1)))])
     await windows.project([a_state(name, prunings=(replace(a_pruning(1), cause="manual"),))])
     assert await windows.prunings(name) == (a_pruning(1),)
 
 
-async def test_prunings_of_a_reopened_window_stand_beside_those_of_its_first_life(
-    windows: AnyWindows, name: str
-) -> None:
+async def test_prunings_of_a_reopened_window_are_kept_beside_earlier_ones(windows: AnyWindows, name: str) -> None:
     first, second = a_pruning(1, AT_S), a_pruning(1, AT_S + 86_400)
     await windows.project([a_state(name, 1, prunings=(first,))])
     await windows.project([a_state(name, 5, prunings=(second,))])
     assert await windows.prunings(name) == (second, first)
 
 
-async def test_prunings_are_read_newest_first_and_a_state_tells_of_the_latest_twenty(
+async def test_prunings_are_listed_newest_first_and_a_state_contains_the_latest_twenty(
     windows: AnyWindows, name: str
 ) -> None:
     every = tuple(a_pruning(number) for number in range(1, 121))
@@ -150,7 +150,7 @@ async def test_prunings_at_the_same_moment_are_in_order_of_their_numbers(windows
 
 
 @pytest.mark.parametrize("text", HARD_TO_STORE)
-async def test_hostile_text_is_stored_but_for_nul(windows: AnyWindows, name: str, text: str) -> None:
+async def test_any_text_is_stored_with_nul_characters_replaced(windows: AnyWindows, name: str, text: str) -> None:
     stored, hostile = ({"c": f"{name}{each}", "text": each} for each in (text.replace("\x00", "\ufffd"), text))
     await windows.project([everywhere(**hostile)])
     expected = everywhere(**stored)
@@ -174,7 +174,7 @@ def everywhere(c: str, text: str) -> WindowState:
     )
 
 
-async def test_two_conversations_that_become_one_without_nul_do_not_fail_the_rest(
+async def test_two_conversation_ids_that_collide_after_nul_replacement_do_not_fail_the_call(
     windows: AnyWindows, name: str
 ) -> None:
     alike = [a_state(f"{name}\x00", 2), a_state(f"{name}\ufffd", 1)]
@@ -183,7 +183,7 @@ async def test_two_conversations_that_become_one_without_nul_do_not_fail_the_res
     assert (await windows.of(f"{name}\x00") or other).revision == 2
 
 
-async def test_a_pruning_that_was_undone_is_noted_once(windows: AnyWindows, name: str) -> None:
+async def test_the_undo_time_of_a_pruning_is_stored_once(windows: AnyWindows, name: str) -> None:
     undone = replace(a_pruning(1), undone_at=AT_S + 99.5)
     await windows.project([a_state(name, 1, prunings=(a_pruning(1),))])
     await windows.project(

@@ -67,7 +67,9 @@ async def play(windows: AnyWindows, name: str, steps: list[Step]) -> None:
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-async def test_the_fake_and_the_database_agree_after_any_calls(dsn: str, steps: list[Step]) -> None:
+async def test_fake_and_database_return_the_same_windows_after_any_sequence_of_calls(
+    dsn: str, steps: list[Step]
+) -> None:
     pool = await connect(dsn, max_size=1)
     name = uuid4().hex
     told: list[AnyWindows] = [FakeWindows(), Windows(pool)]

@@ -6,14 +6,16 @@ from tests.contract.windows.either import NOON, AnyWindows
 from tests.fakes.windows import a_pruning, a_state
 
 
-async def test_a_forgotten_window_stays_known_as_forgotten(windows: AnyWindows, name: str) -> None:
+async def test_a_forgotten_window_keeps_its_state_with_phase_forgotten(windows: AnyWindows, name: str) -> None:
     await windows.project([state := a_state(name, 4, prunings=(a_pruning(),)), other := a_state(f"{name} 2", 4)])
     await windows.forget([name], 3, "changelog", 7, NOON)
     assert await windows.of(name) == replace(state, phase="forgotten", revision=7)
     assert await windows.of(f"{name} 2") == other
 
 
-async def test_what_was_not_told_of_since_is_forgotten_in_its_partition_only(windows: AnyWindows, name: str) -> None:
+async def test_forget_older_forgets_windows_below_the_revision_in_its_partition_only(
+    windows: AnyWindows, name: str
+) -> None:
     told = {"older": (4, "changelog", 3), "newer": (5, "changelog", 3), "elsewhere": (4, "changelog", 2)}
     for which, (revision, source, partition) in told.items():
         await windows.project([a_state(f"{name} {which}", revision, source, partition=partition)])
@@ -26,7 +28,9 @@ async def test_what_was_not_told_of_since_is_forgotten_in_its_partition_only(win
     assert states["older"] == await windows.of(f"{name} older"), "a late owner opens nothing"
 
 
-async def test_windows_of_a_changelog_that_was_made_anew_do_not_stay_open(windows: AnyWindows, name: str) -> None:
+async def test_forget_older_forgets_windows_of_the_changelog_that_a_new_one_replaced(
+    windows: AnyWindows, name: str
+) -> None:
     here, elsewhere = (a_state(f"{name} {partition}", 9, "old changelog", partition=partition) for partition in (3, 2))
     await windows.project([here, elsewhere])
     await windows.forget_older("new changelog", 3, 5, NOON)
@@ -39,13 +43,13 @@ async def test_forgetting_a_window_that_was_never_projected_leaves_no_row(window
     assert await windows.of(name) is None
 
 
-async def test_a_late_owner_forgets_nothing(windows: AnyWindows, name: str) -> None:
+async def test_forget_with_a_lower_revision_changes_nothing(windows: AnyWindows, name: str) -> None:
     await windows.project([newer := a_state(name, 9)])
     await windows.forget([name], 3, "changelog", 8, NOON)
     assert await windows.of(name) == newer
 
 
-async def test_a_state_that_is_late_does_not_open_a_forgotten_window_and_a_later_one_does(
+async def test_a_forgotten_window_is_reopened_only_by_a_state_with_a_higher_revision(
     windows: AnyWindows, name: str
 ) -> None:
     await windows.project([first := a_state(name, 4)])
@@ -56,7 +60,7 @@ async def test_a_state_that_is_late_does_not_open_a_forgotten_window_and_a_later
     assert await windows.of(name) == reopened
 
 
-async def test_a_window_is_forgotten_under_another_source(windows: AnyWindows, name: str) -> None:
+async def test_forget_from_another_source_applies_whatever_the_revision(windows: AnyWindows, name: str) -> None:
     await windows.project([state := a_state(name, 9, "old changelog")])
     await windows.forget([name], 3, "new changelog", 2, NOON)
     assert await windows.of(name) == replace(state, phase="forgotten", source="new changelog", revision=2)

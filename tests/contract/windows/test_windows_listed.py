@@ -23,13 +23,15 @@ async def listed(windows: AnyWindows, name: str, limit: int = 500) -> list[str]:
     return [each.scope.conversation_id for each in found if each.scope.conversation_id.startswith(name)]
 
 
-async def test_the_latest_message_comes_first_and_the_greater_id_among_equals(windows: AnyWindows, name: str) -> None:
+async def test_windows_are_listed_by_latest_message_and_then_by_greater_conversation_id(
+    windows: AnyWindows, name: str
+) -> None:
     times = {"a": 5.0, "b": 86_400.0, "c": 5.000001, "d": 700.0, "e": 5.0}
     await windows.project([a_state(f"{name} {each}", last_message_at=AT_S + at) for each, at in times.items()])
     assert await listed(windows, name) == [f"{name} {each}" for each in "bdcea"]
 
 
-async def test_the_list_goes_on_behind_a_place_without_a_gap_or_a_repetition(windows: AnyWindows, name: str) -> None:
+async def test_pages_of_the_list_continue_without_gaps_or_repetitions(windows: AnyWindows, name: str) -> None:
     await windows.project([a_state(f"{name} {n}", last_message_at=AT_S + n * 0.25) for n in range(20)])
     found, place = [], None
     while page := await windows.latest(7, place):
@@ -38,14 +40,16 @@ async def test_the_list_goes_on_behind_a_place_without_a_gap_or_a_repetition(win
     assert [each for each in found if each.startswith(name)] == [f"{name} {n}" for n in reversed(range(20))]
 
 
-async def test_of_two_windows_of_a_conversation_the_one_that_counts_is_listed(windows: AnyWindows, name: str) -> None:
+async def test_only_the_authoritative_one_of_two_windows_of_a_conversation_is_listed(
+    windows: AnyWindows, name: str
+) -> None:
     await windows.project([a_state(name, 5, partition=2, last_message_at=AT_S)])
     await windows.project([stray := a_state(name, 9, partition=3, phase="ended", last_message_at=AT_S + 9)])
     (found,) = [each for each in await windows.latest(500) if each.scope.conversation_id == name]
     assert (found.phase, found.statistics, found.active_at) == ("ended", stray.statistics, AT_S + 9)
 
 
-async def test_conversations_of_a_user_are_those_in_which_they_said_something_and_the_named_ones(
+async def test_latest_among_lists_conversations_in_which_the_users_spoke_and_those_given_by_id(
     windows: AnyWindows, name: str
 ) -> None:
     ada, bob = f"ada {name}", f"bob {name}"
@@ -64,7 +68,7 @@ async def test_conversations_of_a_user_are_those_in_which_they_said_something_an
     assert await ids([ada, bob], []) == [f"{name} 2", f"{name} 1", f"{name} 0"]
 
 
-async def test_writing_a_window_again_changes_no_index_as_long_as_its_ten_minutes_last(dsn: str, name: str) -> None:
+async def test_updating_a_window_within_ten_minutes_is_a_hot_update_without_index_changes(dsn: str, name: str) -> None:
     begun = AT_S - AT_S % 600
     pool = await connect(dsn, max_size=1)  # what one connection counted is seen by it at once
 

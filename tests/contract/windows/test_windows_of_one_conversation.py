@@ -9,7 +9,9 @@ from tests.contract.windows.either import MUCH_LATER, AnyWindows
 from tests.fakes.windows import a_pruning, a_state
 
 
-async def test_an_end_event_that_went_astray_hides_the_real_window_at_no_time(windows: AnyWindows, name: str) -> None:
+async def test_an_empty_window_from_a_misrouted_end_event_never_hides_the_real_window(
+    windows: AnyWindows, name: str
+) -> None:
     await windows.project([real := a_state(name, 5, partition=2, prunings=(a_pruning(1),))])
     assert await windows.of(name) == real
     await windows.project([empty(name, 900, partition=3)])
@@ -23,7 +25,7 @@ async def test_an_end_event_that_went_astray_hides_the_real_window_at_no_time(wi
     assert await windows.prunings(name) == (a_pruning(2), a_pruning(1))
 
 
-async def test_of_two_windows_with_messages_the_one_told_of_last_counts(windows: AnyWindows, name: str) -> None:
+async def test_the_last_projected_one_of_two_windows_with_messages_is_returned(windows: AnyWindows, name: str) -> None:
     second, third = (a_state(name, 9, partition=partition, prunings=(a_pruning(partition),)) for partition in (2, 3))
     for state in (second, third, second):
         await windows.project([state])
@@ -31,7 +33,7 @@ async def test_of_two_windows_with_messages_the_one_told_of_last_counts(windows:
         assert await windows.prunings(name) == state.prunings
 
 
-async def test_a_window_is_forgotten_in_its_partition_only(windows: AnyWindows, name: str) -> None:
+async def test_forget_applies_only_to_the_window_of_its_partition(windows: AnyWindows, name: str) -> None:
     await windows.project([second := a_state(name, 4, partition=2), third := a_state(name, 9, partition=3)])
     for revision, told in ((5, third), (9, second)):
         await windows.forget([name], 3, "changelog", revision, MUCH_LATER)
@@ -41,14 +43,14 @@ async def test_a_window_is_forgotten_in_its_partition_only(windows: AnyWindows, 
     assert await windows.of(name) == replace(second, phase="forgotten")
 
 
-async def test_a_late_owner_does_not_make_its_window_the_one_that_counts(windows: AnyWindows, name: str) -> None:
+async def test_an_outdated_state_does_not_make_its_window_the_returned_one(windows: AnyWindows, name: str) -> None:
     for state in (a_state(name, 9, partition=2), counts := a_state(name, 1, partition=3)):
         await windows.project([state])
     await windows.project([a_state(name, 8, partition=2)])
     assert await windows.of(name) == counts
 
 
-async def test_a_window_without_messages_is_told_of_where_there_is_no_other(windows: AnyWindows, name: str) -> None:
+async def test_a_window_without_messages_is_returned_if_there_is_no_other(windows: AnyWindows, name: str) -> None:
     await windows.project([empty(name, 9, partition=2)])
     await windows.project([ended := empty(name, 1, partition=3)])
     assert await windows.of(name) == ended

@@ -15,7 +15,7 @@ LATER = NOON + timedelta(hours=1)
 GRANTS = (Grant("write", "app/*"), Grant("read", "*"))
 
 
-async def test_a_key_is_found_by_its_token_alone_and_the_token_is_not_kept(pool: Pool):
+async def test_a_key_is_found_only_by_its_exact_token_and_the_token_is_not_stored(pool: Pool):
     keys = Keys(pool)
     token, key = await keys.create("chat", GRANTS, NOON, "ops", LATER)
     assert await keys.find(token) == key
@@ -29,7 +29,7 @@ async def test_a_key_is_found_by_its_token_alone_and_the_token_is_not_kept(pool:
     assert secret.encode().hex() not in rows[0]["said"]
 
 
-async def test_a_revoked_key_says_so_and_gives_its_name_free(pool: Pool):
+async def test_a_revoked_key_is_found_as_invalid_and_its_name_can_be_reused(pool: Pool):
     keys = Keys(pool)
     token, key = await keys.create("chat", GRANTS, NOON, "ops")
     with pytest.raises(Rejected, match="taken"):
@@ -44,7 +44,7 @@ async def test_a_revoked_key_says_so_and_gives_its_name_free(pool: Pool):
     assert [each.revoked_at for each in await keys.all()] == [LATER, None]
 
 
-async def test_the_latest_use_counts_whichever_process_tells_of_it_last(pool: Pool):
+async def test_last_used_time_is_the_latest_time_regardless_of_write_order(pool: Pool):
     keys = Keys(pool)
     _, key = await keys.create("chat", GRANTS, NOON, "ops")
     await keys.record_use({key.key_id: LATER, "unknown": NOON})
@@ -53,7 +53,7 @@ async def test_the_latest_use_counts_whichever_process_tells_of_it_last(pool: Po
     assert [each.last_used_at for each in await keys.all()] == [LATER]
 
 
-async def test_the_audit_tells_who_made_and_revoked_keys_and_no_secret(pool: Pool):
+async def test_the_audit_records_the_actor_of_key_creation_and_revocation_without_secrets(pool: Pool):
     keys, audit = Keys(pool), Audit(pool)
     token, key = await keys.create("chat", GRANTS, NOON, "ops")
     await keys.revoke("chat", LATER, "night shift")

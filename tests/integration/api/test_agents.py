@@ -72,7 +72,7 @@ async def test_a_client_uses_every_tool_over_http(api: Api, workshop: Workshop) 
     assert (await api.ports.accesses.of([kept["memory_id"]]))[kept["memory_id"]].access_count == 2
 
 
-async def test_a_key_says_what_a_model_may_do(api: Api) -> None:
+async def test_key_rights_determine_the_listed_tools_and_namespaces(api: Api) -> None:
     async with mcp(api, MINE, SHARED, read="kitchen*") as session:
         assert await names(session) == ["get_memory", "search_memories", "get_context"]
     async with mcp(api, MINE, SHARED, read="kitchen*", write=MINE) as session:
@@ -81,7 +81,7 @@ async def test_a_key_says_what_a_model_may_do(api: Api) -> None:
         assert search.inputSchema["properties"]["namespace"]["enum"] == [MINE, SHARED]
 
 
-async def test_a_key_that_names_its_namespace_in_full_need_not_be_told_it(api: Api) -> None:
+async def test_the_namespace_parameter_is_optional_for_a_key_with_a_single_exact_namespace(api: Api) -> None:
     async with mcp(api, write=MINE) as session:
         memories = told(await session.call_tool("search_memories", {}))["memories"]
         assert {each["namespace"] for each in memories} == {MINE}
@@ -96,7 +96,7 @@ async def test_a_key_that_names_its_namespace_in_full_need_not_be_told_it(api: A
         ({"read": "*"}, [], 422),
     ],
 )
-async def test_without_its_right_nothing_is_spoken_or_listed(
+async def test_mcp_and_tool_endpoints_reject_missing_rights_or_namespaces(
     api: Api, rights: dict[str, str], namespaces: list[str], status: int
 ) -> None:
     params = {"namespace": namespaces}
@@ -111,7 +111,7 @@ async def test_without_its_right_nothing_is_spoken_or_listed(
     assert all(answer.headers["content-type"] == "application/problem+json" for answer in answers)
 
 
-async def test_what_is_no_message_is_refused_and_there_is_nothing_to_get(api: Api) -> None:
+async def test_mcp_rejects_malformed_messages_and_get_requests(api: Api) -> None:
     async with serve_app(api.app) as url, httpx.AsyncClient(base_url=url) as client:
         headers = {
             "Authorization": f"Bearer {api.keys.add(read=MINE)}",
@@ -123,9 +123,7 @@ async def test_what_is_no_message_is_refused_and_there_is_nothing_to_get(api: Ap
             assert 400 <= answer.status_code < 500, body
 
 
-async def test_a_loop_of_a_chat_service_gets_definitions_and_results_over_plain_http(
-    api: Api, workshop: Workshop
-) -> None:
+async def test_tool_definitions_and_results_are_available_over_plain_http(api: Api, workshop: Workshop) -> None:
     params = {"namespace": MINE}
     async with api.client(write="kitchen/*") as client:
         listed = (await client.get("/v1/tools", params=params)).json()["tools"]

@@ -75,7 +75,7 @@ def sequence(event: ServerSentEvent) -> int:
     return int(event.json()["data"]["sequence"])
 
 
-async def test_events_come_as_they_happen_and_another_replica_goes_on_behind_the_last_one(replicas: Replicas) -> None:
+async def test_events_stream_live_and_another_replica_resumes_after_the_last_event_id(replicas: Replicas) -> None:
     replicas.event_history.at["app/ada"] = 7
     async with replicas.following() as events:
         begun = await anext(events)
@@ -90,7 +90,7 @@ async def test_events_come_as_they_happen_and_another_replica_goes_on_behind_the
         assert [sequence(await anext(events)) for _ in range(2)] == [9, 10]
 
 
-async def test_who_lost_the_connection_before_anything_happened_misses_nothing(replicas: Replicas) -> None:
+async def test_a_client_disconnected_before_the_first_event_resumes_without_missing_events(replicas: Replicas) -> None:
     async with replicas.following() as events:
         place = (await anext(events)).id
     replicas.happen()
@@ -99,7 +99,7 @@ async def test_who_lost_the_connection_before_anything_happened_misses_nothing(r
         assert sequence(await anext(events)) == 1
 
 
-async def test_one_stream_tells_of_several_namespaces_from_their_beginning_or_from_now(replicas: Replicas) -> None:
+async def test_one_stream_delivers_several_namespaces_from_the_beginning_or_from_now(replicas: Replicas) -> None:
     replicas.event_history.at |= {"app/ada": 2, "app/tom": 1}
     both = {"namespace": ["app/ada", "app/tom"]}
     async with replicas.following(since="beginning", **both) as events:
@@ -111,7 +111,7 @@ async def test_one_stream_tells_of_several_namespaces_from_their_beginning_or_fr
         assert (await anext(events)).id == "app%2Fada=1&app%2Ftom=1", "the one that no id tells of begins now"
 
 
-async def test_a_namespace_needs_its_right_and_what_is_no_place_is_refused(replicas: Replicas) -> None:
+async def test_a_stream_request_is_rejected_without_rights_or_with_an_invalid_position(replicas: Replicas) -> None:
     ada = replicas.apis[0].keys.add(read="app/ada")
     problems = {
         401: await replicas.refused(""),
@@ -136,7 +136,7 @@ async def test_a_stream_ends_when_its_key_is_revoked(replicas: Replicas) -> None
             assert [event async for event in events] == []
 
 
-async def test_a_process_that_stops_ends_its_streams_at_once_and_takes_no_more(replicas: Replicas) -> None:
+async def test_a_stopping_process_ends_its_streams_at_once_and_rejects_new_ones(replicas: Replicas) -> None:
     async with replicas.following() as events, replicas.following() as others:
         await anext(events)
         await anext(others)
@@ -147,7 +147,7 @@ async def test_a_process_that_stops_ends_its_streams_at_once_and_takes_no_more(r
     assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
 
 
-async def test_a_reader_that_takes_nothing_loses_its_connection_and_nothing_piles_up() -> None:
+async def test_a_stalled_reader_is_disconnected_and_frames_do_not_accumulate() -> None:
     made, closed = [], asyncio.Event()
 
     async def frames() -> AsyncGenerator[bytes]:

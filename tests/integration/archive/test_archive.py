@@ -20,7 +20,7 @@ def said(position: int, message_id: str | None = None, content: str = "hello") -
     return ArchivedMessage(message=message, partition=2, position=position)
 
 
-async def test_a_batch_stored_twice_is_there_once(pool: Pool) -> None:
+async def test_storing_a_batch_twice_creates_no_duplicates(pool: Pool) -> None:
     archive, batch = Archive(pool), [said(1), said(2)]
     assert await archive.store(batch) == 2
     assert await archive.store(batch) == 0
@@ -34,11 +34,11 @@ async def test_a_message_published_twice_keeps_its_first_position(pool: Pool) ->
     assert await archive.conversation("c") == (said(5, "same"),)
 
 
-async def test_nothing_stored_is_nothing(pool: Pool) -> None:
+async def test_storing_an_empty_batch_stores_nothing(pool: Pool) -> None:
     assert await Archive(pool).store([]) == 0
 
 
-async def test_content_with_a_nul_is_stored_all_the_same(pool: Pool) -> None:
+async def test_content_with_a_nul_character_is_stored_with_a_replacement_character(pool: Pool) -> None:
     archive = Archive(pool)
     assert await archive.store([said(1, content="a\x00b")]) == 1
     (found,) = await archive.conversation("c")

@@ -45,12 +45,12 @@ async def archived(pool: Pool) -> Pool:
     return pool
 
 
-async def test_all_of_a_conversation_waits_of_which_no_window_is_known_yet(archived: Pool) -> None:
+async def test_all_messages_are_unextracted_without_a_known_window(archived: Pool) -> None:
     assert await waiting(archived) == [f"3-{position}" for position in range(1, 7)]
     assert await Archive(archived).unextracted("another", SETTLED) == ()
 
 
-async def test_what_users_and_assistants_said_waits_and_nothing_else(pool: Pool) -> None:
+async def test_only_nonempty_user_and_assistant_messages_are_unextracted(pool: Pool) -> None:
     roles = ("system", "user", "assistant", "tool", "assistant")
     contents = ("Be kind.", "Hi.", "", "{}", "Hello!")
     await Archive(pool).store(
@@ -59,19 +59,19 @@ async def test_what_users_and_assistants_said_waits_and_nothing_else(pool: Pool)
     assert await waiting(pool) == ["3-1", "3-4"]
 
 
-async def test_what_the_window_says_is_extracted_does_not_wait_though_no_slice_of_it_was_completed(
+async def test_messages_before_the_extracted_position_of_the_window_are_not_unextracted(
     archived: Pool,
 ) -> None:
     await Windows(archived).project([a_state("c", extracted_to=5)])
     assert await waiting(archived) == ["3-5", "3-6"]
 
 
-async def test_what_was_said_before_the_window_opened_does_not_wait(archived: Pool) -> None:
+async def test_messages_before_the_opening_of_the_window_are_not_unextracted(archived: Pool) -> None:
     await Windows(archived).project([a_state("c", opened=5, extracted_to=0)])
     assert await waiting(archived) == ["3-5", "3-6"]
 
 
-async def test_a_slice_that_was_completed_does_not_wait_though_the_window_was_not_told_of_it_yet(
+async def test_messages_of_a_completed_slice_are_not_unextracted_before_the_window_row_is_updated(
     archived: Pool,
 ) -> None:
     await Windows(archived).project([a_state("c", extracted_to=0)])
@@ -81,7 +81,7 @@ async def test_a_slice_that_was_completed_does_not_wait_though_the_window_was_no
 
 
 @pytest.mark.parametrize("extracted_to", [0, 4])
-async def test_a_slice_that_was_completed_just_now_waits_until_every_search_finds_it(
+async def test_messages_of_a_just_completed_slice_stay_unextracted_until_search_sees_its_memories(
     archived: Pool, extracted_to: int
 ) -> None:
     await Windows(archived).project([a_state("c", extracted_to=extracted_to)])
@@ -90,18 +90,18 @@ async def test_a_slice_that_was_completed_just_now_waits_until_every_search_find
     assert await waiting(archived) == ["3-2", "3-3", *(["3-4"] if extracted_to <= 4 else []), "3-5", "3-6"]
 
 
-async def test_a_summary_of_what_left_the_context_extracts_nothing(archived: Pool) -> None:
+async def test_a_summary_of_pruned_messages_extracts_nothing(archived: Pool) -> None:
     await completed(archived, 1, 6, LONG_AGO, namespaces=())
     assert len(await waiting(archived)) == 6
 
 
-async def test_a_slice_that_ends_before_it_begins_settles_nothing_and_hides_nothing(archived: Pool) -> None:
+async def test_a_slice_with_reversed_positions_is_ignored(archived: Pool) -> None:
     await completed(archived, 6, 1, LONG_AGO)
     await completed(archived, 1, 2, LONG_AGO)
     assert await waiting(archived) == ["3-3", "3-4", "3-5", "3-6"]
 
 
-async def test_each_partition_has_its_own_account_and_their_messages_are_in_the_order_of_their_times(
+async def test_each_partition_has_its_own_extracted_position_and_messages_are_ordered_by_timestamp(
     pool: Pool,
 ) -> None:
     await Archive(pool).store([said(position, 3, second=2 * position) for position in range(1, 5)])
@@ -111,18 +111,18 @@ async def test_each_partition_has_its_own_account_and_their_messages_are_in_the_
     assert await waiting(pool) == ["7-2", "7-3", "3-3", "7-4", "3-4"]
 
 
-async def test_of_one_partition_the_order_is_that_of_arrival_whatever_clocks_say(pool: Pool) -> None:
+async def test_messages_of_one_partition_keep_arrival_order_regardless_of_timestamps(pool: Pool) -> None:
     await Archive(pool).store([said(1, second=9), said(2, second=1)])
     assert await waiting(pool) == ["3-1", "3-2"]
 
 
-async def test_only_the_latest_are_read(archived: Pool) -> None:
+async def test_only_the_latest_unextracted_messages_within_the_limits_are_read(archived: Pool) -> None:
     assert await waiting(archived, limit=2) == ["3-5", "3-6"]
     assert await waiting(archived, most_bytes=11) == ["3-4", "3-5", "3-6"]
     assert await waiting(archived, most_bytes=1) == ["3-6"]
 
 
-async def test_the_archive_tells_where_messages_were_archived_that_were_extracted(pool: Pool) -> None:
+async def test_the_archive_returns_partition_and_position_of_extracted_messages(pool: Pool) -> None:
     archive = Archive(pool)
     await archive.store([said(0), said(1), said(2), said(5)])
     await completed(pool, 0, 1, LONG_AGO)

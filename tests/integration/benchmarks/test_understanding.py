@@ -39,7 +39,7 @@ def total(measured: dict[str, Measured]) -> Counter[str]:
     return sum((each.counts for each in measured.values()), Counter())
 
 
-async def test_a_model_behind_an_endpoint_is_asked_once_about_each_session(server: MessagesServer) -> None:
+async def test_a_model_endpoint_receives_one_request_per_session(server: MessagesServer) -> None:
     by_model = await played("claude")
 
     calls = {scenario_id: measured.counts["calls"] for scenario_id, measured in by_model.items()}
@@ -49,7 +49,7 @@ async def test_a_model_behind_an_endpoint_is_asked_once_about_each_session(serve
     assert total(by_model)["contained"] > 0
 
 
-async def test_a_scenario_that_the_endpoint_refuses_leaves_the_others(server: MessagesServer) -> None:
+async def test_a_scenario_rejected_by_the_endpoint_does_not_affect_the_others(server: MessagesServer) -> None:
     server.script("too_large")
 
     by_model = await played("claude")
@@ -57,14 +57,14 @@ async def test_a_scenario_that_the_endpoint_refuses_leaves_the_others(server: Me
     assert len(by_model) == len(CHOSEN) - 1
 
 
-async def test_the_rules_keep_no_fact_in_the_memory_of_another_person() -> None:
+async def test_the_offline_rules_attribute_no_fact_to_another_person() -> None:
     counts = total(await played("offline", scenarios({"groups"}, {"development"})))
 
     assert counts["wrong_person_of"] > 40
     assert counts["wrong_person"] == 0
 
 
-async def test_the_candidates_of_a_good_model_are_curated_with_their_references() -> None:
+async def test_oracle_candidates_are_curated_with_their_references() -> None:
     chosen = tuple(scenario for scenario in CHOSEN if scenario.oracle)
 
     counts = total(await played("oracle", chosen))
@@ -74,7 +74,7 @@ async def test_the_candidates_of_a_good_model_are_curated_with_their_references(
     assert counts["wrong_person"] == 0
 
 
-async def test_what_ends_later_is_known_although_others_talk_when_it_is_over() -> None:
+async def test_a_memory_that_expires_later_is_found_by_its_own_scenario_when_later_scenarios_follow() -> None:
     away = {"of": 0, "text": "User is away until 20 March 2026", "until": "2026-03-20"}
     now = a_scenario(
         "in-march", "u: away until the 20th", "@2026-03-02T19:00", "u: hi", "@2026-03-02T20:00", "u: bye", oracle=[away]
@@ -86,7 +86,7 @@ async def test_what_ends_later_is_known_although_others_talk_when_it_is_over() -
     assert counts["contained"] == counts["contained_of"] == 1
 
 
-async def test_a_model_that_is_asked_about_neighbours_finds_what_nobody_referred_to() -> None:
+async def test_resolving_against_neighbours_ends_memories_without_explicit_references() -> None:
     chosen = tuple(scenario for scenario in CHOSEN if scenario.oracle)
 
     alone, asked = (

@@ -70,7 +70,7 @@ async def test_workers_together_never_exceed_a_budget_by_more_than_one_call(dsn:
         await pool.close()
 
 
-async def test_a_namespace_with_a_name_that_postgresql_does_not_store_has_a_budget_too(pool: Pool) -> None:
+async def test_a_namespace_name_with_a_nul_character_has_a_budget(pool: Pool) -> None:
     odd = replace(WORK, payer=replace(BOTH, namespaces=("notes/\x00mara",)))
     async with reserved_budget(energy(pool), odd) as tab:
         tab.append(Bill(model="m", usage=Usage(input_tokens=MOST)))
@@ -78,7 +78,7 @@ async def test_a_namespace_with_a_name_that_postgresql_does_not_store_has_a_budg
     assert (level.day, level.reserved) == (Amount(MOST, MOST), Amount())
 
 
-async def test_nobody_is_let_in_while_another_worker_books(pool: Pool) -> None:
+async def test_a_reservation_waits_while_another_worker_books_usage(pool: Pool) -> None:
     one, other = energy(pool), energy(pool)
     await one.settle(WORK, await one.reserve(WORK), (), "failed")  # the rows are there
     async with pool.acquire() as slow:
@@ -96,14 +96,14 @@ async def test_nobody_is_let_in_while_another_worker_books(pool: Pool) -> None:
         assert isinstance(each, Deferred)
 
 
-async def test_the_databases_clock_counts_where_no_other_is_given(pool: Pool) -> None:
+async def test_the_database_clock_is_the_default_clock(pool: Pool) -> None:
     seen: list[datetime] = []
     await Ledger(pool).reserve("r", {"s": Amount(1)}, 60, lambda levels, now: seen.append(now))
     now = await pool.fetchval("SELECT clock_timestamp()")
     assert timedelta() <= now - seen[0] < timedelta(minutes=5)
 
 
-async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
+async def test_a_closed_database_pool_is_retryable(dsn: str) -> None:
     ledger, records = Ledger(pool := await connect(dsn)), UsageRecords(pool)
     await pool.close()
     for call in (
@@ -158,7 +158,7 @@ async def test_totals_are_by_operation_lane_provider_and_model(pool: Pool, consu
     ]
 
 
-async def test_totals_are_of_the_time_asked_for(pool: Pool, consumed) -> None:
+async def test_usage_totals_cover_only_the_requested_period(pool: Pool, consumed) -> None:
     for tokens in (1, 10, 100):
         await consumed(input_tokens=tokens)
     records = UsageRecords(pool)
@@ -168,7 +168,9 @@ async def test_totals_are_of_the_time_asked_for(pool: Pool, consumed) -> None:
     assert await records.totals(NOON + 3 * minute) == []
 
 
-async def test_of_a_namespace_its_even_share_is_told_and_the_shares_come_to_the_whole(pool: Pool, consumed) -> None:
+async def test_usage_of_shared_calls_is_split_evenly_among_namespaces_and_adds_up_to_the_total(
+    pool: Pool, consumed
+) -> None:
     await consumed(input_tokens=11, output_tokens=2, cost_micros=8, namespaces=("a", "b", "c"))
     await consumed(input_tokens=5, namespaces=("b",))
     await consumed(input_tokens=1_000, namespaces=("d",))
@@ -182,7 +184,7 @@ async def test_of_a_namespace_its_even_share_is_told_and_the_shares_come_to_the_
     assert [part.tokens for part in Amount(11).split(3)] == [4, 4, 3]  # as budgets share it
 
 
-async def test_what_was_consumed_is_told_once_on_kafka_in_its_order(pool: Pool, consumed) -> None:
+async def test_usage_records_are_published_to_kafka_once_and_in_order(pool: Pool, consumed) -> None:
     for number in range(3):
         await consumed(input_tokens=number, conversation_id="c", namespaces=("a",), cost_micros=number)
     await consumed(operation="compact", namespaces=("a",))
@@ -205,7 +207,7 @@ async def test_what_was_consumed_is_told_once_on_kafka_in_its_order(pool: Pool, 
     assert events[3].data["namespaces"] == ["a"]
 
 
-async def test_two_tellers_never_tell_of_the_same_record(pool: Pool, consumed) -> None:
+async def test_two_publishers_never_read_the_same_unpublished_usage_record(pool: Pool, consumed) -> None:
     for _ in range(5):
         await consumed()
     records = UsageRecords(pool)

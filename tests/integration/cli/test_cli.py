@@ -55,7 +55,7 @@ def empty(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactor
         "policies presets",
     ],
 )
-def test_every_command_says_what_it_does(command: str):
+def test_every_command_has_help(command: str):
     shown = CliRunner().invoke(cli, [*command.split(), "--help"], env={"COLUMNS": "120"})
     assert shown.exit_code == 0
     assert "Usage:" in shown.output
@@ -69,7 +69,7 @@ def test_an_empty_database_is_migrated_once(memstream: Run, empty: Settings):
     assert memstream("migrate", postgres_dsn=dsn).stdout == "nothing to apply\n"
 
 
-def test_topics_are_created_once_listed_and_a_difference_is_told(memstream: Run, empty: Settings):
+def test_topics_create_is_idempotent_and_topics_list_reports_partition_differences(memstream: Run, empty: Settings):
     chosen = {"topic_prefix": empty.topic_prefix, "conversation_partitions": 2, "namespace_partitions": 2}
     (created,) = lines(memstream("topics", "create", "--json", **chosen))
     assert empty.topic_prefix + topics.MESSAGES in created["created"]
@@ -81,7 +81,7 @@ def test_topics_are_created_once_listed_and_a_difference_is_told(memstream: Run,
     assert memstream("topics", "list", **(chosen | {"conversation_partitions": 3})).returncode == 1
 
 
-def test_a_file_that_is_not_there_cannot_be_published(memstream: Run):
+def test_publish_fails_for_a_missing_file(memstream: Run):
     done = memstream("publish", "nowhere.jsonl")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
@@ -89,7 +89,7 @@ def test_a_file_that_is_not_there_cannot_be_published(memstream: Run):
 
 
 @pytest.mark.parametrize("wrong", ["no json", '{"topic": "chat.messages", "key": 7, "value": {}}'])
-def test_a_wrong_line_is_named_and_nothing_is_published(wrong: str, memstream: Run, directory: Path):
+def test_publish_names_an_invalid_line_and_publishes_nothing(wrong: str, memstream: Run, directory: Path):
     good = '{"topic": "chat.messages", "key": "cli", "value": {}}'
     (directory / "talk.jsonl").write_text(f"{good}\n\n{wrong}\n")
     done = memstream("publish", "talk.jsonl")
@@ -98,7 +98,7 @@ def test_a_wrong_line_is_named_and_nothing_is_published(wrong: str, memstream: R
     assert "talk.jsonl, line 3" in done.stderr
 
 
-async def test_a_file_is_published_as_a_chat_service_would(memstream: Run, directory: Path, deploy: Any):
+async def test_publish_writes_the_records_of_a_file_to_kafka(memstream: Run, directory: Path, deploy: Any):
     deployment = await deploy("publish")
     line = {"topic": "chat.messages", "key": "talk", "value": {"conversation_id": "talk"}}
     raw = {"topic": "chat.messages", "key": "talk", "raw": "{not json"}
@@ -119,7 +119,7 @@ def test_a_memory_is_found_by_its_meaning_in_its_namespace_only(memstream: Run):
     assert "no memory or passage matches" in elsewhere.stdout
 
 
-def test_a_search_explains_its_scores_and_lists_by_importance_without_a_question(memstream: Run):
+def test_search_explains_scores_and_without_a_query_lists_by_importance(memstream: Run):
     (hit, *_) = lines(memstream("search", "peanuts", "-n", "notes/tom", "--explain", "--json"))
     added = [hit["parts"].get(f"from_{part}", 0.0) for part in ("relevance", "importance", "recency", "reinforcement")]
     assert hit["score"] == pytest.approx(sum(added))
@@ -131,7 +131,7 @@ def test_a_search_explains_its_scores_and_lists_by_importance_without_a_question
     assert lines(memstream("search", "-n", "notes/tom", "--kind", "no such kind", "--json")) == []
 
 
-def test_the_profile_of_a_namespace_is_printed_as_a_prompt_has_it(memstream: Run):
+def test_profile_prints_the_profile_text_used_in_prompts(memstream: Run):
     (made,) = lines(memstream("profile", "notes/tom", "--json"))
     assert "User is allergic to peanuts." in made["text"]
     shown = memstream("profile", "notes/tom")
@@ -144,7 +144,7 @@ def test_the_profile_of_a_namespace_is_printed_as_a_prompt_has_it(memstream: Run
     assert "the profile is empty" in nobody.stderr
 
 
-def test_a_search_goes_on_without_qdrant_and_says_so(memstream: Run):
+def test_search_without_qdrant_returns_results_with_a_warning(memstream: Run):
     asked = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
     done = memstream(*asked, qdrant_url="http://127.0.0.1:1")
     assert done.returncode == 0
@@ -152,14 +152,14 @@ def test_a_search_goes_on_without_qdrant_and_says_so(memstream: Run):
     assert "vectors_failed" in done.stderr
 
 
-def test_events_are_printed_one_a_line(memstream: Run, samples: Any):
+def test_events_prints_one_event_per_line(memstream: Run, samples: Any):
     printed = lines(memstream("events", "--json"))
     published = samples.twice.values(topics.EVENTS)
     assert {event["id"] for event in printed} == {event["id"] for event in published}
     assert len(printed) == len(published)
 
 
-def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
+def test_reindex_rebuilds_a_lost_qdrant_collection_from_postgres(
     memstream_here: Run, embedded_stack: EmbeddedStack, samples: Any
 ):
     """On a collection of its own: the samples' collection stays."""
@@ -179,7 +179,7 @@ def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
         client.close()
 
 
-def test_another_embedder_is_refused_until_everything_is_embedded_by_it(
+def test_another_embedding_model_is_rejected_until_reindex_has_embedded_everything(
     memstream: Run, memstream_here: Run, samples: Any, embedded_stack: EmbeddedStack
 ):
     """Postgres keeps one vector a memory: the last command embeds the samples again as they were."""
@@ -225,7 +225,7 @@ def test_wrong_settings_are_named_with_their_values_in_one_line(memstream: Run):
     ],
     ids=["nobody there", "no port", "another scheme"],
 )
-def test_a_wrong_dsn_is_one_line_without_its_password(dsn: str, memstream: Run):
+def test_an_invalid_dsn_is_reported_in_one_line_without_its_password(dsn: str, memstream: Run):
     done = memstream("migrate", postgres_dsn=dsn.format(port=free_port()))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
@@ -245,7 +245,7 @@ def test_settings_are_listed_with_their_defaults_and_no_secret_of_this_process(m
     ],
     ids=["migrations", "topics"],
 )
-def test_a_worker_does_not_start_without_what_it_needs(
+def test_a_worker_without_migrations_or_topics_exits_with_the_remedy(
     change: Callable[[EmbeddedStack], dict[str, str]], remedy: str, memstream: Run, embedded_stack: EmbeddedStack
 ):
     done = memstream("worker", **change(embedded_stack))
@@ -253,7 +253,7 @@ def test_a_worker_does_not_start_without_what_it_needs(
     assert remedy in done.stderr
 
 
-def test_an_unknown_stage_is_wrong_usage(memstream: Run):
+def test_an_unknown_stage_is_a_usage_error(memstream: Run):
     done = memstream("worker", "--stage", "windows", "--stage", "dreams")
     assert done.returncode == 2
     assert "'dreams'" in done.stderr

@@ -41,7 +41,7 @@ async def listed(deployment: Deployment, *args: str) -> dict[str, str]:
     return {line["letter"]: line["reason"] for line in lines(await memstream(deployment, "list", "--json", *args))}
 
 
-async def test_what_is_replayed_keeps_its_identity_and_is_remembered_once_however_often(deploy: Deploy):
+async def test_replayed_dead_letters_keep_their_identity_and_create_one_memory_however_often_replayed(deploy: Deploy):
     """The window was there before: the message was too much for it then, and comes again, twice."""
     deployment = await deploy("letters", start_from="now")
     (source,) = await put_aside(deployment, (RIGHT, "too_much"))
@@ -63,7 +63,7 @@ async def test_what_is_replayed_keeps_its_identity_and_is_remembered_once_howeve
     assert await deployment.count("messages") == 1
 
 
-async def test_letters_are_listed_until_they_are_settled_and_shown_whole(deploy: Deploy):
+async def test_dead_letters_are_listed_until_settled_and_shown_in_full(deploy: Deploy):
     deployment = await deploy("letters")
     await put_aside(deployment, (RIGHT, "too_much"), (b"\xff", "undecodable"), (b"no", "undecodable"))
     found = await listed(deployment)
@@ -88,7 +88,7 @@ async def test_letters_are_listed_until_they_are_settled_and_shown_whole(deploy:
     assert "no dead letter" in (await memstream(deployment, "list")).stdout
 
 
-async def test_a_letter_by_reference_is_replayed_from_its_source_and_all_are_never_meant_by_nothing(deploy: Deploy):
+async def test_a_dead_letter_by_reference_is_replayed_from_its_source_and_replay_requires_a_selection(deploy: Deploy):
     deployment = await deploy("letters", max_message_bytes=4_194_304)
     large = codec.encode(AT | MESSAGE | {"content": "x" * MAX_COPIED_BYTES})
     settings = deployment.settings

@@ -91,7 +91,7 @@ def test_the_address_of_the_panel_is_the_first_that_is_printed(tmp_path: Path):
 
 
 @pytest.mark.heavy
-async def test_dev_serves_a_chat_service_keeps_its_data_and_leaves_no_process_behind(dev: Dev):
+async def test_dev_runs_all_services_keeps_data_across_restarts_and_leaves_no_processes(dev: Dev):
     dev.start()
     first = await dev.addresses()
     assert list(first).index("panel") < min(

@@ -12,7 +12,7 @@ from tests.command_line import Run, lines
 from tests.preparation import PASSWORD, administer, dsn_of
 
 
-def test_the_doctor_finds_nothing_wrong_when_all_is_well(memstream: Run):
+def test_doctor_reports_no_problem_for_a_healthy_deployment(memstream: Run):
     done = memstream("doctor", "--json")
     assert [finding for finding in lines(done) if not finding["ok"]] == []
     assert {"broker", "topics", "postgres", "migrations", "qdrant", "embedder", "tokenizer", "provider"} <= {
@@ -21,9 +21,7 @@ def test_the_doctor_finds_nothing_wrong_when_all_is_well(memstream: Run):
     assert done.returncode == 0
 
 
-def test_the_doctor_tells_of_passages_that_another_version_built_until_they_are_built_anew(
-    memstream_here: Run, samples: Any
-):
+def test_doctor_reports_passages_of_another_version_until_reindex(memstream_here: Run, samples: Any):
     def passages() -> str:
         done = memstream_here("doctor", "--json")
         assert done.returncode == 0, "they are found meanwhile"
@@ -55,7 +53,7 @@ def test_the_doctor_tells_of_passages_that_another_version_built_until_they_are_
     ],
     ids=["broker", "postgres", "database", "qdrant", "topics", "migrations", "provider"],
 )
-def test_the_doctor_names_what_is_missing_and_the_remedy(
+def test_doctor_reports_a_missing_dependency_with_its_remedy(
     missing: str,
     remedy: str,
     change: Callable[[int, EmbeddedStack], dict[str, str]],

@@ -46,7 +46,7 @@ def said(conversation: str, user: str, content: str) -> Event:
 
 
 @pytest.mark.heavy
-async def test_a_client_remembers_finds_and_gets_a_context_and_reaches_nobody_else(deploy: Any, tmp_path: Path) -> None:
+async def test_an_mcp_client_creates_and_reads_memories_only_in_its_own_namespace(deploy: Any, tmp_path: Path) -> None:
     deployment = await deploy("mcp")
     await deployment.worker(stages=["windows", "archive", "curation"])
     await deployment.publish(said("of-ada", "ada", "I keep bees."), said("of-tom", "tom", "I keep wolves."))

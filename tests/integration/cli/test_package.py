@@ -63,12 +63,12 @@ def memstream(installed: Path, *arguments: str) -> str:
     return run(installed, str(installed / "bin" / "memstream"), *arguments)
 
 
-def test_the_wheel_holds_every_file_that_is_read_and_no_other(wheel: Path, tracked: list[str]):
+def test_the_wheel_contains_exactly_the_files_needed_at_runtime(wheel: Path, tracked: list[str]):
     packed = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == {name for name in tracked if not name.startswith(UNREAD) and not name.endswith(UNREAD_TYPES)}
 
 
-def test_the_installed_command_tells_the_version_of_the_package(installed: Path):
+def test_the_installed_command_prints_the_version_of_the_package(installed: Path):
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert memstream(installed, "--version") == f"memstream {stated}\n"
 

@@ -72,7 +72,7 @@ async def test_policies_are_put_shown_changed_and_deleted(deploy: Any, tmp_path:
     assert values == [(b"notes", False), (b"notes", False), (b"kitchen", False), (b"notes", True)]
 
 
-async def test_a_record_that_is_passed_over_is_told_by_the_list_and_the_doctor_until_a_valid_one_follows(deploy: Any):
+async def test_an_ignored_policy_record_is_reported_by_list_and_doctor_until_a_valid_one_follows(deploy: Any):
     deployment = await deploy("spoiled")
     policies = policies_of(deployment.settings)
     await deployment.publish(Event(topics.POLICIES, "notes", {"name": "notes", "max_text_chars": 3}))
@@ -85,13 +85,13 @@ async def test_a_record_that_is_passed_over_is_told_by_the_list_and_the_doctor_u
     assert await doctor.policies(deployment.settings) == "notes (version 2)"
 
 
-async def test_without_the_topic_it_is_said_how_to_make_it(deploy: Any):
+async def test_list_without_the_policies_topic_explains_how_to_create_it(deploy: Any):
     deployment = await deploy("topicless")
     done = await policies_of(deployment.settings.model_copy(update={"topic_prefix": "nowhere."}))("list")
     assert done.exit_code == 1 and "run `memstream topics create`" in done.stderr
 
 
-def test_what_is_wrong_with_files_is_told_a_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_check_reports_each_error_of_a_policy_file_on_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     Path("wrong.yaml").write_text("- name: a\n  max_text_chars: 5\n- name: b\n  trigger: {}\n")
     done = CliRunner().invoke(cli, ["policies", "check", "wrong.yaml"])
@@ -102,7 +102,7 @@ def test_what_is_wrong_with_files_is_told_a_line_each(tmp_path: Path, monkeypatc
     ]
 
 
-async def test_a_language_that_no_model_is_there_to_write_is_warned_of(
+async def test_one_language_without_a_model_produces_a_warning(
     deploy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)

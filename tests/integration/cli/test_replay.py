@@ -23,7 +23,7 @@ def memstream(samples: Any, tmp_path: Path) -> Run:
 
 
 @pytest.mark.parametrize("source", ["archive", "kafka"])
-def test_replayed_with_nothing_changed_the_samples_come_to_what_is_remembered(memstream: Run, source: str):
+def test_replaying_the_samples_unchanged_reproduces_their_memories(memstream: Run, source: str):
     (made,) = lines(memstream("replay", "--all", "--from", source, "--json"))
     assert (made["status"], made["conversations"], made["failed"]) == ("ready", made["done"], 0)
     try:
@@ -33,7 +33,7 @@ def test_replayed_with_nothing_changed_the_samples_come_to_what_is_remembered(me
     assert lines(memstream("generations", "list", "--json")) == []
 
 
-def test_what_another_policy_would_change_is_shown_with_its_messages(memstream: Run, tmp_path: Path):
+def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages(memstream: Run, tmp_path: Path):
     (tmp_path / "other.yaml").write_text(OTHER)
     said = memstream("replay", "-n", "notes/*", "--policy", "other.yaml").stdout
     generation = said.split()[1].rstrip(":")
@@ -68,7 +68,7 @@ def test_what_another_policy_would_change_is_shown_with_its_messages(memstream: 
         (("generations", "discard", "00000000"), "no generation '00000000'"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_an_exit_code(memstream: Run, asked: tuple[str, ...], told: str):
+def test_invalid_arguments_produce_an_error_message_and_exit_code_1(memstream: Run, asked: tuple[str, ...], told: str):
     done = memstream(*asked)
     assert (done.returncode, done.stdout) == (1, "")
     assert told in done.stderr

@@ -97,7 +97,7 @@ def kitchen(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFact
     ],
     ids=["since", "from the moment of the first until that of the second"],
 )
-def test_only_what_was_said_in_a_time_is_replayed_and_all_else_stays(
+def test_replay_of_a_time_range_keeps_memories_from_outside_the_range(
     kitchen: Kitchen, source: str, time: tuple[str, ...], remembered: set[str], fates: set[tuple[str, str]]
 ):
     generation = kitchen.replayed("--from", source, *time)
@@ -106,7 +106,7 @@ def test_only_what_was_said_in_a_time_is_replayed_and_all_else_stays(
     assert kitchen.memstream("generations", "discard", generation).returncode == 0
 
 
-def test_another_model_is_asked_and_the_generation_says_which(kitchen: Kitchen):
+def test_replay_with_another_model_records_the_model_in_its_generation(kitchen: Kitchen):
     with in_a_thread(MessagesServer()) as server:
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_api_key": KEY}
         asking |= {"anthropic_base_url": server.url}
@@ -123,7 +123,7 @@ def test_another_model_is_asked_and_the_generation_says_which(kitchen: Kitchen):
     assert kitchen.memstream("generations", "discard", generation).returncode == 0
 
 
-def test_a_generation_is_cut_over_to_and_taken_back(kitchen: Kitchen):
+def test_a_cutover_to_a_generation_can_be_undone(kitchen: Kitchen):
     generation = kitchen.replayed("--all", "--policy", "preferences.yaml")
     assert kitchen.fates(generation) == {("lost", PEANUTS), ("same", RECIPES)}
     assert kitchen.remembered(ADA) == {PEANUTS, RECIPES}

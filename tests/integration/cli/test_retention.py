@@ -11,7 +11,7 @@ from tests.command_line import lines, run
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-async def test_the_latest_sweep_is_shown_with_what_each_policy_keeps(
+async def test_the_latest_sweep_is_shown_with_the_messages_kept_by_each_policy(
     deploy: Callable[..., Awaitable[Any]], tmp_path: Path
 ):
     deployment = await deploy("retention")

@@ -33,7 +33,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
         Finding(**made, result="created", text="User has a dog."),  # type: ignore[arg-type]
         Finding(**made, result="superseded", text="User moved to Lisbon."),  # type: ignore[arg-type]
     )
-    counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-2",))
+    counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-3",))
     stretch = ConversationRange(Scope(conversation_id="c"), 3, 1, 2)
     await DryRuns(pool).store("dry", stretch, findings, counts, ["r"], AT)
     await DryRuns(pool).finish("dry", AT)
@@ -42,7 +42,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
     return partial(run, deployment.settings, tmp_path)
 
 
-async def test_a_run_that_is_asked_for_is_listed_and_shown(memstream: Run):
+async def test_a_requested_run_is_listed_and_shown(memstream: Run):
     (asked,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
     assert (asked["status"], asked["scope"], asked["lane"]) == ("pending", "namespace app/ada", "live")
     newest, oldest = lines(memstream("runs", "list", "--json"))
@@ -54,21 +54,21 @@ async def test_a_run_that_is_asked_for_is_listed_and_shown(memstream: Run):
     assert asked["run_id"] in shown, "on one line, to be copied"
 
 
-async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):
+async def test_a_dry_run_is_shown_with_its_findings(memstream: Run):
     done = memstream("runs", "show", "dry")
     shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert (
         "candidates 1 would be created, 0 would be reinforced, 0 would be merged, 1 would be superseded, 0 would be dropped"
         in shown
     )
-    assert "models offline (rules-2): 0 tokens, $0.0000" in shown
+    assert "models offline (rules-3): 0 tokens, $0.0000" in shown
     assert "created app/ada: fact: User has a dog." in shown
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
     told = lines(memstream("runs", "show", "dry", "--json"))
     assert [each.get("text") for each in told] == [None, "User has a dog.", "User moved to Lisbon."]
 
 
-async def test_the_next_runs_are_listed(memstream: Run):
+async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
     done = memstream("runs", "next")
     assert "nightly 2026-03-03 02:00 02:00 UTC, every day" in [
         " ".join(line.split()) for line in done.stdout.splitlines()
@@ -86,6 +86,6 @@ async def test_the_next_runs_are_listed(memstream: Run):
         (("consolidate", "--most", "3"), "for a dry_run only"),
     ],
 )
-async def test_what_cannot_be_is_said_in_a_line(memstream: Run, words: tuple[str, ...], says: str):
+async def test_invalid_arguments_produce_a_one_line_error(memstream: Run, words: tuple[str, ...], says: str):
     done = memstream(*words)
     assert done.returncode == 1 and says in done.stderr and len(done.stderr.splitlines()) == 1

@@ -42,7 +42,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
     return partial(run, deployment.settings, tmp_path)
 
 
-async def test_consumption_and_what_is_left_of_the_budget_are_shown(memstream: Run):
+async def test_usage_shows_consumption_and_the_remaining_budget(memstream: Run):
     done = memstream("usage", budget=BUDGET)
     assert (done.returncode, done.stderr) == (0, "")
     shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
@@ -52,7 +52,7 @@ async def test_consumption_and_what_is_left_of_the_budget_are_shown(memstream: R
     assert "usd_per_hour 0.000351 0.0001 0.5 0.499549" in shown
 
 
-async def test_a_script_gets_the_same_with_names(memstream: Run):
+async def test_usage_as_json_has_named_fields(memstream: Run):
     told = lines(memstream("usage", "--json", "--since", "30d", budget=BUDGET))
     compaction, extraction = (line for line in told if line["kind"] == "usage")
     assert (compaction["operation"], compaction["unpriced"], compaction["cost_usd"]) == ("compact", 1, 0.0)
@@ -65,7 +65,7 @@ async def test_a_script_gets_the_same_with_names(memstream: Run):
     assert (money["limit"], money["of"]) == ("usd_per_hour", 0.5)
 
 
-async def test_a_namespace_is_shown_its_share(memstream: Run):
+async def test_usage_of_a_namespace_is_its_share(memstream: Run):
     told = lines(memstream("usage", "--json", "-n", "a", "-n", "b", "-n", "c"))
     assert [(line["namespace"], line["input_tokens"], line["output_tokens"]) for line in told] == [
         ("a", 1_001, 150),
@@ -75,13 +75,13 @@ async def test_a_namespace_is_shown_its_share(memstream: Run):
     assert "\nb\n" in done.stdout
 
 
-async def test_nothing_consumed_is_a_sentence(memstream: Run):
+async def test_usage_without_model_calls_prints_a_sentence(memstream: Run):
     done = memstream("usage", "-n", "nobody")
     assert done.returncode == 0
     assert done.stdout.startswith("no model calls since 20")
 
 
-async def test_a_time_that_is_none_is_wrong_usage(memstream: Run):
+async def test_an_invalid_time_is_a_usage_error(memstream: Run):
     done = memstream("usage", "--since", "yesterday")
     assert done.returncode == 2
     assert "'yesterday' is not a time: write 24h, 7d" in " ".join(done.stderr.replace("│", " ").split())
@@ -89,7 +89,7 @@ async def test_a_time_that_is_none_is_wrong_usage(memstream: Run):
     assert memstream("usage", "--since", midnight).returncode == 0
 
 
-async def test_a_budget_that_is_none_is_one_line_that_names_it(memstream: Run):
+async def test_an_invalid_budget_is_an_error_that_names_the_setting(memstream: Run):
     for wrong in ('{"tokens_per_week": 1}', '{"usd_per_day": -1}'):
         done = memstream("usage", budget=wrong)
         assert (done.returncode, done.stdout) == (1, "")

@@ -26,7 +26,7 @@ def memstream(samples: Any, tmp_path: Path) -> Run:
     return partial(run, samples.deployment.settings, tmp_path)
 
 
-def test_the_statistics_prunings_and_markers_of_a_pruned_context_are_shown(memstream: Run):
+def test_show_prints_statistics_prunings_and_markers_of_a_pruned_context(memstream: Run):
     (told,) = lines(memstream("window", "show", PRUNED, "--json"))
     done = memstream("window", "show", PRUNED)
     assert (done.returncode, done.stderr) == (0, "")
@@ -40,7 +40,7 @@ def test_the_statistics_prunings_and_markers_of_a_pruned_context_are_shown(memst
     assert all(gap["marker"] in done.stdout for gap in told["gaps"])
 
 
-def test_a_script_gets_the_same_with_names(memstream: Run):
+def test_show_as_json_has_named_fields(memstream: Run):
     (told,) = lines(memstream("window", "show", PRUNED, "--json"))
     assert (told["scope"]["conversation_id"], told["policy"], told["phase"]) == (PRUNED, "workbench", "ended")
     statistics = told["statistics"]
@@ -52,7 +52,7 @@ def test_a_script_gets_the_same_with_names(memstream: Run):
     assert "completed_task" in {run["reason"] for pruning in told["prunings"] for run in pruning["removed"]}
 
 
-async def test_the_query_that_is_documented_finds_what_is_in_context(memstream: Run, samples: Any):
+async def test_the_documented_sql_query_returns_the_messages_in_context(memstream: Run, samples: Any):
     (told,) = lines(memstream("window", "show", PRUNED, "--json"))
     (statement,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
     found = await samples.deployment.fetch(statement, PRUNED)
@@ -61,7 +61,7 @@ async def test_the_query_that_is_documented_finds_what_is_in_context(memstream: 
 
 
 @pytest.mark.parametrize("action", ["show", "flush", "prune", "clear"])
-def test_an_unknown_conversation_is_one_line_that_says_what_to_do(action: str, memstream: Run):
+def test_an_unknown_conversation_is_reported_in_one_line_with_a_hint(action: str, memstream: Run):
     done = memstream("window", action, "nobody-said-this")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
@@ -136,7 +136,7 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     assert await controls(deployment) == sent_by_hand
 
 
-async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
+async def test_clearing_an_expired_window_fails_and_publishes_no_control_record(deploy: Any, tmp_path: Path):
     (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 0.5}]))
     deployment = await deploy("forgotten", policies_file=tmp_path / "policies.json")
     memstream = partial(run, deployment.settings, tmp_path)
@@ -153,7 +153,7 @@ async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
     assert await controls(deployment) == []
 
 
-def test_a_user_chooses_settings_and_goes_back_to_the_policies(memstream: Run):
+def test_user_settings_are_stored_and_reset_to_the_policy_settings(memstream: Run):
     of = ("window", "user-settings", "nobody-yet", "--app-id", "workbench")
     assert memstream(*of).stdout == "nobody-yet chose: nothing; the policies' settings apply\n"
     (chosen,) = lines(memstream(*of, "--strategy", "rolling_window", "--max-messages", "30", "--json"))
@@ -171,6 +171,6 @@ def test_a_user_chooses_settings_and_goes_back_to_the_policies(memstream: Run):
         (["--reset", "--min-recent", "3"], "omit the others"),
     ],
 )
-def test_settings_that_no_policy_could_allow_are_refused_in_one_line(memstream: Run, wrong: list[str], why: str):
+def test_user_settings_that_no_policy_allows_are_rejected_in_one_line(memstream: Run, wrong: list[str], why: str):
     done = memstream("window", "user-settings", "nobody-yet", *wrong)
     assert (done.returncode, done.stderr.count("\n"), why in done.stderr) == (1, 1, True)

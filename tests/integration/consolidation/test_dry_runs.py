@@ -136,7 +136,7 @@ def rehearsal(bench: "Bench") -> Rehearsal:
     return Rehearsal(bench)
 
 
-async def test_of_one_person_only_what_that_person_says_is_foreseen(rehearsal: Rehearsal) -> None:
+async def test_a_dry_run_for_a_personal_namespace_covers_only_statements_of_that_person(rehearsal: Rehearsal) -> None:
     turns = (("user", "I prefer TypeScript."), ("bob", "I'm allergic to peanuts."))
     said = [
         archived_message("both", at, timestamp=NOON, content=text, app_id="app", user_id=user_id)
@@ -148,7 +148,7 @@ async def test_of_one_person_only_what_that_person_says_is_foreseen(rehearsal: R
     assert (run.conversations, [each.text for each in findings]) == (1, ["User is allergic to peanuts."])
 
 
-async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writes_nothing(
+async def test_a_dry_run_reports_created_reinforced_and_superseded_memories_and_writes_nothing(
     rehearsal: Rehearsal,
 ) -> None:
     ghent = await rehearsal.bench.remember("User lives in Ghent.")
@@ -160,7 +160,7 @@ async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writ
     run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
     assert await rehearsal.rows() == before
     assert (run.status, run.conversations, run.processed, run.requests) == ("completed", 2, 2, 2)
-    assert (run.providers, run.models, run.error) == (("offline",), ("rules-2",), None)
+    assert (run.providers, run.models, run.error) == (("offline",), ("rules-3",), None)
     told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
     assert told == [
         ("a", "reinforced", "user prefers TypeScript.", "User prefers TypeScript."),
@@ -174,13 +174,13 @@ async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writ
     assert "flush" not in {control.kind for control in rehearsal.bench.controls()}, "no window is asked for anything"
 
 
-async def test_without_a_namespace_it_is_about_all_that_a_conversation_feeds(rehearsal: Rehearsal) -> None:
+async def test_a_dry_run_without_a_namespace_covers_all_namespaces_of_the_conversation(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     _, findings = await rehearsal.carried_out(await rehearsal.asked(conversation_id="a"))
     assert [each.namespace for each in findings] == ["n", "app/user"]
 
 
-async def test_it_asks_for_itself_alone_and_takes_nothing_from_the_run_that_follows(rehearsal: Rehearsal) -> None:
+async def test_each_dry_run_sends_its_own_model_request_and_stores_no_extraction(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.carried_out(await rehearsal.asked(policy="p"))
     await rehearsal.carried_out(await rehearsal.asked(policy="p"))
@@ -189,7 +189,7 @@ async def test_it_asks_for_itself_alone_and_takes_nothing_from_the_run_that_foll
     assert await rehearsal.pool.fetchval("SELECT count(*) FROM extractions") == 0
 
 
-async def test_it_looks_at_as_many_conversations_as_it_may(rehearsal: Rehearsal) -> None:
+async def test_a_dry_run_covers_at_most_the_requested_number_of_conversations(rehearsal: Rehearsal) -> None:
     for name in "abc":
         await rehearsal.said(name, "I'm allergic to peanuts.")
     run, findings = await rehearsal.carried_out(await rehearsal.asked(most=2, conversation_id=None))
@@ -197,7 +197,7 @@ async def test_it_looks_at_as_many_conversations_as_it_may(rehearsal: Rehearsal)
     assert {each.conversation_id for each in findings} == {"a", "b"}
 
 
-async def test_what_waits_is_cut_into_the_same_slices_however_little_of_it_is_read_together(
+async def test_slices_are_the_same_when_messages_are_read_in_small_pages(
     rehearsal: Rehearsal,
 ) -> None:
     small = Policies((replace(POLICIES.listed[0], slice_tokens=100, overlap_messages=1),))
@@ -212,7 +212,7 @@ async def test_what_waits_is_cut_into_the_same_slices_however_little_of_it_is_re
     assert [(first, last) for first, last, _ in one_by_one] == [(at, at) for at in range(23)]
 
 
-async def test_a_slice_that_is_refused_is_counted_and_the_others_are_shown(rehearsal: Rehearsal) -> None:
+async def test_a_rejected_slice_is_counted_as_failed_and_the_other_slices_are_reported(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [Rejected("refused", "no")]
@@ -221,14 +221,14 @@ async def test_a_slice_that_is_refused_is_counted_and_the_others_are_shown(rehea
     assert run.error and run.error.startswith("1 of 2 requests")
 
 
-async def test_without_room_in_a_budget_it_ends_and_says_so(rehearsal: Rehearsal) -> None:
+async def test_a_dry_run_without_remaining_budget_fails_with_the_reason(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [Deferred(NOON, "budget")]
     run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
     assert run.status == "failed" and run.error and "budget: waits until 2026-03-01T12:00:00" in run.error
 
 
-async def test_what_nobody_foresaw_ends_the_dry_run_and_not_the_worker(rehearsal: Rehearsal) -> None:
+async def test_an_unexpected_exception_fails_the_dry_run_and_not_the_worker(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [KeyError("what")]
     run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
@@ -236,7 +236,7 @@ async def test_what_nobody_foresaw_ends_the_dry_run_and_not_the_worker(rehearsal
     await rehearsal.agent.tick()
 
 
-async def test_another_worker_goes_on_behind_the_last_conversation_that_was_stored(rehearsal: Rehearsal) -> None:
+async def test_another_worker_resumes_a_dry_run_after_the_last_stored_conversation(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I prefer TypeScript.")
     run_id = await rehearsal.asked(namespace="n")
@@ -248,7 +248,7 @@ async def test_another_worker_goes_on_behind_the_last_conversation_that_was_stor
     assert (run.status, len(findings)) == ("completed", 2)
 
 
-async def test_a_worker_that_was_paused_before_it_stored_finds_nothing_twice(rehearsal: Rehearsal) -> None:
+async def test_a_paused_worker_that_stores_late_adds_no_duplicate_findings(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     run_id = await rehearsal.asked(namespace="n")
     runs = DryRuns(rehearsal.pool)
@@ -261,7 +261,7 @@ async def test_a_worker_that_was_paused_before_it_stored_finds_nothing_twice(reh
     assert await rehearsal.runs.of(run_id) == run
 
 
-async def test_nothing_is_found_of_a_conversation_that_was_erased_since_it_was_asked_for(rehearsal: Rehearsal) -> None:
+async def test_a_conversation_erased_after_the_dry_run_was_requested_has_no_findings(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I prefer TypeScript.")
     run_id = await rehearsal.asked(namespace="n")
@@ -274,7 +274,7 @@ async def test_nothing_is_found_of_a_conversation_that_was_erased_since_it_was_a
     assert [each.conversation_id for each in findings] == ["b"]
 
 
-async def test_what_a_memory_says_is_told_as_it_says_it_and_no_more_once_it_is_gone(rehearsal: Rehearsal) -> None:
+async def test_a_finding_contains_the_text_of_its_memory_until_the_memory_is_deleted(rehearsal: Rehearsal) -> None:
     known = await rehearsal.bench.remember("User prefers TypeScript.")
     await rehearsal.said("a", "I prefer TypeScript.")
     run_id = await rehearsal.asked(namespace="n")
@@ -285,7 +285,7 @@ async def test_what_a_memory_says_is_told_as_it_says_it_and_no_more_once_it_is_g
     assert finding.known is None
 
 
-async def test_erasing_a_namespace_takes_what_was_found_for_it_and_lets_nothing_of_it_in(rehearsal: Rehearsal) -> None:
+async def test_erasing_a_namespace_deletes_its_findings_and_a_pending_dry_run_adds_none(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     first, later = await rehearsal.asked(policy="p"), await rehearsal.asked(policy="p")
     await rehearsal.carried_out(first)

@@ -35,14 +35,14 @@ async def test_one_worker_leads_and_another_takes_over_when_it_stands_down_or_di
     assert [run.conversations for run in runs] == [1, 0], "what the first run is about, the second one is not"
 
 
-async def test_of_two_that_believe_that_they_lead_one_decides_at_a_time(night: Night) -> None:
+async def test_only_one_of_two_leaders_holds_the_term_at_a_time(night: Night) -> None:
     first = Leadership(night.pool, "scheduler", "first", lease_s=0.0)
     second = Leadership(night.pool, "scheduler", "second", lease_s=0.0)
     async with first.term() as leads, second.term() as leads_too:
         assert leads is not None and leads_too is None
 
 
-async def test_who_is_paused_within_a_term_loses_it_to_another_one_and_decides_nothing_after(
+async def test_a_leader_paused_within_its_term_is_replaced_and_makes_no_further_decisions(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = night.worker("first", lease_s=0.0, silent_s=0.2), night.worker("second")
@@ -72,7 +72,7 @@ async def test_who_is_paused_within_a_term_loses_it_to_another_one_and_decides_n
     assert (len(made), await night.all(), night.asked()) == (1, made, [("a", 3, "background")])
 
 
-async def test_a_run_whose_leader_breaks_off_while_it_asks_is_asked_whole_by_the_next_one_and_ends_once(
+async def test_a_run_interrupted_while_requesting_is_fully_requested_by_the_next_leader_and_completes_once(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.consolidation.scheduler.MAX_REQUESTED", 2)
@@ -100,7 +100,7 @@ async def test_a_run_whose_leader_breaks_off_while_it_asks_is_asked_whole_by_the
     assert (await night.all(), len(night.asked())) == ((over,), 5)
 
 
-async def test_a_word_that_got_lost_is_said_again_and_one_that_was_heard_is_not(night: Night) -> None:
+async def test_a_request_without_an_extraction_is_sent_again_and_one_with_an_extraction_is_not(night: Night) -> None:
     worker = night.worker("one")
     await night.said("lost", range(10, 12))
     await night.said("heard", range(20, 22))
@@ -118,7 +118,7 @@ async def test_a_word_that_got_lost_is_said_again_and_one_that_was_heard_is_not(
     assert night.asked()[2:] == [("lost", 3, "background")]
 
 
-async def test_kafka_being_away_holds_up_no_moment_and_asks_once_it_is_back(night: Night) -> None:
+async def test_a_scheduled_run_is_created_during_a_kafka_outage_and_requested_afterwards(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     await worker.tick()
@@ -132,7 +132,7 @@ async def test_kafka_being_away_holds_up_no_moment_and_asks_once_it_is_back(nigh
     assert night.asked() == [("a", 3, "background")]
 
 
-async def test_a_run_that_does_not_end_is_given_up_and_says_how_far_it_came(night: Night) -> None:
+async def test_a_run_that_times_out_fails_and_reports_its_progress(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     run_id = await night.by_hand(policy="nightly")
@@ -143,7 +143,7 @@ async def test_a_run_that_does_not_end_is_given_up_and_says_how_far_it_came(nigh
     assert run.status == "failed" and run.error and run.error.startswith("1 of 1 conversations were not done in time")
 
 
-async def test_a_run_by_hand_that_cannot_begin_holds_up_no_schedule_and_no_other_run(
+async def test_a_manual_run_that_cannot_start_blocks_neither_schedules_nor_other_runs(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = night.worker("one")
@@ -167,7 +167,7 @@ async def test_a_run_by_hand_that_cannot_begin_holds_up_no_schedule_and_no_other
     assert night.asked() == [("a", 3, "background")]
 
 
-async def test_runs_that_can_never_begin_leave_room_for_others_and_are_given_up_after_an_hour(
+async def test_runs_that_can_never_start_do_not_block_others_and_fail_after_an_hour(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = night.worker("one")
@@ -204,7 +204,7 @@ async def test_runs_that_can_never_begin_leave_room_for_others_and_are_given_up_
     assert len(tried) == asked
 
 
-async def test_a_run_that_can_never_begin_is_given_up_though_others_come_before_it_all_the_time(
+async def test_a_run_that_can_never_start_fails_even_if_other_runs_always_come_first(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = night.worker("one")

@@ -145,7 +145,7 @@ async def a_run(pool: Pool, talks: Sequence[Talk]) -> str:
     return run.run_id
 
 
-async def test_a_run_is_about_each_conversation_from_the_first_message_that_waits_to_the_last(
+async def test_a_run_covers_each_conversation_from_its_first_to_its_last_unextracted_message(
     stored: Pool, talks: list[Talk]
 ) -> None:
     run = manual_run(RunRequest(), (), "ada", NOON)
@@ -159,7 +159,9 @@ async def test_a_run_is_about_each_conversation_from_the_first_message_that_wait
     assert 20 < count == len(about) < len(talks)
 
 
-async def test_a_conversation_is_done_once_no_message_of_its_stretch_waits(stored: Pool, talks: list[Talk]) -> None:
+async def test_a_conversation_is_done_once_its_range_contains_no_unextracted_message(
+    stored: Pool, talks: list[Talk]
+) -> None:
     await a_run(stored, talks)
     await stored.execute("DELETE FROM windows WHERE conversation_id < 'c10'")
     async with stored.acquire() as connection:
@@ -175,7 +177,7 @@ async def test_a_conversation_is_done_once_no_message_of_its_stretch_waits(store
     assert 10 < len(over) < len(talks) - 10
 
 
-async def test_those_are_asked_again_of_which_a_message_lies_in_no_slice(stored: Pool, talks: list[Talk]) -> None:
+async def test_conversations_with_a_message_in_no_slice_are_requested_again(stored: Pool, talks: list[Talk]) -> None:
     await a_run(stored, talks)
     async with stored.acquire() as connection:
         again = await RunProgress(connection).unanswered(NOON, NOON, 1_000)
@@ -184,7 +186,7 @@ async def test_those_are_asked_again_of_which_a_message_lies_in_no_slice(stored:
     assert 10 < len(unheard) < len(talks) - 10
 
 
-async def test_a_dry_run_reads_what_no_slice_has_been_settled_of(stored: Pool, talks: list[Talk]) -> None:
+async def test_a_dry_run_reads_the_messages_that_no_completed_slice_covers(stored: Pool, talks: list[Talk]) -> None:
     found = {talk.name: [each.position for each in await DryRuns(stored).waiting(talk.stretch)] for talk in talks}
     assert found == {talk.name: talk.in_stretch(talk.unsettled) for talk in talks}
     assert len({len(each) for each in found.values()}) > 3

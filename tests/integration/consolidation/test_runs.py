@@ -12,7 +12,7 @@ from tests.archived import archived_message
 from tests.integration.consolidation.night import NIGHT, NIGHTLY, NOON, Night
 
 
-async def test_at_its_moment_a_policy_has_one_run_about_what_waits_in_its_conversations(night: Night) -> None:
+async def test_a_due_schedule_creates_one_run_for_unextracted_conversations_of_its_policy(night: Night) -> None:
     worker = night.worker("one")
     await night.said("waits", range(10, 14))
     await night.said("half", range(20, 24), extracted_to=22)
@@ -40,7 +40,7 @@ async def test_at_its_moment_a_policy_has_one_run_about_what_waits_in_its_conver
     assert len(await night.all()) == 1 and len(night.asked()) == 2, "nothing is made or asked twice"
 
 
-async def test_a_run_counts_what_came_of_its_slices_and_is_over_when_the_last_is_settled(night: Night) -> None:
+async def test_a_run_counts_the_results_of_its_slices_and_completes_with_the_last_one(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 14))
     await night.said("b", range(20, 24))
@@ -64,21 +64,21 @@ async def test_a_run_counts_what_came_of_its_slices_and_is_over_when_the_last_is
     assert (over.finished_at, over.error) == (night.now, None)
 
 
-async def test_a_run_with_nothing_to_do_is_over_as_it_begins(night: Night) -> None:
+async def test_a_run_without_conversations_completes_immediately(night: Night) -> None:
     run_id = await night.by_hand(conversation_id="nobody")
     await night.worker("one").tick()
     run = await night.run(run_id)
     assert (run.status, run.conversations, run.finished_at) == ("completed", 0, night.now)
 
 
-async def test_a_policy_that_nobody_knows_is_said_to_be_none(night: Night) -> None:
+async def test_a_run_for_an_unknown_policy_fails_with_a_message(night: Night) -> None:
     run_id = await night.by_hand(policy="nighly")
     await night.worker("one").tick()
     run = await night.run(run_id)
     assert (run.status, run.error) == ("failed", "there is no policy 'nighly'")
 
 
-async def test_requests_without_an_answer_are_told_and_a_run_of_which_none_was_answered_failed(night: Night) -> None:
+async def test_failed_requests_are_reported_and_a_run_without_any_answer_fails(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     await night.said("b", range(20, 22))
@@ -100,7 +100,7 @@ async def test_requests_without_an_answer_are_told_and_a_run_of_which_none_was_a
     assert (await night.run(alone)).status == "failed"
 
 
-async def test_moments_that_nobody_saw_are_made_good_by_one_run(night: Night) -> None:
+async def test_several_missed_scheduled_times_are_made_up_by_one_run(night: Night) -> None:
     await night.worker("one").tick()
     await night.said("a", range(10, 12))
     night.now = NIGHT + timedelta(days=2, hours=3)
@@ -112,7 +112,7 @@ async def test_moments_that_nobody_saw_are_made_good_by_one_run(night: Night) ->
     assert (run.due_at, run.missed, run.conversations) == (NIGHT + timedelta(days=2), 2, 1)
 
 
-async def test_a_schedule_that_changes_is_due_at_its_own_next_moment_and_one_that_is_gone_never(night: Night) -> None:
+async def test_a_changed_schedule_is_due_at_its_own_next_time_and_a_removed_one_never(night: Night) -> None:
     worker = night.worker("one")
     await worker.tick()
     weekly = replace(NIGHTLY, triggers=Triggers(schedule=Schedule(at="02:00", weekdays=("sun",))))
@@ -126,7 +126,7 @@ async def test_a_schedule_that_changes_is_due_at_its_own_next_moment_and_one_tha
     assert await night.pool.fetch("SELECT * FROM consolidation_schedules") == []
 
 
-async def test_a_moment_that_came_before_its_schedule_changed_is_not_missed(night: Night) -> None:
+async def test_a_run_missed_before_a_schedule_change_is_still_created(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     await worker.tick()
@@ -139,7 +139,7 @@ async def test_a_moment_that_came_before_its_schedule_changed_is_not_missed(nigh
     assert (noted.schedule.at, noted.next_due) == ("03:00", NIGHT + timedelta(days=1, hours=1))
 
 
-async def test_what_is_asked_for_already_belongs_to_the_run_that_is_about_it(night: Night) -> None:
+async def test_a_slice_covered_by_two_runs_counts_only_for_the_run_that_requested_it_first(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     first = await night.by_hand(policy="nightly")
@@ -159,7 +159,7 @@ async def test_what_is_asked_for_already_belongs_to_the_run_that_is_about_it(nig
     ]
 
 
-async def test_a_namespace_is_about_the_conversations_that_feed_it(night: Night) -> None:
+async def test_a_run_for_a_namespace_covers_the_conversations_that_feed_it(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     await night.said("b", range(20, 22), app="other")
@@ -168,7 +168,7 @@ async def test_a_namespace_is_about_the_conversations_that_feed_it(night: Night)
     assert night.asked() == [("b", 3, "background")]
 
 
-async def test_a_namespace_of_one_person_is_about_conversations_in_which_others_spoke_first(night: Night) -> None:
+async def test_a_run_for_a_personal_namespace_covers_conversations_started_by_other_people(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
     await night.said("b", range(20, 22))
@@ -179,7 +179,7 @@ async def test_a_namespace_of_one_person_is_about_conversations_in_which_others_
     assert night.asked() == [("b", 3, "background")]
 
 
-async def test_runs_are_listed_newest_first_a_page_at_a_time_and_by_what_they_are(night: Night) -> None:
+async def test_runs_are_listed_newest_first_in_pages_and_filtered_by_policy_and_status(night: Night) -> None:
     ids = []
     for number in range(3):
         night.now += timedelta(seconds=1)
@@ -192,7 +192,7 @@ async def test_runs_are_listed_newest_first_a_page_at_a_time_and_by_what_they_ar
     assert await night.runs.page(RunFilter(limit=9, status="running")) == ()
 
 
-async def test_runs_of_schedules_begin_before_those_by_hand_that_wait_for_longer(night: Night) -> None:
+async def test_scheduled_runs_start_before_older_manual_runs(night: Night) -> None:
     worker = night.worker("one")
     await worker.tick()
     for _ in range(5):

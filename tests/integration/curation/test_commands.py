@@ -25,14 +25,14 @@ async def test_a_command_creates_a_memory(bench: "Bench") -> None:
     assert (activity.type, activity.data["command_id"]) == ("memstream.command.accepted", "x")
 
 
-async def test_a_row_of_an_earlier_version_names_nobody_who_told_it(bench: "Bench") -> None:
+async def test_a_memory_row_from_an_earlier_version_has_no_speakers(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     await bench.pool.execute("UPDATE memories SET told_by = NULL")
     again = await bench.memories.get(memory.memory_id)
     assert again is not None and again.told_by == ()
 
 
-async def test_the_same_command_is_carried_out_once(bench: "Bench") -> None:
+async def test_a_redelivered_command_is_applied_once(bench: "Bench") -> None:
     order = command(bench, "create", text="User has a dog")
     first = await bench.curator.apply_command(order)
     again = await bench.curator.apply_command(order)
@@ -85,7 +85,7 @@ async def test_a_deleted_memory_is_left_in_its_versions_only(bench: "Bench") -> 
     assert again.memory_id != memory.memory_id
 
 
-async def test_an_unknown_memory_is_an_outcome_and_no_exception(bench: "Bench") -> None:
+async def test_a_command_for_an_unknown_memory_is_rejected_without_an_exception(bench: "Bench") -> None:
     outcome = await bench.curator.apply_command(command(bench, "delete", memory_id="unknown"))
     assert (outcome.status, outcome.reason) == ("rejected", "no memory unknown in n")
     (activity,) = bench.activity()
@@ -93,7 +93,7 @@ async def test_an_unknown_memory_is_an_outcome_and_no_exception(bench: "Bench") 
     assert bench.events() == []
 
 
-async def test_no_command_reaches_into_another_namespace(bench: "Bench") -> None:
+async def test_a_command_cannot_change_a_memory_of_another_namespace(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     outcome = await bench.curator.apply_command(command(bench, "delete", memory_id=memory.memory_id, namespace="other"))
     assert outcome.status == "rejected"
@@ -118,7 +118,7 @@ async def test_a_credential_in_a_command_is_stored_nowhere(bench: "Bench") -> No
     assert "EXAMPLE" not in repr((bench.vectors.points, bench.publisher.records))
 
 
-async def test_when_it_holds_is_said_by_hand_and_changed_and_taken_back(bench: "Bench") -> None:
+async def test_the_validity_interval_is_set_changed_and_undone_by_commands(bench: "Bench") -> None:
     month = timedelta(days=30)
     made = command(bench, "create", text="User lives in Porto", valid_from=NOON + month, valid_until=NOON + 3 * month)
     memory_id = (await bench.curator.apply_command(made)).memory_id or ""

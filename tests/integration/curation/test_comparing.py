@@ -44,7 +44,7 @@ def curator(
     )
 
 
-async def test_a_memory_ends_that_the_model_takes_to_be_replaced(bench: "Bench") -> None:
+async def test_a_memory_is_superseded_when_the_model_judges_it_replaced(bench: "Bench") -> None:
     known = await bench.remember(OLD)
     outcome = await curator(bench, FakeComparer({(OLD, NEW): ENDS})).curate(bench.batch(NEW))
     assert [each.result for each in outcome.rulings] == ["superseded"]
@@ -53,7 +53,7 @@ async def test_a_memory_ends_that_the_model_takes_to_be_replaced(bench: "Bench")
     assert (ended.status, ended.superseded_by) == ("superseded", outcome.rulings[0].memory_id)
 
 
-async def test_a_memory_stays_that_the_model_is_not_sure_of(bench: "Bench") -> None:
+async def test_a_memory_stays_active_when_the_model_is_unsure(bench: "Bench") -> None:
     known = await bench.remember(OLD)
     doubtful = FakeComparer({(OLD, NEW): Relation(0.75, 0.2, 0.05)})
     outcome = await curator(bench, doubtful).curate(bench.batch(NEW))
@@ -63,7 +63,7 @@ async def test_a_memory_stays_that_the_model_is_not_sure_of(bench: "Bench") -> N
     assert kept.status == "active"
 
 
-async def test_a_later_candidate_of_a_part_ends_an_earlier_one(bench: "Bench") -> None:
+async def test_a_later_candidate_supersedes_an_earlier_one_of_the_same_batch(bench: "Bench") -> None:
     outcome = await curator(bench, FakeComparer({(OLD, NEW): ENDS})).curate(bench.batch(OLD, NEW))
     assert [each.result for each in outcome.rulings] == ["created", "superseded"]
 
@@ -106,7 +106,7 @@ async def test_statements_in_languages_that_the_model_reads_are_compared(
     assert [tuple(each) for each in comparer.asked] == [(OLD, NEW)]
 
 
-async def test_what_an_assistant_says_ends_nothing_that_a_user_said(bench: "Bench") -> None:
+async def test_a_statement_of_an_assistant_ends_no_memory_of_a_user(bench: "Bench") -> None:
     await bench.remember(OLD)
     source = Source(conversation_id="c", message_id="answer", timestamp=bench.now(), attributed_to="assistant")
     said = bench.candidate(NEW, sources=(source,))
@@ -114,7 +114,7 @@ async def test_what_an_assistant_says_ends_nothing_that_a_user_said(bench: "Benc
     assert [each.result for each in outcome.rulings] == ["created"]
 
 
-async def test_a_temporary_state_ends_no_lasting_one(bench: "Bench") -> None:
+async def test_a_temporary_state_does_not_end_a_lasting_memory(bench: "Bench") -> None:
     known = await bench.remember(OLD)
     until = bench.candidate(NEW, valid_until=bench.now().replace(month=12))
     await curator(bench, FakeComparer({(OLD, NEW): ENDS})).curate(bench.batch(until))
@@ -123,7 +123,7 @@ async def test_a_temporary_state_ends_no_lasting_one(bench: "Bench") -> None:
     assert kept.status == "active"
 
 
-async def test_a_memory_that_was_said_later_stays_and_so_does_the_candidate(bench: "Bench") -> None:
+async def test_an_older_candidate_does_not_end_a_newer_memory_and_both_stay(bench: "Bench") -> None:
     known = await bench.remember(OLD)
     said = Source(conversation_id="c", message_id="late", timestamp=bench.now() - timedelta(days=30))
     late = bench.candidate(NEW, sources=(said,))
@@ -145,7 +145,7 @@ async def test_the_rules_alone_decide_if_the_model_fails(bench: "Bench", caplog:
     assert "the rules alone decide" in caplog.text
 
 
-async def test_a_text_that_a_verdict_wrote_is_compared_with_the_others_of_its_part(bench: "Bench") -> None:
+async def test_a_merged_text_is_compared_with_the_other_candidates_of_its_batch(bench: "Bench") -> None:
     await bench.remember("User has a dog called Rex")
     both = "User has a dog called Rex, a labrador"
     bench.provider.verdicts = lambda said, known: (
@@ -158,7 +158,7 @@ async def test_a_text_that_a_verdict_wrote_is_compared_with_the_others_of_its_pa
     assert [each.result for each in outcome.rulings] == ["merged", "created"]
 
 
-async def test_a_forecast_compares_with_what_it_predicted_before(bench: "Bench") -> None:
+async def test_a_forecast_compares_candidates_with_its_own_earlier_predictions(bench: "Bench") -> None:
     comparer = FakeComparer({(OLD, NEW): ENDS})
     forecast = Forecast(bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, comparer)
     await forecast.decide(bench.batch(OLD), Policies().by_name("default"))
@@ -166,7 +166,7 @@ async def test_a_forecast_compares_with_what_it_predicted_before(bench: "Bench")
     assert [each.result for each in result.rulings] == ["superseded"]
 
 
-async def test_a_forecast_predicts_what_the_model_ends(bench: "Bench") -> None:
+async def test_a_forecast_predicts_supersessions_decided_by_the_model(bench: "Bench") -> None:
     await bench.remember(OLD)
     comparer = FakeComparer({(OLD, NEW): ENDS})
     forecast = Forecast(bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, comparer)

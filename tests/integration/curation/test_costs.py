@@ -17,7 +17,7 @@ INSERT = (
 )
 
 
-async def test_a_memory_costs_its_part_of_the_extractions_that_it_comes_from(bench: Bench) -> None:
+async def test_the_cost_of_a_memory_is_its_share_of_the_extractions_that_produced_it(bench: Bench) -> None:
     batch = bench.batch(bench.candidate("User has a dog"), bench.candidate("User likes green tea", kind="preference"))
     outcome = await bench.curator.curate(batch)
     alone = await bench.remember("User plays chess on Mondays")

@@ -39,28 +39,28 @@ async def test_a_candidate_becomes_a_memory_a_version_a_point_and_an_event(bench
     assert await bench.pending() == 0
 
 
-async def test_the_same_text_from_another_message_reinforces(bench: "Bench") -> None:
+async def test_the_same_text_from_another_message_reinforces_the_memory(bench: "Bench") -> None:
     first = await bench.remember("User has a dog")
     second = await bench.remember("user has a DOG!")
     assert (second.memory_id, second.reinforcement_count, len(second.sources)) == (first.memory_id, 1, 2)
     assert [event.data.change for event in bench.events()] == ["created", "reinforced"]
 
 
-async def test_another_way_to_say_it_reinforces(bench: "Bench") -> None:
+async def test_a_paraphrase_reinforces_the_memory(bench: "Bench") -> None:
     first = await bench.remember("User likes to hike in the mountains every weekend")
     second = await bench.remember("The user likes to hike in the mountains every weekend")
     assert second.memory_id == first.memory_id
     assert second.text == first.text
 
 
-async def test_a_negation_takes_the_place_of_what_it_denies_however_near_its_vector_is(bench: "Bench") -> None:
+async def test_a_negation_supersedes_the_memory_it_denies_despite_a_similar_vector(bench: "Bench") -> None:
     first = await bench.remember("User is allergic to peanuts and to the pollen of birches")
     second = await bench.remember("User is not allergic to peanuts and to the pollen of birches")
     assert second.supersedes == first.memory_id
     assert await bench.memories.in_namespace("n") == (second,)
 
 
-async def test_a_contradiction_supersedes_and_the_old_memory_keeps_its_interval(bench: "Bench") -> None:
+async def test_a_contradiction_supersedes_the_old_memory_and_closes_its_validity_interval(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     new = await bench.remember("User moved to Berlin", contradicts=old.memory_id)
     old_now = await bench.memories.get(old.memory_id)
@@ -89,7 +89,7 @@ async def test_duplicates_within_a_batch_make_one_memory(bench: "Bench") -> None
     assert await bench.memories.count_live("n") == 2
 
 
-async def test_a_part_that_comes_twice_changes_nothing_and_gets_the_same_answer(bench: "Bench") -> None:
+async def test_a_redelivered_batch_changes_nothing_and_returns_the_same_rulings(bench: "Bench") -> None:
     batch = bench.batch("User has a dog", "User has a cat")
     first = await bench.curator.curate(batch)
     published = list(bench.publisher.records)
@@ -99,7 +99,7 @@ async def test_a_part_that_comes_twice_changes_nothing_and_gets_the_same_answer(
     assert bench.publisher.records == published
 
 
-async def test_a_part_that_comes_to_two_workers_at_once_is_settled_once(
+async def test_a_batch_delivered_to_several_workers_at_once_is_applied_once(
     bench: "Bench", make_bench: Callable[[], "Bench"]
 ) -> None:
     batch = bench.batch("User has a dog")
@@ -126,7 +126,9 @@ def parts(bench: "Bench", number: int) -> list[CandidateBatch]:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
-async def test_the_last_part_completes_its_request_whichever_that_is(bench: "Bench", order: tuple[int, ...]) -> None:
+async def test_the_last_part_completes_its_request_in_any_order_of_arrival(
+    bench: "Bench", order: tuple[int, ...]
+) -> None:
     batches = parts(bench, 3)
     outcomes = [await bench.curator.curate(batches[n]) for n in (*order, *order)]
     assert [outcome.completed for outcome in outcomes] == [False, False, True, False, False, False]
@@ -169,13 +171,13 @@ async def test_a_dropped_part_counts_as_answered(bench: "Bench") -> None:
     assert (await bench.curator.curate(second)).repeated
 
 
-async def test_what_is_not_confident_enough_is_dropped_and_said_so(bench: "Bench") -> None:
+async def test_a_candidate_with_low_confidence_is_dropped(bench: "Bench") -> None:
     outcome = await bench.curator.curate(bench.batch(bench.candidate("User has a dog", confidence=0.1)))
     assert (outcome.rulings[0].result, outcome.rulings[0].memory_id) == ("dropped", None)
     assert await bench.memories.count_live("n") == 0
 
 
-async def test_what_became_of_the_candidates_of_all_parts_is_counted_and_told(bench: "Bench") -> None:
+async def test_the_completion_event_counts_the_results_of_all_parts(bench: "Bench") -> None:
     first, second = parts(bench, 2)
     weak = bench.candidate("User has a cat", confidence=0.29)
     await bench.curator.curate(replace(first, candidates=(*first.candidates, weak)))
@@ -185,7 +187,7 @@ async def test_what_became_of_the_candidates_of_all_parts_is_counted_and_told(be
     assert told.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
 
 
-async def test_every_event_but_a_deletion_tells_the_memory_as_it_was_before(bench: "Bench") -> None:
+async def test_change_events_include_the_previous_state_of_the_memory(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     reinforced = await bench.remember("user lives in PARIS")
     await bench.remember("User moved to Berlin", contradicts=old.memory_id)
@@ -195,7 +197,7 @@ async def test_every_event_but_a_deletion_tells_the_memory_as_it_was_before(benc
     assert (fourth.change, fourth.before) == ("superseded", reinforced)
 
 
-async def test_what_the_model_refines_is_merged_and_the_old_text_stays_readable(bench: "Bench") -> None:
+async def test_a_refinement_is_merged_and_the_old_text_stays_in_the_versions(bench: "Bench") -> None:
     old = await bench.remember("User has a dog", context="asked about walks", tags=("pets",))
     new = await bench.remember("User has a dog named Rex", refines=old.memory_id, context="at the vet", tags=("vet",))
     assert (new.memory_id, new.text, new.version) == (old.memory_id, "User has a dog named Rex", 2)
@@ -209,7 +211,7 @@ async def test_what_the_model_refines_is_merged_and_the_old_text_stays_readable(
     assert bench.vectors.points[old.memory_id].text == new.text
 
 
-async def test_a_merged_memory_is_found_by_what_it_says_now(bench: "Bench") -> None:
+async def test_a_merged_memory_is_found_by_its_new_text(bench: "Bench") -> None:
     """Its vector and its normalised text are those of the new text."""
     old = await bench.remember("User has a dog")
     await bench.remember("User has a dog named Rex", refines=old.memory_id)
@@ -220,14 +222,14 @@ async def test_a_merged_memory_is_found_by_what_it_says_now(bench: "Bench") -> N
     assert near.memory_id == old.memory_id
 
 
-async def test_an_exact_match_is_seen_without_asking_the_vector_index(bench: "Bench") -> None:
+async def test_an_exact_match_is_found_without_the_vector_index(bench: "Bench") -> None:
     first = await bench.remember("User has a dog")
     bench.vectors.points.clear()
     second = await bench.remember("user has a dog.")
     assert second.memory_id == first.memory_id
 
 
-async def test_a_candidate_ends_what_another_one_of_its_slice_says_whatever_the_order_and_its_history_tells_it(
+async def test_a_candidate_supersedes_another_one_that_it_corrects_in_the_same_slice_in_any_order(
     bench: "Bench",
 ) -> None:
     brother = bench.candidate("User's brother Elias is a pilot")
@@ -256,7 +258,7 @@ async def test_a_correction_ends_the_memory_that_the_corrected_candidate_reinfor
     assert (memory.text, memory.supersedes) == (large.text, known.memory_id)
 
 
-async def test_a_correction_takes_the_place_of_what_it_corrects_among_those_of_its_conversation(bench: "Bench") -> None:
+async def test_a_correction_replaces_the_corrected_candidate_within_the_limit_per_conversation(bench: "Bench") -> None:
     policy = Policy(name="one", namespaces=("n",), max_per_conversation=1)
     medium = bench.candidate("User takes the jacket in medium.", importance=0.4)
     large = bench.candidate("User takes the jacket in large.", importance=0.9, corrects=(medium.candidate_id,))

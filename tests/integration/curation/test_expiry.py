@@ -30,7 +30,7 @@ def elsewhere(message_id: str) -> Source:
     return Source(conversation_id="another", message_id=message_id, timestamp=NOON)
 
 
-async def test_what_was_not_said_again_expires_and_stays_readable(bench: "Bench") -> None:
+async def test_a_memory_not_repeated_in_time_expires_and_stays_readable(bench: "Bench") -> None:
     await at(bench, timedelta(), BRIEF).curate(bench.batch("User has a cold", "User likes tea", policy="brief"))
     await at(bench, DAY / 2, BRIEF).curate(bench.batch("User likes tea", policy="brief"))
     assert await at(bench, DAY * 0.99).expire() == 0
@@ -47,7 +47,7 @@ async def test_what_was_not_said_again_expires_and_stays_readable(bench: "Bench"
     assert await at(bench, DAY * 2).expire() == 1
 
 
-async def test_a_memory_has_a_time_of_its_own_and_an_undo_brings_it_back(bench: "Bench") -> None:
+async def test_a_memory_expires_at_its_own_time_and_is_restored_by_undo(bench: "Bench") -> None:
     memory = await bench.remember("User has a cold")
     update = {"command_id": uuid4().hex, "namespace": "n", "at": NOON, "memory_id": memory.memory_id}
     await bench.curator.apply_command(Command(kind="update", expires_at=NOON + DAY, **update))
@@ -58,14 +58,14 @@ async def test_a_memory_has_a_time_of_its_own_and_an_undo_brings_it_back(bench: 
     assert await at(bench, DAY * 9).expire() == 0
 
 
-async def test_what_lasts_for_ever_by_hand_does_not_expire_because_it_is_said_again(bench: "Bench") -> None:
+async def test_a_memory_without_expiry_does_not_expire_after_being_reinforced(bench: "Bench") -> None:
     await bench.remember("User has a dog")
     await at(bench, timedelta(), BRIEF).curate(bench.batch("User has a dog", policy="brief"))
     assert await at(bench, DAY * 9).expire() == 0
 
 
 @pytest.mark.parametrize("batches", [1, 2])
-async def test_a_conversation_makes_no_more_than_its_number_the_most_important_first(
+async def test_a_conversation_creates_at_most_its_limit_of_memories_most_important_first(
     bench: "Bench", batches: int
 ) -> None:
     one = Policy(name="one", max_per_conversation=1)
@@ -81,14 +81,14 @@ async def test_a_conversation_makes_no_more_than_its_number_the_most_important_f
     assert [memory.text for memory in await bench.memories.in_namespace("n")] == ["User is allergic to nuts"]
 
 
-async def test_what_is_known_is_reinforced_whatever_the_conversation_made_before(bench: "Bench") -> None:
+async def test_known_memories_are_reinforced_beyond_the_limit_per_conversation(bench: "Bench") -> None:
     curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
     await bench.remember("User has a dog")
     outcome = await curator.curate(bench.batch("User has a dog", "User owns a boat", policy="one"))
     assert [ruling.result for ruling in outcome.rulings] == ["reinforced", "dropped"]
 
 
-async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(bench: "Bench") -> None:
+async def test_a_contradiction_beyond_the_limit_per_conversation_is_dropped(bench: "Bench") -> None:
     curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
     known = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User owns a boat")]
     said = [
@@ -104,7 +104,7 @@ async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(be
     assert live == {"User gave the dog away", "User owns a boat"}
 
 
-async def test_what_is_known_follows_what_it_contradicts_whatever_the_conversation_made_before(bench: "Bench") -> None:
+async def test_superseding_by_a_known_memory_does_not_count_towards_the_limit_per_conversation(bench: "Bench") -> None:
     curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
     dog, cat = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User has a cat")]
     said = bench.candidate("User has a cat", contradicts=dog.memory_id, importance=0.9)
@@ -140,7 +140,7 @@ async def test_a_home_does_not_end_when_the_move_was_deleted_before_its_day(benc
     assert (left.memory_id, left.valid_until, left.superseded_by) == (home.memory_id, None, None)
 
 
-async def test_the_end_that_a_move_set_is_undone(bench: "Bench") -> None:
+async def test_undo_removes_the_end_date_set_by_a_planned_move(bench: "Bench") -> None:
     home = await bench.remember("User lives in Turku")
     await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
     undo = Command(command_id=uuid4().hex, kind="undo", namespace="n", at=NOON + DAY, memory_id=home.memory_id)
@@ -156,7 +156,7 @@ async def test_the_end_that_a_move_set_is_undone(bench: "Bench") -> None:
     }
 
 
-async def test_what_holds_for_a_time_ends_nothing_and_ends_by_itself(bench: "Bench") -> None:
+async def test_a_temporary_statement_ends_no_other_memory_and_expires_by_itself(bench: "Bench") -> None:
     home = await bench.remember("User lives in Turku")
     await bench.remember("User lives in Porto until Friday", valid_until=NOON + 5 * DAY)
     assert len(await bench.memories.in_namespace("n")) == 2

@@ -24,7 +24,7 @@ async def rows(bench: "Bench") -> dict[str, list[Any]]:
     return {table: await bench.pool.fetch(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES}
 
 
-async def test_it_says_what_the_curator_then_does_and_writes_nothing(bench: "Bench") -> None:
+async def test_a_forecast_matches_the_later_decision_of_the_curator_and_writes_nothing(bench: "Bench") -> None:
     await bench.remember("User has a dog")
     tea = await bench.remember("User drinks green tea in the morning")
     said = bench.batch(
@@ -42,7 +42,7 @@ async def test_it_says_what_the_curator_then_does_and_writes_nothing(bench: "Ben
     assert [entry.change for entry in foreseen.entries] == ["reinforced", "created", "created", "superseded"]
 
 
-async def test_what_two_batches_say_is_created_once_and_then_reinforced(bench: "Bench") -> None:
+async def test_a_statement_in_two_batches_is_forecast_as_created_and_then_reinforced(bench: "Bench") -> None:
     would = forecast(bench)
     first = await would.decide(bench.batch("User has a dog"), DEFAULT_POLICY)
     again = await would.decide(bench.batch("The user has a dog"), DEFAULT_POLICY)
@@ -55,14 +55,14 @@ async def test_what_two_batches_say_is_created_once_and_then_reinforced(bench: "
     assert [each.result for each in elsewhere.rulings] == ["created"], "namespaces know nothing of each other"
 
 
-async def test_a_conversation_makes_no_more_than_its_number_over_several_batches(bench: "Bench") -> None:
+async def test_the_limit_per_conversation_applies_across_batches(bench: "Bench") -> None:
     would, policy = forecast(bench), replace(DEFAULT_POLICY, max_per_conversation=1)
     first = await would.decide(bench.batch("User has a dog"), policy)
     again = await would.decide(bench.batch("User moved to Ghent"), policy)
     assert [each.result for each in (*first.rulings, *again.rulings)] == ["created", "dropped"]
 
 
-async def test_an_importance_that_is_missing_is_asked_for_as_the_curator_would(bench: "Bench") -> None:
+async def test_a_missing_importance_is_rated_by_the_model_as_in_the_curator(bench: "Bench") -> None:
     foreseen = await forecast(bench).decide(
         bench.batch(bench.candidate("User has a dog", importance=None)), DEFAULT_POLICY
     )
@@ -70,5 +70,5 @@ async def test_an_importance_that_is_missing_is_asked_for_as_the_curator_would(b
     assert 0.4 < foreseen.entries[0].after.importance < 0.6, "300 points"
 
 
-async def test_a_batch_without_candidates_comes_to_nothing(bench: "Bench") -> None:
+async def test_a_batch_without_candidates_has_no_rulings(bench: "Bench") -> None:
     assert (await forecast(bench).decide(bench.batch(), DEFAULT_POLICY)).rulings == ()

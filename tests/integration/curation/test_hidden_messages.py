@@ -28,7 +28,7 @@ async def undo(bench: "Bench", memory_id: str, command_id: str = "u") -> str:
     return (await bench.curator.apply_command(command)).status
 
 
-async def test_what_a_forgotten_memory_comes_from_is_hidden_with_the_wish_until_it_is_undone(bench: "Bench") -> None:
+async def test_source_messages_of_a_forgotten_memory_and_the_wish_are_hidden_until_undone(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.", conversation_id="first")
     await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="second")
     await say(bench, "Hi!", "Please forget that I live in Berlin.", conversation_id="third")
@@ -40,7 +40,7 @@ async def test_what_a_forgotten_memory_comes_from_is_hidden_with_the_wish_until_
     assert await hidden(bench) == set()
 
 
-async def test_messages_of_earlier_versions_are_hidden_too(bench: "Bench") -> None:
+async def test_source_messages_of_earlier_versions_of_a_forgotten_memory_are_hidden(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     memory: Memory = next(iter(await bench.memories.in_namespace(MINE)))
     await bench.pool.execute("UPDATE memories SET sources = '[]' WHERE memory_id = $1", memory.memory_id)
@@ -49,7 +49,7 @@ async def test_messages_of_earlier_versions_are_hidden_too(bench: "Bench") -> No
     assert ("c", "m1") in await hidden(bench)
 
 
-async def test_what_else_says_it_is_hidden_with_the_memory_and_told_by_its_event(bench: "Bench") -> None:
+async def test_repetitions_of_a_forgotten_memory_are_hidden_and_named_in_its_event(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="first")
     again = FakeRepeatedMessages(
         {"User lives in Berlin.": [("other", "m7")], "User has a dog named Rex.": [("other", "m8")]}
@@ -67,7 +67,7 @@ async def test_what_else_says_it_is_hidden_with_the_memory_and_told_by_its_event
 
 
 @pytest.mark.parametrize(("most", "found"), [(1, {"n"}), (2, {"n", "k"})])
-async def test_memories_before_a_forgotten_one_count_among_those_that_are_looked_up(
+async def test_predecessors_of_a_forgotten_memory_count_towards_the_limit_of_repetition_searches(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch, most: int, found: set[str]
 ) -> None:
     monkeypatch.setattr(wishes, "MAX_REPETITION_SEARCHES", most)
@@ -81,7 +81,7 @@ async def test_memories_before_a_forgotten_one_count_among_those_that_are_looked
     assert {message for conversation, message in await hidden(bench) if conversation == "other"} == found
 
 
-async def test_of_what_a_memory_superseded_only_what_the_wish_means_is_hidden(bench: "Bench") -> None:
+async def test_source_messages_of_superseded_memories_are_hidden_only_if_the_wish_covers_them(bench: "Bench") -> None:
     await say(bench, "I work at Kone.", conversation_id="first")
     await say(bench, "I no longer work at Kone, I work at Nokia.", conversation_id="second")
     await say(bench, "I live in Berlin.", conversation_id="third")
@@ -93,7 +93,7 @@ async def test_of_what_a_memory_superseded_only_what_the_wish_means_is_hidden(be
     assert {each for each, _ in await hidden(bench)} == {"first", "second", "fourth", "fifth", "sixth"}
 
 
-async def test_messages_of_a_memory_that_went_into_the_forgotten_one_are_hidden(bench: "Bench") -> None:
+async def test_source_messages_of_a_memory_merged_into_a_forgotten_one_are_hidden(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.", conversation_id="first")
     await say(bench, "I have a dog named Rex.", conversation_id="second")
     live = {each.text: each.memory_id for each in await bench.memories.in_namespace(MINE)}
@@ -116,7 +116,7 @@ async def test_a_message_stays_hidden_while_one_of_its_memories_is_forgotten(ben
     assert await hidden(bench) == set()
 
 
-async def test_what_nothing_was_remembered_of_is_hidden_and_shown_again_by_undoing_the_wish(bench: "Bench") -> None:
+async def test_a_message_without_memories_is_hidden_by_a_wish_and_shown_after_undoing_the_wish(bench: "Bench") -> None:
     batch = await say(bench, "The frobnicator is in the cellar, mate.", "Forget that.")
     assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
     assert await hidden(bench) == {("c", "m1"), ("c", "m2")}
@@ -127,7 +127,7 @@ async def test_what_nothing_was_remembered_of_is_hidden_and_shown_again_by_undoi
     assert await undo(bench, wish.wish_id, "again") == "rejected"
 
 
-async def test_what_is_answered_after_its_wish_is_hidden_without_having_been_a_memory(bench: "Bench") -> None:
+async def test_a_message_extracted_after_its_forget_wish_is_hidden_and_creates_no_memory(bench: "Bench") -> None:
     said = [
         group_message(number, "ada", text)
         for number, text in enumerate(("I live in Berlin.", "Well.", "Forget that I live in Berlin."))
@@ -146,7 +146,7 @@ async def test_what_is_answered_after_its_wish_is_hidden_without_having_been_a_m
     assert {message_id for _, message_id in await hidden(bench)} == {ids[0], ids[2]}
 
 
-async def test_a_redelivered_wish_hides_nothing_that_came_back(bench: "Bench") -> None:
+async def test_a_redelivered_wish_hides_nothing_that_was_restored(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     batch = await say(bench, "Forget that I live in Berlin.", conversation_id="later")
     await undo(bench, (await only(bench, "deleted")).memory_id)
@@ -156,7 +156,7 @@ async def test_a_redelivered_wish_hides_nothing_that_came_back(bench: "Bench") -
     assert await hidden(bench) == set()
 
 
-async def test_a_memory_that_a_wish_ended_is_hidden_as_it_was_said_too(bench: "Bench") -> None:
+async def test_the_source_message_of_a_memory_ended_by_a_wish_is_hidden(bench: "Bench") -> None:
     policy = replace(GROUP, on_forget_wish="end")
     curator = bench.curator_under(Policies((policy,)))
     await say(bench, "I live in Berlin.")
@@ -175,7 +175,7 @@ async def test_a_wish_that_is_only_reported_hides_nothing(bench: "Bench") -> Non
     assert await hidden(bench) == set()
 
 
-async def test_what_a_person_deletes_by_hand_is_found_as_it_was_said(bench: "Bench") -> None:
+async def test_source_messages_of_a_manually_deleted_memory_stay_visible(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     (memory,) = await bench.memories.in_namespace(MINE)
     await bench.curator.apply_command(
@@ -185,7 +185,7 @@ async def test_what_a_person_deletes_by_hand_is_found_as_it_was_said(bench: "Ben
     assert await hidden(bench) == set()
 
 
-async def test_nothing_hidden_is_left_of_an_erased_namespace(bench: "Bench") -> None:
+async def test_erasing_a_namespace_deletes_its_hidden_message_records(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.", "Forget that.")
     assert await hidden(bench)
 

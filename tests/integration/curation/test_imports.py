@@ -78,7 +78,7 @@ async def told(bench: Bench, namespace: str) -> dict[str, Any]:
     }
 
 
-async def test_imports_together_come_to_what_each_comes_to_alone(bench: Bench) -> None:
+async def test_a_batch_of_imports_has_the_same_result_as_single_imports(bench: Bench) -> None:
     for command in arrivals("alone", await prepared(bench, "alone")):
         await bench.curator.apply_command(command)
     await bench.curator.apply_imports(arrivals("together", await prepared(bench, "together")))
@@ -86,7 +86,7 @@ async def test_imports_together_come_to_what_each_comes_to_alone(bench: Bench) -
     assert await bench.pending() == 0
 
 
-async def test_more_imports_than_one_transaction_holds_are_numbered_in_their_order(bench: Bench) -> None:
+async def test_imports_over_several_transactions_are_numbered_in_order(bench: Bench) -> None:
     number = 2 * IMPORTS_PER_TRANSACTION + 1
     await bench.curator.apply_imports([imported("n", each, f"User knows number {each}") for each in range(number)])
     events = bench.events()
@@ -119,7 +119,7 @@ async def test_a_repeated_import_changes_nothing_and_embeds_nothing(bench: Bench
     assert (await told(bench, "n"))["events"] == before["events"]
 
 
-async def test_each_import_into_a_full_namespace_decides_what_goes_as_it_would_alone(bench: Bench) -> None:
+async def test_imports_into_a_full_namespace_remove_the_same_memories_as_single_imports(bench: Bench) -> None:
     def run(curator: "Curator", namespace: str) -> list[Command]:
         return [imported(namespace, each, f"User knows number {each}", importance=(each % 4) / 10) for each in range(8)]
 
@@ -134,9 +134,7 @@ async def test_each_import_into_a_full_namespace_decides_what_goes_as_it_would_a
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("after", [False, True])
-async def test_imports_that_are_interrupted_are_finished_when_they_are_repeated(
-    bench: Bench, step: int, after: bool
-) -> None:
+async def test_interrupted_imports_are_completed_when_repeated(bench: Bench, step: int, after: bool) -> None:
     bench = Bench(bench.pool, Fuse(step, after=after))
     run = [imported("n", each, f"User knows number {each}") for each in range(3)]
     with pytest.raises(Retryable):
@@ -146,7 +144,7 @@ async def test_imports_that_are_interrupted_are_finished_when_they_are_repeated(
     assert await bench.pending() == 0
 
 
-async def test_a_text_that_went_since_it_was_looked_for_is_embedded_after_all(bench: Bench, monkeypatch: Any) -> None:
+async def test_a_known_text_deleted_during_the_import_is_embedded_again(bench: Bench, monkeypatch: Any) -> None:
     """Between the look at what is new and the decision somebody deletes it."""
     there = await bench.curator.apply_command(
         Command(command_id="made", kind="create", namespace="n", at=NOON, text="User has a dog")

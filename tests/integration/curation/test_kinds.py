@@ -19,7 +19,7 @@ def command(bench: "Bench", kind: Any, command_id: str, **fields: Any) -> Comman
     return Command(**{"namespace": "ada", "at": bench.now()} | fields, command_id=command_id, kind=kind)
 
 
-async def test_a_kind_is_kept_with_what_is_said_of_it_and_counted(bench: "Bench") -> None:
+async def test_a_new_kind_is_stored_with_its_description_and_counted(bench: "Bench") -> None:
     bench.curator._policies = OPEN
     made = command(bench, "create", "1", text="User dreams of owls", memory_kind="dream", new_kinds=(DREAM,))
     await bench.curator.apply_command(made)
@@ -39,7 +39,7 @@ async def test_a_kind_is_kept_with_what_is_said_of_it_and_counted(bench: "Bench"
     assert await kinds.of("bob") == ()
 
 
-async def test_where_the_policy_lets_none_be_made_the_command_is_rejected_and_nothing_kept(bench: "Bench") -> None:
+async def test_a_command_with_a_new_kind_is_rejected_where_the_policy_forbids_new_kinds(bench: "Bench") -> None:
     bench.curator._policies = CLOSED
     made = command(bench, "create", "1", text="User dreams of owls", memory_kind="dream", new_kinds=(DREAM,))
     outcome = await bench.curator.apply_command(made)
@@ -49,7 +49,7 @@ async def test_where_the_policy_lets_none_be_made_the_command_is_rejected_and_no
     assert bench.events() == []
 
 
-async def test_secrets_in_what_is_said_of_a_kind_are_not_kept(bench: "Bench") -> None:
+async def test_secrets_in_the_description_of_a_kind_are_not_stored(bench: "Bench") -> None:
     bench.curator._policies = OPEN
     told = Kind(name="key", description="As the key sk-ant-api03-EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE")
     await bench.curator.apply_command(command(bench, "create", "1", text="User keeps keys", new_kinds=(told,)))
@@ -57,7 +57,7 @@ async def test_secrets_in_what_is_said_of_a_kind_are_not_kept(bench: "Bench") ->
     assert "EXAMPLEEXAMPLE" not in described["key"]
 
 
-async def test_kinds_go_with_their_namespace(bench: "Bench") -> None:
+async def test_erasing_a_namespace_deletes_its_kinds(bench: "Bench") -> None:
     bench.curator._policies = OPEN
     made = command(bench, "create", "1", text="User dreams of owls", memory_kind="dream", new_kinds=(DREAM,))
     await bench.curator.apply_command(made)

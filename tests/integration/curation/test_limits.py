@@ -41,7 +41,9 @@ async def texts(bench: "Bench") -> set[str]:
     return {memory.text for memory in await bench.memories.in_namespace("n")}
 
 
-async def test_one_memory_too_many_is_created_and_one_goes_in_one_decision(bench: "Bench", curator: Curator) -> None:
+async def test_a_memory_beyond_the_limit_is_created_and_another_removed_in_one_decision(
+    bench: "Bench", curator: Curator
+) -> None:
     await remember(bench, curator, *FACTS[:4])
     assert await texts(bench) == set(FACTS[1:4])
     assert bench.provider.asked["compact"] == 1
@@ -59,7 +61,7 @@ async def test_one_memory_too_many_is_created_and_one_goes_in_one_decision(bench
 @pytest.mark.parametrize(
     "failure", [Retryable("away"), Rejected("unreadable", "no JSON"), Deferred(NOON, "budget"), TimeoutError()]
 )
-async def test_when_the_model_does_not_decide_the_oldest_of_least_importance_goes(
+async def test_without_a_model_decision_the_oldest_memory_of_least_importance_is_removed(
     bench: "Bench", curator: Curator, failure: Exception
 ) -> None:
     await remember(bench, curator, *FACTS[:3])
@@ -69,7 +71,7 @@ async def test_when_the_model_does_not_decide_the_oldest_of_least_importance_goe
     assert bench.events()[-1].data.cause.actor == "memstream"
 
 
-async def test_two_that_are_merged_are_found_by_their_new_text(
+async def test_two_merged_memories_are_found_by_their_new_text(
     bench: "Bench", curator: Curator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def merge(memories: "Sequence[Memory]", policy: Policy) -> Compaction:
@@ -98,7 +100,7 @@ async def test_two_that_are_merged_are_found_by_their_new_text(
     assert bench.vectors.points[edited.data.memory.memory_id].vector == pytest.approx(points[0].vector)
 
 
-async def test_many_at_once_over_several_workers_keep_the_number(
+async def test_concurrent_candidates_on_several_workers_stay_within_the_limit(
     bench: "Bench", make_bench: Callable[[], "Bench"]
 ) -> None:
     benches = [bench, make_bench(), make_bench()]
@@ -115,12 +117,14 @@ async def test_many_at_once_over_several_workers_keep_the_number(
     assert dict(changes) == {"created": 12, "compacted": 9}
 
 
-async def test_a_batch_of_more_than_there_may_be_is_cut_to_the_number(bench: "Bench", curator: Curator) -> None:
+async def test_a_batch_larger_than_the_limit_is_reduced_to_the_limit(bench: "Bench", curator: Curator) -> None:
     await curator.curate(bench.batch(*FACTS, policy="notes"))
     assert await bench.memories.count_live("n") == 3
 
 
-async def test_what_a_person_adds_and_pins_counts_and_stays(bench: "Bench", curator: Curator) -> None:
+async def test_memories_pinned_by_a_person_count_towards_the_limit_and_are_never_removed(
+    bench: "Bench", curator: Curator
+) -> None:
     def command(text: str) -> Command:
         return Command(command_id=uuid4().hex, kind="create", namespace="n", at=NOON, text=text, pinned=True)
 
@@ -134,7 +138,7 @@ async def test_what_a_person_adds_and_pins_counts_and_stays(bench: "Bench", cura
     assert await texts(bench) == {FACTS[3], FACTS[4], "User paints", "User sings"}, "pinned ones are never taken"
 
 
-async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curator: Curator) -> None:
+async def test_a_redelivered_batch_triggers_no_second_compaction(bench: "Bench", curator: Curator) -> None:
     await remember(bench, curator, *FACTS[:3])
     batch = bench.batch(FACTS[3], policy="notes")
     first = await curator.curate(batch)
@@ -144,7 +148,7 @@ async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curato
     assert bench.provider.asked["compact"] == 1
 
 
-async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought_within_its_number_step_by_step(
+async def test_a_namespace_far_above_its_limit_is_reduced_in_several_decisions(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.curation.rules.limits.MAX_REMOVALS", 2)
@@ -158,7 +162,7 @@ async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought
     assert len(await texts(bench)) == 2
 
 
-async def test_the_note_of_a_conversation_that_goes_on_is_rewritten_and_its_old_text_is_a_version(
+async def test_the_note_of_a_continuing_conversation_is_rewritten_and_its_old_text_stays_a_version(
     bench: "Bench",
 ) -> None:
     policy = Policy(name="default", note=True, max_per_conversation=1)

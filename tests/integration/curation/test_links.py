@@ -36,7 +36,7 @@ async def two_related(bench: "Bench") -> tuple[Memory, Memory]:
     return one, other
 
 
-async def test_a_memory_that_a_guard_kept_apart_is_stored_and_told_with_its_link(bench: "Bench") -> None:
+async def test_a_related_memory_is_stored_and_published_with_its_link(bench: "Bench") -> None:
     one, other = await two_related(bench)
     assert other.links == (Link(type="relates", memory_id=one.memory_id),)
     assert (await states(bench))[other.memory_id] == other
@@ -46,14 +46,14 @@ async def test_a_memory_that_a_guard_kept_apart_is_stored_and_told_with_its_link
     assert await bench.memories.linking("elsewhere", [one.memory_id]) == ()
 
 
-async def test_what_follows_a_memory_links_to_it_and_the_superseded_one_stays_linked(bench: "Bench") -> None:
+async def test_a_superseding_memory_links_to_the_superseded_one(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     new = await bench.remember("User moved to Berlin", contradicts=old.memory_id)
     assert new.links == (Link(type="supersedes", memory_id=old.memory_id),)
     assert await bench.memories.get(new.memory_id) == new
 
 
-async def test_a_deleted_memory_is_linked_to_by_none_and_a_cache_of_the_state_topic_knows(bench: "Bench") -> None:
+async def test_deleting_a_memory_removes_links_to_it_and_publishes_the_unlinked_states(bench: "Bench") -> None:
     one, other = await two_related(bench)
     await bench.curator.apply_command(command("delete", memory_id=one.memory_id, actor="mara"))
     now = await bench.memories.get(other.memory_id)
@@ -73,7 +73,7 @@ async def test_a_deleted_memory_is_linked_to_by_none_and_a_cache_of_the_state_to
     assert again.links == (), "what it linked to is still gone"
 
 
-async def test_links_to_a_memory_that_was_taken_into_another_lead_to_that_one(
+async def test_links_to_a_merged_memory_point_to_the_memory_that_absorbed_it(
     bench: "Bench", monkeypatch: "pytest.MonkeyPatch"
 ) -> None:
     async def merge(memories: "Sequence[Memory]", policy: Policy) -> Compaction:
@@ -100,7 +100,7 @@ async def test_links_to_a_memory_that_was_taken_into_another_lead_to_that_one(
     assert outcome.sequence == 6
 
 
-async def test_an_erasure_leaves_no_link_anywhere(bench: "Bench") -> None:
+async def test_erasing_a_namespace_leaves_no_links(bench: "Bench") -> None:
     one, _ = await two_related(bench)
     await bench.curator.apply_command(command("purge"))
     for name in ("memories", "memory_versions", "outbox"):

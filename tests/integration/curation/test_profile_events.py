@@ -22,7 +22,7 @@ async def command(bench: "Bench", kind: Any, command_id: str, **fields: Any) -> 
     await bench.curator.apply_command(Command(command_id=command_id, kind=kind, namespace="n", at=NOON, **fields))
 
 
-async def test_it_is_told_when_a_line_comes_goes_and_comes_back_and_for_nothing_else(bench: "Bench") -> None:
+async def test_a_profile_event_is_published_only_when_a_line_appears_disappears_or_returns(bench: "Bench") -> None:
     batch = bench.batch("User is allergic to peanuts.", "User saw a film.")
     await bench.curator.curate(batch)
     await bench.curator.curate(batch)
@@ -40,14 +40,14 @@ async def test_it_is_told_when_a_line_comes_goes_and_comes_back_and_for_nothing_
     assert len(records) == len(set(records)), "a part that comes again tells nothing again"
 
 
-async def test_it_is_told_when_a_namespace_is_purged(bench: "Bench") -> None:
+async def test_a_profile_event_is_published_when_a_namespace_is_purged(bench: "Bench") -> None:
     await bench.remember("User is allergic to peanuts.")
     await command(bench, "purge", "p")
 
     assert len(told(bench)) == 2
 
 
-async def test_it_is_told_when_the_time_of_a_line_is_over(bench: "Bench") -> None:
+async def test_a_profile_event_is_published_when_a_line_expires(bench: "Bench") -> None:
     now = NOON
     curator = bench.curator_under(Policies(), clock=lambda: now)
     await curator.apply_command(

@@ -53,7 +53,7 @@ def about_first(
     return verdicts
 
 
-async def test_a_text_made_of_both_takes_the_memorys_place(bench: "Bench") -> None:
+async def test_a_text_combining_memory_and_candidate_replaces_the_text_of_the_memory(bench: "Bench") -> None:
     known = await bench.remember("User has a dog called Rex")
     both = "User has a dog called Rex, a labrador"
     bench.provider.verdicts = about_first(bench, same=True, text=both)
@@ -64,7 +64,7 @@ async def test_a_text_made_of_both_takes_the_memorys_place(bench: "Bench") -> No
     assert await bench.pool.fetchval("SELECT count(*) FROM resolutions") == 0, "the part is settled"
 
 
-async def test_a_text_that_drops_what_the_memory_says_is_not_taken(bench: "Bench") -> None:
+async def test_a_combined_text_that_loses_content_of_the_memory_is_rejected(bench: "Bench") -> None:
     await bench.remember("User has a dog called Rex")
     bench.provider.verdicts = about_first(bench, same=True, text="User has a labrador")
     await curator(bench).curate(bench.batch("User has a dog that is a labrador", policy="resolving"))
@@ -73,7 +73,7 @@ async def test_a_text_that_drops_what_the_memory_says_is_not_taken(bench: "Bench
     assert "labrador" in said
 
 
-async def test_the_same_in_another_language_is_one_memory(bench: "Bench") -> None:
+async def test_the_same_statement_in_another_language_reinforces_the_memory(bench: "Bench") -> None:
     known = await bench.remember("User lives in Turku", language="en")
     bench.provider.verdicts = about_first(bench, same=True)
     said = bench.candidate("User wohnt in Turku", language="de")
@@ -82,7 +82,7 @@ async def test_the_same_in_another_language_is_one_memory(bench: "Bench") -> Non
     assert (after.memory_id, after.text, after.reinforcement_count) == (known.memory_id, known.text, 1)
 
 
-async def test_the_same_in_another_language_meets_though_the_index_does_not_name_it(bench: "Bench") -> None:
+async def test_the_same_statement_in_another_language_is_matched_without_a_vector_index_hit(bench: "Bench") -> None:
     """As with an embedder for which two languages have little in common; names lead from one to the other."""
     known = await bench.remember("User's sister Marja plays the cello", language="en")
     for number in range(20):
@@ -108,7 +108,7 @@ async def test_the_same_in_another_language_meets_though_the_index_does_not_name
     assert (kept.memory_id, kept.text, kept.reinforcement_count) == (known.memory_id, known.text, 1)
 
 
-async def test_what_a_model_says_of_memories_in_another_language_is_held_to_figures(bench: "Bench") -> None:
+async def test_a_model_verdict_across_languages_is_rejected_when_numbers_differ(bench: "Bench") -> None:
     known = await bench.remember("User has 2 cats", language="en")
     bench.provider.verdicts = about_first(bench, same=True)
     said = bench.candidate("Zuhause leben 3 Katzen", language="de")
@@ -116,7 +116,9 @@ async def test_what_a_model_says_of_memories_in_another_language_is_held_to_figu
     assert {each.text for each in await bench.memories.in_namespace("n")} == {known.text, said.text}
 
 
-async def test_under_one_language_a_memory_in_another_one_is_told_anew_with_all_that_both_say(bench: "Bench") -> None:
+async def test_under_a_one_language_policy_a_memory_is_rewritten_from_another_language_with_both_contents(
+    bench: "Bench",
+) -> None:
     known = await bench.remember("Der Hund des Nutzers heißt Rex", language="de")
     both = "User's dog is called Rex and is a labrador"
     bench.provider.verdicts = about_first(bench, same=True, text=both)
@@ -128,7 +130,7 @@ async def test_under_one_language_a_memory_in_another_one_is_told_anew_with_all_
     assert {each.message_id for each in after.sources} > {each.message_id for each in known.sources}
 
 
-async def test_under_one_language_a_text_that_loses_a_number_is_not_taken(bench: "Bench") -> None:
+async def test_under_a_one_language_policy_a_text_that_loses_a_number_is_rejected(bench: "Bench") -> None:
     known = await bench.remember("Der Nutzer hat 2 Katzen aus Turku", language="de")
     bench.provider.verdicts = about_first(bench, same=True, text="User has cats from Turku, both black")
     said = bench.candidate("User's cats from Turku are both black", language="en")
@@ -136,7 +138,7 @@ async def test_under_one_language_a_text_that_loses_a_number_is_not_taken(bench:
     assert known.text in {each.text for each in await bench.memories.in_namespace("n")}
 
 
-async def test_what_is_said_in_another_language_is_added_in_the_language_of_the_memory(bench: "Bench") -> None:
+async def test_a_detail_in_another_language_is_added_in_the_language_of_the_memory(bench: "Bench") -> None:
     known = await bench.remember("User has a dog called Rex", language="en")
     both = "User has a dog called Rex, a labrador"
     bench.provider.verdicts = about_first(bench, same=True, text=both)
@@ -146,7 +148,7 @@ async def test_what_is_said_in_another_language_is_added_in_the_language_of_the_
     assert (after.memory_id, after.text, after.language) == (known.memory_id, both, "en")
 
 
-async def test_one_candidate_takes_back_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:
+async def test_a_candidate_replaces_an_earlier_candidate_of_its_slice_that_it_corrects(bench: "Bench") -> None:
     first, second = bench.candidate("User takes the jacket in medium"), bench.candidate("User always takes large")
     bench.provider.verdicts = lambda said, known: (
         Verdict(candidate_id=second.candidate_id, corrects=(first.candidate_id,)),
@@ -155,7 +157,9 @@ async def test_one_candidate_takes_back_what_an_earlier_one_of_its_slice_says(be
     assert [each.text for each in await bench.memories.in_namespace("n")] == [second.text]
 
 
-async def test_a_redelivered_part_asks_nobody_twice(bench: "Bench", monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_redelivered_batch_sends_no_second_model_request(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
     await bench.remember("User lives in Turku")
     bench.provider.verdicts = about_first(bench, ends=())
     batch = bench.batch("User lives in a house", policy="resolving")
@@ -171,7 +175,7 @@ async def test_a_redelivered_part_asks_nobody_twice(bench: "Bench", monkeypatch:
     assert bench.provider.asked["resolve"] == 1
 
 
-async def test_without_an_answer_the_rules_decide(bench: "Bench") -> None:
+async def test_the_rules_decide_without_a_model_answer(bench: "Bench") -> None:
     home = await bench.remember("User lives in Turku")
     bench.provider.failures.append(Retryable("away"))
     await curator(bench).curate(bench.batch("User lives in Oulu", policy="resolving"))
@@ -179,7 +183,7 @@ async def test_without_an_answer_the_rules_decide(bench: "Bench") -> None:
     assert (after.text, after.supersedes) == ("User lives in Oulu", home.memory_id)
 
 
-async def test_nobody_is_asked_where_there_is_nothing_to_compare(bench: "Bench") -> None:
+async def test_no_model_request_is_sent_when_there_is_nothing_to_compare(bench: "Bench") -> None:
     await curator(bench).curate(bench.batch("User lives in Turku", policy="resolving"))
     known = bench.candidate("User lives in Turku")
     await curator(bench).curate(bench.batch(replace(known, candidate_id="again"), policy="resolving"))

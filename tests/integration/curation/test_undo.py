@@ -18,7 +18,7 @@ def command(kind: Any, memory_id: str, **fields: Any) -> Command:
     return Command(command_id=uuid4().hex, kind=kind, namespace="n", at=NOON, memory_id=memory_id, **fields)
 
 
-async def test_an_update_is_undone_and_both_are_versions(bench: "Bench") -> None:
+async def test_undoing_an_update_adds_a_restored_version(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog", tags=("pets",))
     await bench.curator.apply_command(command("update", memory.memory_id, text="User has a cat", tags=("cats",)))
     outcome = await bench.curator.apply_command(command("undo", memory.memory_id, reason="it was a dog", actor="mara"))
@@ -43,7 +43,7 @@ async def test_an_undo_can_itself_be_undone(bench: "Bench") -> None:
     assert again.text == "User has a cat"
 
 
-async def test_what_was_deleted_comes_back_and_is_found_again(bench: "Bench") -> None:
+async def test_undoing_a_deletion_restores_the_memory_and_its_vector_point(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     await bench.curator.apply_command(command("delete", memory.memory_id))
     assert memory.memory_id not in bench.vectors.points
@@ -54,7 +54,7 @@ async def test_what_was_deleted_comes_back_and_is_found_again(bench: "Bench") ->
     assert [record.value is None for record in bench.publisher.on(topics.STATE)] == [False, True, False, False]
 
 
-async def test_a_supersession_is_undone_and_the_old_memory_holds_again(bench: "Bench") -> None:
+async def test_undoing_a_supersession_makes_the_old_memory_active_again(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     await bench.remember("User moved to Berlin", contradicts=old.memory_id)
     await bench.curator.apply_command(command("undo", old.memory_id))
@@ -63,7 +63,7 @@ async def test_a_supersession_is_undone_and_the_old_memory_holds_again(bench: "B
     assert (now.status, now.valid_until, now.superseded_by) == ("active", None, None)
 
 
-async def test_an_earlier_version_can_be_named_and_a_creation_be_undone(bench: "Bench") -> None:
+async def test_an_earlier_version_can_be_undone_and_undoing_the_first_deletes_the_memory(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     for text in ("User has two dogs", "User has three dogs"):
         await bench.curator.apply_command(command("update", memory.memory_id, text=text))
@@ -77,7 +77,9 @@ async def test_an_earlier_version_can_be_named_and_a_creation_be_undone(bench: "
 
 
 @pytest.mark.parametrize(("memory_id", "version"), [("none", None), ("", None), ("known", 9), ("foreign", None)])
-async def test_what_is_not_there_cannot_be_undone(bench: "Bench", memory_id: str, version: int | None) -> None:
+async def test_undo_of_an_unknown_or_foreign_memory_or_version_is_rejected(
+    bench: "Bench", memory_id: str, version: int | None
+) -> None:
     known = await bench.remember("User has a dog")
     await bench.curator.curate(bench.batch("User has a fox", namespace="other"))
     (foreign,) = await bench.memories.in_namespace("other")
@@ -88,7 +90,7 @@ async def test_what_is_not_there_cannot_be_undone(bench: "Bench", memory_id: str
     assert await bench.memories.get(foreign.memory_id) == foreign
 
 
-async def test_what_comes_back_to_a_full_namespace_stays_and_another_goes(bench: "Bench") -> None:
+async def test_a_restored_memory_stays_in_a_full_namespace_and_another_is_removed(bench: "Bench") -> None:
     policy = Policy(name="notes", match=Match(app_id="n"), namespaces=("{app_id}",), max_memories=2)
     curator = bench.curator_under(Policies((policy,)))
     texts = ("User has a dog", "User speaks Danish", "User works in Lyon")
@@ -99,7 +101,7 @@ async def test_what_comes_back_to_a_full_namespace_stays_and_another_goes(bench:
     assert {memory.text for memory in await bench.memories.in_namespace("n")} == {texts[0], texts[2]}
 
 
-async def test_an_undo_takes_back_the_change_that_is_the_latest_when_it_is_carried_out(
+async def test_an_undo_reverts_the_change_that_is_latest_when_it_is_applied(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another worker changes the memory while the text that comes back is being embedded."""

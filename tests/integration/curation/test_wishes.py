@@ -61,7 +61,7 @@ async def only(bench: "Bench", status: str) -> Memory:
     return memory
 
 
-async def test_what_was_just_said_is_forgotten_and_told_with_its_cause(bench: "Bench") -> None:
+async def test_a_wish_forgets_the_preceding_statements_and_events_name_the_wish(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="earlier")
     batch = await say(bench, "I smoke ten cigarettes a day. I am allergic to peanuts.", "Forget that.")
 
@@ -76,7 +76,7 @@ async def test_what_was_just_said_is_forgotten_and_told_with_its_cause(bench: "B
     assert event.data["memory_ids"] == [each.memory.memory_id for each in gone]
 
 
-async def test_what_was_forgotten_comes_back_by_an_undo_everywhere(bench: "Bench") -> None:
+async def test_undo_restores_a_forgotten_memory_in_all_stores(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     await say(bench, "Please forget that I live in Berlin.")
     memory = await only(bench, "deleted")
@@ -92,7 +92,7 @@ async def test_what_was_forgotten_comes_back_by_an_undo_everywhere(bench: "Bench
     assert [record.value is None for record in states] == [False, True, False]
 
 
-async def test_a_redelivered_wish_takes_nothing_that_came_back(bench: "Bench") -> None:
+async def test_a_redelivered_wish_deletes_nothing_that_was_restored(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     batch = await say(bench, "Forget that I live in Berlin.")
     memory = await only(bench, "deleted")
@@ -106,7 +106,7 @@ async def test_a_redelivered_wish_takes_nothing_that_came_back(bench: "Bench") -
     assert await live(bench) == ["User lives in Berlin."]
 
 
-async def test_what_is_said_and_taken_back_in_one_slice_stays_forgotten_when_the_slice_comes_again(
+async def test_a_statement_forgotten_in_its_own_slice_stays_forgotten_after_redelivery(
     bench: "Bench",
 ) -> None:
     batch = await say(bench, "I live in Berlin.", "Forget that.")
@@ -116,7 +116,7 @@ async def test_what_is_said_and_taken_back_in_one_slice_stays_forgotten_when_the
     assert await live(bench) == []
 
 
-async def test_what_was_said_before_a_wish_and_is_answered_after_it_is_no_memory(bench: "Bench") -> None:
+async def test_a_statement_before_a_wish_that_is_extracted_after_it_creates_no_memory(bench: "Bench") -> None:
     berlin, lyon = "I live in Berlin.", "I have a dog named Rex."
     said = [group_message(number, "ada", text) for number, text in enumerate((berlin, "Forget that.", lyon))]
     (whole,) = slices_of(said, GROUP)
@@ -134,7 +134,7 @@ async def test_what_was_said_before_a_wish_and_is_answered_after_it_is_no_memory
     assert "created" not in [each.data.change for each in bench.events(MINE) if "Berlin" in each.data.memory.text]
 
 
-async def test_what_is_said_again_after_a_wish_is_remembered(bench: "Bench") -> None:
+async def test_a_statement_repeated_after_a_wish_is_remembered(bench: "Bench") -> None:
     said = [
         group_message(number, "ada", text)
         for number, text in enumerate(("Forget that I live in Berlin.", "I live in Berlin."))
@@ -151,7 +151,7 @@ async def test_what_is_said_again_after_a_wish_is_remembered(bench: "Bench") -> 
     assert await live(bench) == ["User lives in Berlin."]
 
 
-async def test_of_a_wish_nothing_is_kept_that_the_policy_scrubs(bench: "Bench") -> None:
+async def test_a_stored_wish_is_scrubbed_according_to_the_policy(bench: "Bench") -> None:
     policy = replace(GROUP, privacy=Privacy(scrub=("email",)))
     (batch,) = await batches(request("Forget what I told you about ada@example.org."), policy)
 
@@ -162,7 +162,7 @@ async def test_of_a_wish_nothing_is_kept_that_the_policy_scrubs(bench: "Bench") 
     assert "EMAIL" in kept["wish"]
 
 
-async def test_of_a_wish_nothing_is_left_where_its_namespace_is_erased(bench: "Bench") -> None:
+async def test_erasing_a_namespace_deletes_its_stored_wishes(bench: "Bench") -> None:
     await say(bench, "Forget about my job.")
     assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 1
 
@@ -171,14 +171,14 @@ async def test_of_a_wish_nothing_is_left_where_its_namespace_is_erased(bench: "B
     assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 0
 
 
-async def test_a_named_thing_is_forgotten_wherever_it_was_said(bench: "Bench") -> None:
+async def test_a_wish_about_a_topic_forgets_its_memories_from_any_conversation(bench: "Bench") -> None:
     await say(bench, "I work at Siemens.", "I live in Berlin.", conversation_id="earlier")
     await say(bench, "Forget about my job.")
 
     assert await live(bench) == ["User lives in Berlin."]
 
 
-async def test_under_a_policy_that_ends_memories_they_stay_readable_and_come_back(bench: "Bench") -> None:
+async def test_on_forget_wish_end_expires_memories_that_stay_readable_and_restorable(bench: "Bench") -> None:
     policy = replace(GROUP, on_forget_wish="end")
     curator = bench.curator_under(Policies((policy,)))
     await say(bench, "I live in Berlin.")
@@ -195,7 +195,7 @@ async def test_under_a_policy_that_ends_memories_they_stay_readable_and_come_bac
     assert (back.text, back.valid_until) == ("User lives in Berlin.", None)
 
 
-async def test_under_a_policy_that_only_reports_nothing_goes(bench: "Bench") -> None:
+async def test_on_forget_wish_report_deletes_nothing(bench: "Bench") -> None:
     policy = replace(GROUP, on_forget_wish="report")
     await say(bench, "I live in Berlin.")
     (batch,) = await batches(request("Forget that I live in Berlin."), policy)
@@ -205,7 +205,7 @@ async def test_under_a_policy_that_only_reports_nothing_goes(bench: "Bench") -> 
     assert [event.type for event in told(bench)] == ["memstream.wish.reported"]
 
 
-async def test_what_may_mean_many_memories_takes_none_and_is_told(bench: "Bench") -> None:
+async def test_a_wish_matching_too_many_memories_deletes_none_and_is_reported_as_unclear(bench: "Bench") -> None:
     for place in ("Berlin", "Lyon", "Porto", "Rome", "Oslo", "Bern"):
         await bench.curator.curate(bench.batch(f"User's trip to {place} was nice.", namespace=MINE))
     before = await live(bench)
@@ -217,13 +217,13 @@ async def test_what_may_mean_many_memories_takes_none_and_is_told(bench: "Bench"
     assert event.data["reason"] == "it may mean 6 memories, more than 5"
 
 
-async def test_what_nothing_says_is_told(bench: "Bench") -> None:
+async def test_a_wish_matching_no_memory_is_reported_as_unknown(bench: "Bench") -> None:
     await say(bench, "Forget about my boat.")
 
     assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
 
 
-async def test_a_wish_to_erase_everything_is_told_and_takes_nothing(bench: "Bench") -> None:
+async def test_a_wish_to_erase_everything_is_reported_and_deletes_nothing(bench: "Bench") -> None:
     await say(bench, "I live in Berlin.")
     await say(bench, "Delete all your memories about me.")
 
@@ -232,7 +232,7 @@ async def test_a_wish_to_erase_everything_is_told_and_takes_nothing(bench: "Benc
     assert (event.type, event.data["user_id"]) == ("memstream.wish.erasure_reported", "ada")
 
 
-async def test_where_the_policy_has_it_so_such_a_wish_begins_one_erasure(
+async def test_a_wish_to_erase_everything_starts_one_erasure_where_the_policy_allows_it(
     bench: "Bench",
 ) -> None:
     policy, kept = replace(GROUP, on_erasure_wish="erase"), Erasures(bench.pool)
@@ -256,7 +256,7 @@ async def ends() -> dict[int, int]:
     return {0: 100}
 
 
-async def test_one_persons_wish_takes_nothing_of_another(bench: "Bench") -> None:
+async def test_a_wish_of_one_person_deletes_no_memory_of_another(bench: "Bench") -> None:
     said = [
         group_message(0, "ada", "I live in Berlin."),
         group_message(1, "bob", "I live in Berlin."),

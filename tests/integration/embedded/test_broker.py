@@ -51,7 +51,7 @@ async def tool(broker: EmbeddedBroker, main_class: str, *args: str) -> str:
     return output
 
 
-async def test_a_broker_keeps_its_messages_over_a_stop_and_over_a_kill(broker: EmbeddedBroker, gone: Any):
+async def test_messages_survive_a_stop_and_a_kill_of_the_broker(broker: EmbeddedBroker, gone: Any):
     created = await tool(broker, TOPICS, "--create", "--topic", "letters")
     assert created.strip() == "Created topic letters."
     described = await tool(broker, TOPICS, "--describe", "--topic", "letters")
@@ -72,7 +72,7 @@ async def test_a_broker_keeps_its_messages_over_a_stop_and_over_a_kill(broker: E
     assert (await tool(broker, GROUPS, "--list")).strip() == ""
 
 
-async def test_topics_are_not_made_by_mistake(broker: EmbeddedBroker):
+async def test_topics_are_not_created_automatically(broker: EmbeddedBroker):
     await tool(broker, TOPICS, "--create", "--topic", "wanted")
     client = AIOKafkaClient(bootstrap_servers=broker.bootstrap_servers)
     await client.bootstrap()
@@ -81,7 +81,7 @@ async def test_topics_are_not_made_by_mistake(broker: EmbeddedBroker):
     assert (await tool(broker, TOPICS, "--list")).split() == ["wanted"]
 
 
-async def test_a_taken_port_is_told_before_anything_is_started(tmp_path: Path, cache_dir: Path):
+async def test_an_occupied_port_is_reported_before_anything_starts(tmp_path: Path, cache_dir: Path):
     with socket.create_server((LOOPBACK, 0)) as server:
         port = server.getsockname()[1]
         broker = EmbeddedBroker(tmp_path, cache_dir / "jars", port)
@@ -90,14 +90,14 @@ async def test_a_taken_port_is_told_before_anything_is_started(tmp_path: Path, c
     await broker.stop()
 
 
-async def test_jars_that_cannot_be_had_stop_the_start_with_one_clear_line(tmp_path: Path):
+async def test_unavailable_jars_fail_the_start_with_one_clear_line(tmp_path: Path):
     (tmp_path / "jars").write_text("a file where a directory belongs")
     broker = EmbeddedBroker(tmp_path / "data", tmp_path / "jars")
     with pytest.raises(EmbeddedPartFailed, match=r"kafka jars: .* cannot be used"):
         await broker.start()
 
 
-def test_cluster_ids_differ_and_never_look_like_an_option():
+def test_cluster_ids_are_unique_and_never_start_with_a_dash():
     ids = [new_cluster_id() for _ in range(500)]
     assert len(set(ids)) == 500
     assert {len(each) for each in ids} == {22}

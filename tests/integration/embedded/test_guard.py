@@ -127,7 +127,7 @@ async def test_a_server_that_is_never_ready_fails_at_the_deadline(guarded: Any):
         await server.wait_ready(never, 0.2)
 
 
-async def test_a_lock_held_by_another_server_is_told(tmp_path: Path, guarded: Any):
+async def test_a_lock_held_by_another_server_is_reported(tmp_path: Path, guarded: Any):
     first = guarded(SLEEP, lock_path=tmp_path / "lock")
     first.start()
     assert first.pid
@@ -137,7 +137,7 @@ async def test_a_lock_held_by_another_server_is_told(tmp_path: Path, guarded: An
         await second.wait_ready(never, 30)
 
 
-async def test_what_is_stale_is_removed_only_once_the_lock_is_held(tmp_path: Path, guarded: Any, until: Any):
+async def test_stale_files_are_removed_only_once_the_lock_is_held(tmp_path: Path, guarded: Any, until: Any):
     stale = tmp_path / "server.pid"
     first = guarded(SLEEP, lock_path=tmp_path / "lock")
     first.start()
@@ -158,7 +158,7 @@ async def test_an_unprivileged_server_is_not_root(guarded: Any, until: Any, tmp_
     assert "uid 0" not in (tmp_path / "test.log").read_text()
 
 
-async def test_an_ordinary_user_stays_who_it_is(guarded: Any, until: Any, tmp_path: Path):
+async def test_an_ordinary_server_keeps_the_current_user_id(guarded: Any, until: Any, tmp_path: Path):
     server = guarded(["id", "-u"])
     server.start()
     until(lambda: (tmp_path / "test.log").read_text().strip() == str(os.geteuid()))

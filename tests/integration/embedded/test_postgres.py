@@ -90,7 +90,7 @@ async def test_committed_rows_survive_a_stop_and_a_kill(postgres: EmbeddedPostgr
     assert [row["id"] for row in await execute(postgres, "SELECT id FROM notes ORDER BY id")] == [1, 2]
 
 
-async def test_it_starts_although_another_process_has_the_old_servers_pid(postgres: EmbeddedPostgres):
+async def test_postgres_starts_although_another_process_has_the_pid_of_the_old_server(postgres: EmbeddedPostgres):
     postgres.kill()
     pid_file = postgres.data_dir / "cluster" / "postmaster.pid"
     lines = pid_file.read_text().splitlines()
@@ -116,7 +116,7 @@ async def test_the_database_is_utf8_durable_and_on_loopback_only(postgres: Embed
     }
 
 
-async def test_a_first_start_that_was_cut_short_is_begun_anew(tmp_path: Path):
+async def test_an_interrupted_first_start_is_repeated(tmp_path: Path):
     (tmp_path / "cluster.new" / "base").mkdir(parents=True)
     server = EmbeddedPostgres(tmp_path)
     await server.start()
@@ -131,7 +131,7 @@ def test_the_server_is_gone_after_its_parent_was_killed(parent: Any, until: Any,
     until(lambda: gone(pid))
 
 
-async def test_it_can_be_started_at_once_after_its_parent_was_killed(parent: Any, tmp_path: Path):
+async def test_postgres_starts_at_once_after_its_parent_was_killed(parent: Any, tmp_path: Path):
     process, _ = parent(PARENT.format(data=str(tmp_path)))
     process.kill()
     server = EmbeddedPostgres(tmp_path)
@@ -140,7 +140,7 @@ async def test_it_can_be_started_at_once_after_its_parent_was_killed(parent: Any
     await server.stop()
 
 
-async def test_a_taken_port_is_told(tmp_path: Path):
+async def test_an_occupied_port_is_reported(tmp_path: Path):
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(EmbeddedPartFailed, match=f"postgres: port {port} on 127.0.0.1 cannot be used"):
@@ -149,7 +149,7 @@ async def test_a_taken_port_is_told(tmp_path: Path):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root to become somebody else")
 @pytest.mark.parametrize("uid", [NOBODY, 54_321], ids=["nobody", "a uid without a name"])
-def test_an_ordinary_user_can_run_it(reachable_dir: Path, uid: int):
+def test_an_ordinary_user_can_run_postgres(reachable_dir: Path, uid: int):
     os.chown(reachable_dir, uid, uid)
     # The interpreter and the binaries may lie where only root can read.
     reading = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
@@ -166,7 +166,9 @@ def test_an_ordinary_user_can_run_it(reachable_dir: Path, uid: int):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root falls back to nobody")
-async def test_root_without_user_namespaces_runs_it_as_nobody(reachable_dir: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_root_without_user_namespaces_runs_postgres_as_nobody(
+    reachable_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
     # Loaded by the guard's interpreter before anything else.
     (reachable_dir / "sitecustomize.py").write_text(
         "from deploy.embedded.postgres import unprivileged\nunprivileged.namespace_allowed = lambda *_: False\n"

@@ -27,7 +27,7 @@ sys.stdin.read()
 """
 
 
-async def test_all_three_addresses_are_served(embedded_stack: EmbeddedStack):
+async def test_kafka_postgres_and_qdrant_are_reachable(embedded_stack: EmbeddedStack):
     kafka = AIOKafkaClient(bootstrap_servers=embedded_stack.bootstrap_servers)
     await kafka.bootstrap()
     await kafka.close()
@@ -39,14 +39,12 @@ async def test_all_three_addresses_are_served(embedded_stack: EmbeddedStack):
     await qdrant.close()
 
 
-async def test_a_data_directory_in_use_is_told(embedded_stack: EmbeddedStack, cache_dir: Path):
+async def test_a_data_directory_in_use_is_rejected(embedded_stack: EmbeddedStack, cache_dir: Path):
     with pytest.raises(EmbeddedPartFailed, match="another memstream uses"):
         await EmbeddedStack(embedded_stack.data_dir, cache_dir).start()
 
 
-async def test_when_one_part_fails_nothing_is_left_running(
-    embedded_stack: EmbeddedStack, cache_dir: Path, tmp_path: Path
-):
+async def test_a_failed_server_start_stops_all_servers(embedded_stack: EmbeddedStack, cache_dir: Path, tmp_path: Path):
     taken = int(embedded_stack.qdrant_url.rpartition(":")[2])
     stack = EmbeddedStack(tmp_path, cache_dir, Ports(qdrant=taken))
     with pytest.raises(EmbeddedPartFailed, match=f"vectors: port {taken}"):
@@ -66,7 +64,7 @@ def test_every_server_is_gone_after_the_parent_was_killed(
     until(lambda: all(gone(pid) for pid in pids))
 
 
-def test_in_the_foreground_it_prints_one_line_of_json_and_ends_cleanly_on_sigterm(cache_dir: Path, tmp_path: Path):
+def test_the_foreground_stack_prints_one_json_line_and_exits_cleanly_on_sigterm(cache_dir: Path, tmp_path: Path):
     command = [sys.executable, "-m", "deploy.embedded.stack", str(tmp_path), str(cache_dir)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=module_environment(), text=True, **pipes) as process:

@@ -19,7 +19,7 @@ def collections(tmp_path: Path) -> Iterator[Collections]:
         yield opened
 
 
-def test_the_nearest_are_found_for_certain_whatever_the_number_of_points(collections: Collections):
+def test_nearest_neighbour_search_stays_exact_for_large_collections(collections: Collections):
     collections.create("many", SIZE, "Cosine")
     collection, chosen = collections.get("many"), np.random.default_rng(3)
     vectors = chosen.standard_normal((OPTIMIZE_AFTER_POINTS, SIZE)).astype(np.float32)

@@ -70,7 +70,7 @@ async def test_points_indexes_and_settings_survive_a_stop_and_a_kill(vectors: Em
     assert described.config.metadata == {"model": "m", "parts": 2}
 
 
-async def test_the_installed_client_takes_it_for_a_compatible_server(client: Any):
+async def test_the_installed_qdrant_client_accepts_the_server_version(client: Any):
     assert is_compatible(metadata.version("qdrant-client"), (await client.info()).version)
 
 
@@ -91,7 +91,7 @@ def test_the_server_is_gone_after_its_parent_was_killed(parent: Any, until: Any,
     until(lambda: gone(pid))
 
 
-async def test_a_taken_port_is_told(tmp_path: Path):
+async def test_an_occupied_port_is_reported(tmp_path: Path):
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(EmbeddedPartFailed, match=f"vectors: port {port} on 127.0.0.1 cannot be used"):
@@ -139,7 +139,7 @@ async def test_a_taken_port_is_told(tmp_path: Path):
         ("DELETE", "/somewhere/else", None, 501),
     ],
 )
-async def test_every_answer_has_qdrants_status_and_shape(
+async def test_every_response_has_the_status_and_shape_of_qdrant(
     vectors: EmbeddedVectors, client: Any, method: str, path: str, body: bytes | None, status: int
 ):
     await client.create_collection("kept", models.VectorParams(size=2, distance=models.Distance.COSINE))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 
-async def test_what_is_said_between_asking_for_a_purge_and_its_last_page_stays(bench: "Bench", worker: Worker):
+async def test_a_message_sent_between_the_purge_request_and_its_last_page_stays(bench: "Bench", worker: Worker):
     await worker.erasing.begin("e", "namespace", "ada", namespace="notes/mara")
     archive, meanwhile = Archive(bench.pool), AT + timedelta(minutes=10)
     assert await archive.store([said("mara", "old", AT), said("mara", "new", meanwhile, position=100)]) == 1, "at once"
@@ -39,7 +39,7 @@ async def test_what_is_said_between_asking_for_a_purge_and_its_last_page_stays(b
     assert [ruling.result for ruling in (await worker.curator.curate(batch)).rulings] == ["created"]
 
 
-async def test_what_is_erased_while_it_is_about_to_be_parked_is_not(bench: "Bench", worker: Worker):
+async def test_a_request_erased_while_it_is_being_parked_is_not_parked(bench: "Bench", worker: Worker):
     request = replace(slice_of("I have a dog"), requested_at=NOON)
     parking, sent = Parking(bench.pool), record(topics.REQUESTS, 1, encode(request))
     async with bench.pool.acquire() as connection, connection.transaction():
@@ -57,7 +57,7 @@ async def test_what_is_erased_while_it_is_about_to_be_parked_is_not(bench: "Benc
     assert not await parking.holds(request.request_id)
 
 
-async def test_why_a_request_failed_quotes_nothing_of_an_erased_conversation(bench: "Bench", worker: Worker):
+async def test_a_stored_failure_reason_quotes_nothing_of_an_erased_conversation(bench: "Bench", worker: Worker):
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), requested_at=NOON)
     await extractions.lease(request, "worker", 0)
     await extractions.fail(request.request_id, Rejected("refused", "a dog is no topic"))
@@ -66,7 +66,7 @@ async def test_why_a_request_failed_quotes_nothing_of_an_erased_conversation(ben
     assert await bench.pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
 
 
-async def test_the_archive_takes_nothing_older_in_of_a_user_or_a_conversation(bench: "Bench", worker: Worker):
+async def test_the_archive_rejects_older_messages_of_an_erased_user_or_conversation(bench: "Bench", worker: Worker):
     await worker.erasing.begin("u", "user", "ada", user_id="mara", app_id="notes")
     await worker.erasing.begin("c", "conversation", "ada", conversation_id="c")
     ahead = AT + timedelta(minutes=5)
@@ -92,7 +92,7 @@ async def test_the_archive_takes_nothing_older_in_of_a_user_or_a_conversation(be
         ("namespace", {"namespace": "notes/mara"}),
     ],
 )
-async def test_at_every_door_what_comes_again_of_before_is_dropped_and_what_is_said_later_comes_in(
+async def test_every_entry_point_drops_messages_from_before_an_erasure_and_accepts_later_ones(
     bench: "Bench", worker: Worker, kind: Any, subject: dict[str, str]
 ):
     archive, extractions = Archive(bench.pool), Extractions(bench.pool)
@@ -114,7 +114,7 @@ async def test_at_every_door_what_comes_again_of_before_is_dropped_and_what_is_s
     assert [ruling.result for ruling in results] == ["dropped", "created"], "candidates that are delivered again"
 
 
-async def test_the_extractor_hears_of_fences_of_users_and_conversations(bench: "Bench", worker: Worker):
+async def test_the_extractor_reads_fences_of_users_and_conversations(bench: "Bench", worker: Worker):
     extractions, scope = Extractions(bench.pool), Scope(conversation_id="c", app_id="notes", user_id="mara")
     assert await extractions.fences_of(scope, ["notes"]) == ()
     await worker.erasing.begin("u", "user", "ada", user_id="mara")
@@ -124,7 +124,7 @@ async def test_the_extractor_hears_of_fences_of_users_and_conversations(bench: "
     assert await extractions.fences_of(other, ["notes"]) == ()
 
 
-async def test_an_answer_about_an_erased_conversation_is_kept_without_what_it_says(bench: "Bench", worker: Worker):
+async def test_an_answer_about_an_erased_conversation_is_stored_without_its_content(bench: "Bench", worker: Worker):
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), requested_at=NOON)
     await extractions.lease(request, "worker", 60)
     await worker.erasing.begin("c", "conversation", "ada", conversation_id=request.conversation_id)
@@ -139,7 +139,7 @@ async def test_an_answer_about_an_erased_conversation_is_kept_without_what_it_sa
     ids=["by a clock that is ahead", "of what was said since", "since"],
 )
 @pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
-async def test_an_answer_about_a_conversation_that_was_asked_for_by_a_clock_that_is_ahead_says_nothing_of_before(
+async def test_an_answer_requested_by_a_fast_clock_keeps_no_content_from_before_a_conversation_erasure(
     bench: "Bench", worker: Worker, erased: str, ahead_s: int, first: int, kept: bool
 ):
     extractions = Extractions(bench.pool)
@@ -158,7 +158,7 @@ async def test_an_answer_about_a_conversation_that_was_asked_for_by_a_clock_that
     assert (b"dog" in (await extractions.answer(request.request_id) or b"")) == kept
 
 
-async def test_the_curator_drops_what_comes_of_an_erased_conversation_in_any_namespace(bench: "Bench", worker: Worker):
+async def test_the_curator_drops_candidates_of_an_erased_conversation_in_any_namespace(bench: "Bench", worker: Worker):
     await worker.erasing.begin("c", "conversation", "ada", conversation_id="c")
     late = {"conversation_id": "c", "extracted_at": LATER, "requested_at": LATER}
     old = bench.batch(bench.candidate("User skis", sources=of("c")), **late)

@@ -82,9 +82,7 @@ async def archive(bench: "Bench") -> None:
     await Archive(bench.pool).store(messages)
 
 
-async def test_of_an_erased_user_what_others_said_stays_in_the_archive_and_is_archived_again(
-    bench: "Bench", worker: Worker
-):
+async def test_messages_of_other_speakers_stay_archived_when_a_user_is_erased(bench: "Bench", worker: Worker):
     await archive(bench)
     await begin(worker, ERASURES[0])
     await worker.through("e", TALK)
@@ -95,7 +93,7 @@ async def test_of_an_erased_user_what_others_said_stays_in_the_archive_and_is_ar
 
 
 @each_way
-async def test_a_request_is_asked_without_the_erased_persons_words(
+async def test_an_extraction_request_omits_messages_of_the_erased_person(
     bench: "Bench", worker: Worker, erasure: dict[str, Any]
 ):
     await archive(bench)
@@ -107,7 +105,7 @@ async def test_a_request_is_asked_without_the_erased_persons_words(
     assert "I'm allergic to peanuts." not in texts
 
 
-async def test_of_the_one_who_spoke_first_the_words_go_and_the_second_ones_stay(bench: "Bench", worker: Worker):
+async def test_erasing_the_first_speaker_keeps_messages_of_the_second(bench: "Bench", worker: Worker):
     await archive(bench)
     extractions, request = Extractions(bench.pool), asked()
     await begin(worker, {"kind": "user", "user_id": "ada"})
@@ -122,7 +120,7 @@ async def test_of_the_one_who_spoke_first_the_words_go_and_the_second_ones_stay(
 
 @each_way
 @pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
-async def test_an_answer_is_kept_without_what_the_erased_person_said(
+async def test_an_answer_is_stored_without_statements_of_the_erased_person(
     bench: "Bench", worker: Worker, erasure: dict[str, Any], erased: str
 ):
     await archive(bench)
@@ -141,7 +139,9 @@ async def test_an_answer_is_kept_without_what_the_erased_person_said(
 
 
 @each_way
-async def test_nothing_of_the_erased_person_stays_parked(bench: "Bench", worker: Worker, erasure: dict[str, Any]):
+async def test_a_parked_request_with_messages_of_the_erased_person_is_removed(
+    bench: "Bench", worker: Worker, erasure: dict[str, Any]
+):
     await archive(bench)
     parking, request = Parking(bench.pool), asked()
     fed = dict(request.feeding(request.namespaces).values())
@@ -154,7 +154,7 @@ async def test_nothing_of_the_erased_person_stays_parked(bench: "Bench", worker:
 
 
 @each_way
-async def test_the_curator_keeps_what_others_said_and_forgets_what_the_erased_person_did(
+async def test_the_curator_keeps_statements_of_others_and_drops_those_of_the_erased_person(
     bench: "Bench", worker: Worker, erasure: dict[str, Any]
 ):
     await archive(bench)

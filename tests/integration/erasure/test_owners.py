@@ -36,7 +36,7 @@ def said(user_id: str, app_id: str = "notes") -> ArchivedMessage:
     return archived_message(f"with {user_id}", 1, feeds=(f"{app_id}/{user_id}",), **whose)
 
 
-async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(bench: "Bench") -> None:
+async def test_namespaces_of_a_user_are_found_counted_and_erased_without_affecting_other_users(bench: "Bench") -> None:
     owners, curator = Owners(bench.pool), bench.curator_under(POLICIES)
     await Archive(bench.pool).store([said("mara"), said("anna")])
     mine = Source(conversation_id="with mara", message_id="1", timestamp=NOON)
@@ -57,7 +57,7 @@ async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(
     assert (await erasure_scope(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
 
 
-async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench: "Bench") -> None:
+async def test_the_erasure_scope_includes_namespaces_of_others_in_shared_conversations(bench: "Bench") -> None:
     mara, anna = said("mara"), said("anna")
     both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
     await Archive(bench.pool).store([mara, both, said("otto")])
@@ -67,7 +67,7 @@ async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench:
     assert found.conversations == ("with mara",)
 
 
-async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -> None:
+async def test_an_export_is_imported_unchanged_and_only_once(bench: "Bench") -> None:
     for number in range(5):
         await bench.remember(f"User owns thing number {number}", tags=("things",))
     exports = Exports(bench.pool)
@@ -98,7 +98,7 @@ async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -
         assert now.version == 1
 
 
-async def test_the_numbers_of_a_namespace_are_counted(bench: "Bench") -> None:
+async def test_namespace_statistics_count_memories_versions_and_reads(bench: "Bench") -> None:
     first = await bench.remember("User has a dog", tags=("pets",), importance=0.4)
     await bench.remember("User likes tea", kind="preference", tags=("drinks",), importance=0.8)
     gone = await bench.remember("User has a cat", tags=("pets",))

@@ -26,7 +26,7 @@ async def everything(bench: "Bench", namespace: str = OWNER) -> list[int]:
     return [*counts, await bench.pool.fetchval("SELECT count(*) FROM embeddings"), len(bench.vectors.points)]
 
 
-async def test_memories_versions_vectors_and_states_are_gone_and_nobody_elses(bench: "Bench") -> None:
+async def test_a_purge_deletes_memories_versions_vectors_and_states_of_its_namespace_only(bench: "Bench") -> None:
     batch = bench.batch("User has a dog", "User likes tea", namespace=OWNER)
     ids = [ruling.memory_id for ruling in (await bench.curator.curate(batch)).rulings]
     await bench.curator.apply_command(purge(kind="delete", memory_id=ids[0]))
@@ -50,7 +50,7 @@ async def test_memories_versions_vectors_and_states_are_gone_and_nobody_elses(be
     assert answer["change"] == "purged"
 
 
-async def test_what_was_said_or_found_before_never_comes_back_and_what_is_said_later_does(bench: "Bench") -> None:
+async def test_candidates_from_before_a_purge_are_dropped_and_later_ones_are_accepted(bench: "Bench") -> None:
     await after(bench, LATER).apply_command(purge())
     late = {"namespace": OWNER, "extracted_at": NOON + 2 * LATER}
     old = bench.batch("User has a dog", **late)
@@ -64,7 +64,7 @@ async def test_what_was_said_or_found_before_never_comes_back_and_what_is_said_l
     assert (await bench.curator.curate(found_before)).rulings[0].result == "dropped"
 
 
-async def test_what_was_asked_for_before_never_comes_back_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
+async def test_candidates_requested_before_a_purge_are_dropped_despite_a_fast_sender_clock(bench: "Bench") -> None:
     await after(bench, LATER).apply_command(purge())
     late = {"namespace": OWNER, "extracted_at": NOON + 2 * LATER}
     before = replaced(bench.batch("User has a dog", **late, requested_at=NOON + LATER), NOON + 2 * LATER)
@@ -80,7 +80,7 @@ def replaced(batch: CandidateBatch, at: Any) -> CandidateBatch:
     return replace(batch, candidates=(replace(candidate, sources=sources),))
 
 
-async def test_an_older_command_is_refused_and_the_purge_is_carried_out_once(bench: "Bench") -> None:
+async def test_a_command_older_than_a_purge_is_rejected_and_a_redelivered_purge_does_nothing(bench: "Bench") -> None:
     curator, command = after(bench, LATER), purge()
     await curator.apply_command(command)
     create = purge(kind="create", text="User has a dog", at=NOON)
@@ -92,7 +92,7 @@ async def test_an_older_command_is_refused_and_the_purge_is_carried_out_once(ben
     assert await bench.memories.count_live(OWNER) == 1
 
 
-async def test_a_storm_of_candidates_around_the_erasure_leaves_nothing(bench: "Bench", make_bench: Any) -> None:
+async def test_concurrent_candidates_during_a_purge_leave_nothing(bench: "Bench", make_bench: Any) -> None:
     benches = [bench, make_bench(), make_bench()]
     for each in benches:
         each.vectors, each.projector = bench.vectors, bench.projector  # who projects is not who decided
@@ -105,7 +105,7 @@ async def test_a_storm_of_candidates_around_the_erasure_leaves_nothing(bench: "B
     assert await everything(bench) == [0, 0, 0, 0]
 
 
-async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
+async def test_a_purge_in_pages_is_completed_after_the_worker_dies_between_pages(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sinks.erasure.purges.PAGE", 2)
@@ -125,7 +125,7 @@ async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
     assert purged == [6, 7, 8, 9, 10]
 
 
-async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench: "Bench") -> None:
+async def test_uninstalling_an_app_keeps_its_memories_unless_purge_is_requested(bench: "Bench") -> None:
     await bench.curator.curate(bench.batch("User has a dog", namespace=OWNER))
     kept = await after(bench, LATER).apply_command(purge(kind="uninstall"))
     assert (kept.status, await bench.memories.count_live(OWNER)) == ("accepted", 1)
@@ -133,7 +133,7 @@ async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench:
     assert (gone.change, await bench.memories.count_live(OWNER)) == ("purged", 0)
 
 
-def test_a_namespace_that_tells_nobody_names_no_messages_to_erase() -> None:
+def test_message_scopes_are_derived_from_namespace_templates_and_empty_for_a_fixed_namespace() -> None:
     assert Policies((Policy(name="all", namespaces=("shared",)),)).scopes_feeding("shared") == ()
     scopes = Policies().scopes_feeding("conversation/c%2F1")
     assert Scope(conversation_id="c/1") in scopes

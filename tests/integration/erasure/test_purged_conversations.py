@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 from tests.integration.erasure.purging import LATER, OWNER, after, purge
 
 
-async def test_archived_messages_go_and_those_of_before_are_not_archived_again(bench: "Bench") -> None:
+async def test_a_purge_deletes_archived_messages_and_older_ones_are_not_archived_again(bench: "Bench") -> None:
     archive = Archive(bench.pool)
 
     def said(message_id: str, user_id: str, hours: int) -> ArchivedMessage:
@@ -44,7 +44,7 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
     assert [each.message.message_id for each in await archive.conversation("with mara")] == ["m2"]
 
 
-async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
+async def test_messages_archived_before_a_purge_are_deleted_despite_a_fast_sender_clock(bench: "Bench") -> None:
     archive = Archive(bench.pool)
     mara = {"app_id": "notes", "user_id": "mara", "timestamp": NOON + 2 * LATER}
     await archive.store([archived_message("talk", 1, message_id=each, **mara) for each in ("before", "after")])
@@ -53,7 +53,7 @@ async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(ben
     assert [each.message.message_id for each in await archive.conversation("talk")] == ["after"]
 
 
-async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_their_conversations(
+async def test_a_purge_deletes_archived_messages_in_pages_and_conversation_summaries(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sinks.erasure.purges.MESSAGES_PAGE", 2)
@@ -83,7 +83,7 @@ async def answered(extractions: Extractions, request: ExtractionRequest) -> byte
     )
 
 
-async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> None:
+async def test_a_purge_empties_stored_answers(bench: "Bench") -> None:
     extractions, request = Extractions(bench.pool), dog(OWNER)
     await extractions.lease(request, "worker", 60)
     await answered(extractions, request)
@@ -93,7 +93,7 @@ async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> No
     assert b"dog" not in lease.answer
 
 
-async def test_why_a_request_failed_quotes_nothing_of_an_erased_namespace(bench: "Bench") -> None:
+async def test_a_stored_failure_reason_quotes_nothing_of_an_erased_namespace(bench: "Bench") -> None:
     extractions, request = Extractions(bench.pool), dog(OWNER)
     await extractions.lease(request, "worker", 0)
     await extractions.fail(request.request_id, Rejected("refused", "a dog is no topic"))
@@ -101,7 +101,7 @@ async def test_why_a_request_failed_quotes_nothing_of_an_erased_namespace(bench:
     assert await bench.pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
 
 
-async def test_a_namespace_that_was_erased_before_something_was_asked_still_waits_for_its_answer(
+async def test_a_namespace_erased_before_the_request_was_made_still_receives_the_shared_answer(
     bench: "Bench",
 ) -> None:
     extractions, parking = Extractions(bench.pool), Parking(bench.pool)
@@ -119,7 +119,7 @@ async def test_a_namespace_that_was_erased_before_something_was_asked_still_wait
     assert not await parking.holds(request.request_id)
 
 
-async def test_a_fence_reaches_as_far_as_the_furthest_of_several_in_whatever_order_they_come(bench: "Bench") -> None:
+async def test_several_fences_combine_to_the_furthest_positions_in_any_order(bench: "Bench") -> None:
     older, newer = Fence(NOON, {0: 7, 1: 9}), Fence(NOON + LATER, {0: 8, 1: 5, 2: 1})
     for name, order in (("n", (older, newer)), ("m", (newer, older))):
         async with bench.pool.acquire() as connection:
@@ -130,7 +130,7 @@ async def test_a_fence_reaches_as_far_as_the_furthest_of_several_in_whatever_ord
 
 
 @pytest.mark.parametrize("asked", ["before", "after"])
-async def test_an_answer_that_comes_when_its_namespace_was_erased_is_kept_without_what_it_says(
+async def test_an_answer_arriving_after_its_namespace_was_erased_is_stored_without_its_content(
     bench: "Bench", asked: str
 ) -> None:
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
@@ -150,7 +150,7 @@ async def test_an_answer_that_comes_when_its_namespace_was_erased_is_kept_withou
     ids=["by a clock that is ahead", "of what was said since", "since"],
 )
 @pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
-async def test_an_answer_to_what_was_asked_by_a_clock_that_is_ahead_says_nothing_of_before_the_erasure(
+async def test_an_answer_requested_by_a_fast_clock_keeps_no_content_from_before_a_namespace_erasure(
     bench: "Bench", erased: str, ahead_s: int, first: int, kept: bool
 ) -> None:
     extractions, fence = Extractions(bench.pool), Fence(NOON, {0: 7})

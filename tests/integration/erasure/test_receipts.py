@@ -31,7 +31,9 @@ async def shared_memory(bench: "Bench", text: str, sources: tuple[Source, ...], 
     return outcome.rulings[0].memory_id or ""
 
 
-async def test_what_came_of_a_user_alone_goes_and_what_others_said_too_is_counted(bench: "Bench", worker: Worker):
+async def test_memories_only_from_the_erased_user_are_deleted_and_shared_ones_are_counted(
+    bench: "Bench", worker: Worker
+):
     await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
     own = await shared_memory(bench, "Mara skis", of("m"))
     both = await shared_memory(bench, "They sail", of("m", "a"))
@@ -54,7 +56,7 @@ async def test_what_came_of_a_user_alone_goes_and_what_others_said_too_is_counte
 
 
 @pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
-async def test_passages_are_counted_and_the_receipt_waits_until_their_points_have_left_qdrant(
+async def test_the_receipt_counts_passages_and_waits_until_their_qdrant_points_are_deleted(
     bench: "Bench", worker: Worker, subject: dict[str, str]
 ):
     await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
@@ -77,7 +79,7 @@ async def test_passages_are_counted_and_the_receipt_waits_until_their_points_hav
     assert removed["passages, in PostgreSQL and Qdrant"] == {"passages": 1}
 
 
-async def test_what_replays_remember_in_the_shadow_of_what_is_shared_goes_too(bench: "Bench", worker: Worker):
+async def test_erasure_includes_replay_shadows_of_shared_namespaces(bench: "Bench", worker: Worker):
     await Archive(bench.pool).store([said("mara", "m")])
     for namespace in ("notes", shadow_of("0a1b2c3d", "notes")):
         await shared_memory(bench, "Mara skis", of("m"), namespace)
@@ -91,7 +93,7 @@ async def test_what_replays_remember_in_the_shadow_of_what_is_shared_goes_too(be
     assert not any("~" in each.namespace for each in receipt.namespaces)
 
 
-async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answered(bench: "Bench", worker: Worker):
+async def test_a_receipt_is_complete_once_all_window_owners_have_answered(bench: "Bench", worker: Worker):
     await worker.erasing.begin("e", "conversation", "ada", conversation_id="c")
     for _ in range(2):
         await worker.turn()
@@ -113,7 +115,7 @@ async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answere
     assert windows.removed == {"windows": 1, "window_messages": 4}
 
 
-async def test_conversations_that_only_the_owners_of_windows_know_are_erased_too(bench: "Bench", worker: Worker):
+async def test_conversations_known_only_to_window_owners_are_erased(bench: "Bench", worker: Worker):
     memory_id = await shared_memory(bench, "Mara skis", of("unarchived"))
     await bench.pool.execute("UPDATE extractions SET conversation_id = 'unarchived'")
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
@@ -132,7 +134,7 @@ async def test_a_purge_from_any_kafka_client_is_audited_and_has_a_receipt(bench:
     assert worker.letters.asked == [(frozenset(), frozenset({"notes/mara"}))]
 
 
-async def test_a_namespace_is_erased_by_whoever_begins_it(bench: "Bench", worker: Worker):
+async def test_erasing_a_namespace_deletes_its_memories_and_completes_the_receipt(bench: "Bench", worker: Worker):
     await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
     await worker.erasing.begin("e", "namespace", "ada", namespace="notes/mara")
     receipt = await worker.through("e")
@@ -140,7 +142,7 @@ async def test_a_namespace_is_erased_by_whoever_begins_it(bench: "Bench", worker
     assert await bench.memories.count_live("notes/mara") == 0
 
 
-async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_out(bench: "Bench", worker: Worker):
+async def test_a_purge_for_an_erasure_lost_with_the_database_is_still_completed(bench: "Bench", worker: Worker):
     await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
     command = Command(command_id="p", kind="purge", namespace="notes/mara", at=AT, actor="ada", erasure_id="lost")
     await worker.curator.apply_command(command)
@@ -148,16 +150,14 @@ async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_ou
     assert (receipt.status, receipt.at, receipt.namespaces[0].memories) == ("complete", AT, 1)
 
 
-async def test_forgetting_under_an_erasure_that_nobody_began_is_rejected(bench: "Bench", worker: Worker):
+async def test_a_forget_command_for_an_unknown_erasure_is_rejected(bench: "Bench", worker: Worker):
     memory = await bench.remember("Mara skis", sources=of("m"))
     command = Command(command_id="f", kind="forget", namespace="n", at=AT, erasure_id="unknown")
     assert (await worker.curator.apply_command(command)).status == "rejected"
     assert await bench.memories.get(memory.memory_id) == memory
 
 
-async def test_a_worker_that_died_is_replaced_and_commands_are_sent_again_under_their_own_ids(
-    bench: "Bench", worker: Worker
-):
+async def test_erasure_commands_are_sent_again_with_the_same_ids_after_a_worker_died(bench: "Bench", worker: Worker):
     await Archive(bench.pool).store([said("mara", "m")])
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
     await worker.completing.tick()
@@ -168,7 +168,7 @@ async def test_a_worker_that_died_is_replaced_and_commands_are_sent_again_under_
     assert [each.command_id for each in await worker.turn()] == [each.command_id for each in first]
 
 
-async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses_meanwhile(
+async def test_an_erasure_keeps_its_lease_while_removing_dead_letters_takes_longer_than_the_lease(
     bench: "Bench", worker: Worker, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(complete, "LEASE_S", 2.0)
@@ -187,7 +187,7 @@ async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses
     assert (len(worker.letters.asked), other.letters.asked) == (1, [])
 
 
-async def test_the_newest_fence_reaches_as_far_as_any_of_those_that_began_together(bench: "Bench") -> None:
+async def test_the_newest_fence_has_the_furthest_positions_of_concurrent_erasures(bench: "Bench") -> None:
     erasures = Erasures(bench.pool)
     assert await erasures.newest() is None
     for name, at, positions in (("e1", AT, {0: 7, 1: 9}), ("e2", LATER, {0: 8, 1: 5})):
@@ -196,7 +196,7 @@ async def test_the_newest_fence_reaches_as_far_as_any_of_those_that_began_togeth
     assert await erasures.newest() == Fence(LATER, {0: 8, 1: 9})
 
 
-async def test_what_waits_for_long_is_looked_at_every_few_seconds_alone(bench: "Bench", worker: Worker):
+async def test_the_poll_interval_of_a_pending_erasure_grows_to_five_seconds(bench: "Bench", worker: Worker):
     pauses: list[float] = []
     release = worker.erasures.release
 
@@ -212,7 +212,7 @@ async def test_what_waits_for_long_is_looked_at_every_few_seconds_alone(bench: "
     assert pauses == [0.1, 1.0, 5.0]
 
 
-async def test_settings_of_a_user_go_are_counted_and_come_back_by_no_event_from_before(bench: "Bench", worker: Worker):
+async def test_user_settings_are_erased_counted_and_not_restored_by_older_events(bench: "Bench", worker: Worker):
     kept, mara, few = UserSettings(bench.pool), User(user_id="mara", app_id="notes"), WindowChoice(max_messages=30)
     anna = User(user_id="anna", app_id="notes")
     for user in (mara, anna):

@@ -30,7 +30,7 @@ async def waiting_for_a_lock(pool: Pool, count: int = 1) -> None:
     await eventually(lambda: pool.fetchval(waiting, count), f"{count} waiting for a lock", within_s=30)
 
 
-async def test_workers_with_pools_of_their_own_lose_nothing_of_what_they_learn(dsn: str) -> None:
+async def test_concurrent_workers_lose_no_calibration_updates(dsn: str) -> None:
     pools = [await connect(dsn, max_size=3) for _ in range(3)]
     await asyncio.gather(*(Calibrations(pools[n % 3]).learn(MODEL, again) for n in range(60)))
     assert await Calibrations(pools[0]).all() == {MODEL: Calibration(60.0, 60)}
@@ -38,7 +38,7 @@ async def test_workers_with_pools_of_their_own_lose_nothing_of_what_they_learn(d
         await pool.close()
 
 
-async def test_a_model_that_another_worker_begins_meanwhile_is_learned_on_top(
+async def test_an_update_builds_on_a_calibration_inserted_concurrently_by_another_worker(
     calibrations: Calibrations, pool: Pool, slow: Connection
 ) -> None:
     await slow.execute("INSERT INTO calibrations VALUES ($1, 40.0, 40, now())", MODEL)
@@ -48,7 +48,7 @@ async def test_a_model_that_another_worker_begins_meanwhile_is_learned_on_top(
     assert await learning == Calibration(41.0, 41)
 
 
-async def test_a_model_that_another_worker_began_and_took_back_is_learned_from_nothing(
+async def test_an_update_starts_from_nothing_when_a_concurrent_insert_is_rolled_back(
     calibrations: Calibrations, pool: Pool, slow: Connection
 ) -> None:
     await slow.execute("INSERT INTO calibrations VALUES ($1, 40.0, 40, now())", MODEL)
@@ -58,7 +58,7 @@ async def test_a_model_that_another_worker_began_and_took_back_is_learned_from_n
     assert await learning == Calibration(1.0, 1)
 
 
-async def test_what_another_worker_learns_meanwhile_is_learned_from(
+async def test_an_update_builds_on_a_concurrent_update_of_another_worker(
     calibrations: Calibrations, pool: Pool, slow: Connection
 ) -> None:
     await calibrations.learn(MODEL, again)
@@ -69,7 +69,7 @@ async def test_what_another_worker_learns_meanwhile_is_learned_from(
     assert await learning == Calibration(8.0, 8)
 
 
-async def test_what_changes_nothing_is_not_written(calibrations: Calibrations, pool: Pool) -> None:
+async def test_an_unchanged_calibration_is_not_written(calibrations: Calibrations, pool: Pool) -> None:
     await calibrations.learn(MODEL, again)
     row = "SELECT ctid::text, updated_at FROM calibrations"
     before = await pool.fetchrow(row)
@@ -79,7 +79,7 @@ async def test_what_changes_nothing_is_not_written(calibrations: Calibrations, p
     assert await pool.fetchrow(row) != before
 
 
-async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
+async def test_a_closed_database_pool_is_retryable(dsn: str) -> None:
     calibrations = Calibrations(pool := await connect(dsn))
     await pool.close()
     for call in (calibrations.all(), calibrations.learn(MODEL, again)):

@@ -40,7 +40,7 @@ async def store(extractions: Extractions, request: ExtractionRequest, owner: str
     )
 
 
-async def test_the_first_owner_gets_the_lease_and_the_second_is_told_until_when(
+async def test_the_first_owner_gets_the_lease_and_the_second_gets_its_expiry_time(
     extractions: Extractions, request_: ExtractionRequest
 ) -> None:
     first = await extractions.lease(request_, "one", LONG_S)
@@ -48,7 +48,9 @@ async def test_the_first_owner_gets_the_lease_and_the_second_is_told_until_when(
     assert await extractions.lease(request_, "two", LONG_S) == Held(first.until)
 
 
-async def test_of_many_at_once_one_gets_the_lease(extractions: Extractions, request_: ExtractionRequest) -> None:
+async def test_only_one_of_many_concurrent_owners_gets_the_lease(
+    extractions: Extractions, request_: ExtractionRequest
+) -> None:
     leases = await asyncio.gather(*(extractions.lease(request_, f"owner {n}", LONG_S) for n in range(20)))
     assert sum(isinstance(lease, Leased) for lease in leases) == 1
 
@@ -65,7 +67,7 @@ async def test_a_renewed_lease_is_held_longer(extractions: Extractions, request_
     assert isinstance(await extractions.lease(request_, "two", LONG_S), Held)
 
 
-async def test_the_owner_of_a_lease_gets_it_again(extractions: Extractions, request_: ExtractionRequest) -> None:
+async def test_the_owner_of_a_lease_can_acquire_it_again(extractions: Extractions, request_: ExtractionRequest) -> None:
     await extractions.lease(request_, "one", LONG_S)
     assert isinstance(await extractions.lease(request_, "one", LONG_S), Leased)
 
@@ -80,16 +82,16 @@ async def test_a_released_lease_is_free_and_only_its_owner_releases_it(
     assert isinstance(await extractions.lease(request_, "two", LONG_S), Leased)
 
 
-async def test_what_is_answered_is_not_asked_again(extractions: Extractions, request_: ExtractionRequest) -> None:
+async def test_leasing_an_answered_request_returns_its_answer(
+    extractions: Extractions, request_: ExtractionRequest
+) -> None:
     await extractions.lease(request_, "one", LONG_S)
     await store(extractions, request_, "one", b'{"a": 1}')
     assert await extractions.lease(request_, "one", LONG_S) == Answered(b'{"a": 1}')
     assert await extractions.lease(request_, "two", LONG_S) == Answered(b'{"a": 1}')
 
 
-async def test_the_first_answer_counts_whoever_gives_a_second(
-    extractions: Extractions, request_: ExtractionRequest
-) -> None:
+async def test_the_first_stored_answer_wins(extractions: Extractions, request_: ExtractionRequest) -> None:
     await extractions.lease(request_, "one", OVER_S)
     await extractions.lease(request_, "two", LONG_S)
     assert await store(extractions, request_, "one", b'{"by": "one"}') == b'{"by": "one"}'
@@ -124,7 +126,7 @@ async def test_a_failure_of_a_former_owner_does_not_end_the_lease_of_the_next_on
     assert isinstance(await extractions.lease(request_, "three", LONG_S), Held)
 
 
-async def test_a_failed_request_is_asked_again_once_that_was_told_and_a_failure_does_not_undo_an_answer(
+async def test_a_failed_request_can_be_leased_again_once_reported_and_a_failure_keeps_an_existing_answer(
     extractions: Extractions, request_: ExtractionRequest, pool: Pool
 ) -> None:
     await failed(extractions, request_)

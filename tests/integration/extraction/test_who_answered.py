@@ -30,9 +30,9 @@ def asked(number: int, policy: str = "default"):
 
 
 @pytest.mark.parametrize(
-    ("policy", "provider", "model"), [("default", "claude", "claude-test-1"), ("secret", "offline", "rules-2")]
+    ("policy", "provider", "model"), [("default", "claude", "claude-test-1"), ("secret", "offline", "rules-3")]
 )
-async def test_provider_model_and_bill_of_whoever_answered_are_stored(
+async def test_provider_model_and_usage_of_an_answer_are_stored(
     pool: Pool, policy: str, provider: str, model: str
 ) -> None:
     publisher = FakePublisher()

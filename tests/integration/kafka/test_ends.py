@@ -44,7 +44,7 @@ async def topic(client: dict[str, Any]) -> AsyncIterator[str]:
     await admin.close()
 
 
-async def test_ends_lie_behind_what_is_committed_and_before_a_transaction_that_is_open(
+async def test_end_offsets_are_after_committed_records_and_before_an_open_transaction(
     client: dict[str, Any], topic: str
 ):
     zero, one = TP(topic, 0), TP(topic, 1)

@@ -65,7 +65,7 @@ async def stands(client: dict[str, Any], topic: str) -> dict[int, list[tuple[int
     return found
 
 
-async def test_what_is_unwanted_goes_at_once_and_the_others_stay_in_order(client: dict[str, Any], topic: str):
+async def test_unwanted_records_are_removed_and_the_others_stay_in_order(client: dict[str, Any], topic: str):
     await publish(client, topic, 0, b"1", b"unwanted", b"2", b"done", b"settles 3", b"3")
     await publish(client, topic, 1, b"untouched")
     ends = await log_ends(client, topic, 2)
@@ -81,7 +81,9 @@ async def test_what_is_unwanted_goes_at_once_and_the_others_stay_in_order(client
     assert await log_ends(client, topic, 2) == {0: 9, 1: 1}, "there was nothing to do"
 
 
-async def test_the_guides_commands_shorten_what_a_receipt_says(embedded_stack: EmbeddedStack, client: dict[str, Any]):
+async def test_documented_commands_shorten_the_retention_stated_in_a_receipt(
+    embedded_stack: EmbeddedStack, client: dict[str, Any]
+):
     """Each is run as it stands there, but for the broker's address and a prefix of names."""
     names = TopicSettings(prefix=f"t{uuid4().hex[:6]}.", conversation_partitions=1, namespace_partitions=1)
     wanted = specs(names)
@@ -139,7 +141,7 @@ def commands(guide: str) -> list[tuple[list[str], str]]:
     return found
 
 
-def test_a_topic_that_keeps_for_ever_has_no_end():
+def test_a_topic_with_unlimited_retention_has_no_end_date():
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for_ever = {"cleanup.policy": "delete", "retention.ms": "-1", "segment.ms": "604800000"}
     assert remains_of_topic("t", "said", for_ever, at).until is None

@@ -48,7 +48,7 @@ class Listener:
         await eventually(lapsed, "the listener is there", 20)
 
 
-async def test_every_listener_hears_everything_from_its_beginning_on_of_all_partitions(
+async def test_every_listener_receives_all_records_of_all_partitions_published_after_it_started(
     embedded_stack: EmbeddedStack,
 ) -> None:
     topic, servers = f"tail-{uuid4().hex[:8]}", embedded_stack.bootstrap_servers
@@ -73,7 +73,7 @@ async def test_every_listener_hears_everything_from_its_beginning_on_of_all_part
     await admin.close()
 
 
-async def test_brokers_that_are_away_are_waited_for(caplog: Any) -> None:
+async def test_the_tail_retries_while_brokers_are_unavailable(caplog: Any) -> None:
     listener = Listener()
     async with listener.following("127.0.0.1:1", "nowhere"):
 
@@ -84,7 +84,7 @@ async def test_brokers_that_are_away_are_waited_for(caplog: Any) -> None:
     assert listener.lapses == 0
 
 
-async def test_it_knows_up_to_when_it_has_heard_everything_and_that_it_does_not_while_brokers_are_away(
+async def test_the_tail_reports_until_when_it_is_caught_up_and_falls_behind_during_a_broker_outage(
     cache_dir: Path, tmp_path: Path
 ) -> None:
     broker, listener = EmbeddedBroker(tmp_path / "kafka", cache_dir / "jars"), Listener()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 
-async def test_counts_add_up_and_change_nothing_of_the_memory(bench: "Bench") -> None:
+async def test_access_counts_add_up_and_do_not_change_the_memory(bench: "Bench") -> None:
     memory, accesses = await bench.remember("User has a dog"), Accesses(bench.pool)
     later = NOON + timedelta(hours=1)
     assert await accesses.of([memory.memory_id]) == {}
@@ -23,7 +23,7 @@ async def test_counts_add_up_and_change_nothing_of_the_memory(bench: "Bench") ->
     assert len(await bench.memories.versions(memory.memory_id)) == 1
 
 
-async def test_processes_that_count_the_same_memories_and_an_erasure_do_not_hold_each_other_up(bench: "Bench") -> None:
+async def test_concurrent_access_counting_and_an_erasure_do_not_deadlock(bench: "Bench") -> None:
     said = [f"User owns thing number {number}" for number in range(20)]
     outcome = await bench.curator.curate(bench.batch(*said))
     ids = [str(ruling.memory_id) for ruling in outcome.rulings]
@@ -39,7 +39,7 @@ async def test_processes_that_count_the_same_memories_and_an_erasure_do_not_hold
     assert await bench.pool.fetchval("SELECT count(*) FROM memory_accesses") == 0
 
 
-async def test_counts_of_processes_side_by_side_are_all_counted(bench: "Bench") -> None:
+async def test_access_counts_of_concurrent_processes_are_all_added(bench: "Bench") -> None:
     outcome = await bench.curator.curate(bench.batch(*(f"User owns thing number {number}" for number in range(9))))
     ids = [str(ruling.memory_id) for ruling in outcome.rulings]
     accesses = Accesses(bench.pool)

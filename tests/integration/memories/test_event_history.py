@@ -31,7 +31,7 @@ async def eventful(bench: "Bench") -> None:
         await bench.curator.apply_command(asked(kind, memory_id=dog.memory_id, **fields))
 
 
-async def test_what_is_read_back_is_what_was_published_byte_for_byte(bench: "Bench") -> None:
+async def test_events_read_back_equal_the_published_events_byte_for_byte(bench: "Bench") -> None:
     await eventful(bench)
     published = [record.value for record in bench.publisher.on(topics.EVENTS)]
     read = await EventHistory(bench.pool).events_after("n", 0, 100)
@@ -40,7 +40,7 @@ async def test_what_is_read_back_is_what_was_published_byte_for_byte(bench: "Ben
     assert {each.event.type.rpartition(".")[2] for each in read} >= {"created", "updated", "deleted", "restored"}
 
 
-async def test_reading_goes_on_behind_any_sequence_page_by_page_and_ends_empty(bench: "Bench") -> None:
+async def test_events_are_read_page_by_page_after_any_sequence(bench: "Bench") -> None:
     await eventful(bench)
     history = EventHistory(bench.pool)
     everything = await history.events_after("n", 0, 100)
@@ -53,18 +53,18 @@ async def test_reading_goes_on_behind_any_sequence_page_by_page_and_ends_empty(b
     assert await history.events_after("nobody", 0, 2) == ()
 
 
-async def test_namespaces_that_no_column_takes_are_at_their_beginning(bench: "Bench") -> None:
+async def test_namespaces_with_unstorable_names_have_sequence_zero(bench: "Bench") -> None:
     assert await EventHistory(bench.pool).heads(HARD_TO_STORE) == dict.fromkeys(HARD_TO_STORE, 0)
 
 
-async def test_another_namespace_is_not_read(bench: "Bench") -> None:
+async def test_reading_events_of_a_namespace_excludes_other_namespaces(bench: "Bench") -> None:
     await eventful(bench)
     await bench.curator.curate(bench.batch("User has a cat", namespace="other"))
     read = await EventHistory(bench.pool).events_after("other", 0, 100)
     assert [each.event.subject for each in read] and {each.event.data.namespace for each in read} == {"other"}
 
 
-async def test_who_was_away_during_an_erasure_is_told_of_it_before_what_came_after(bench: "Bench") -> None:
+async def test_a_reader_that_missed_an_erasure_gets_it_before_later_events(bench: "Bench") -> None:
     await eventful(bench)
     history = EventHistory(bench.pool)
     await bench.curator.apply_command(asked("purge"))
@@ -82,7 +82,7 @@ async def test_who_was_away_during_an_erasure_is_told_of_it_before_what_came_aft
         assert [each.sequence for each in rest] == [erased_at + 1]
 
 
-async def test_the_place_in_a_long_history_is_found_by_an_index(bench: "Bench") -> None:
+async def test_a_position_in_a_long_event_history_is_found_by_an_index(bench: "Bench") -> None:
     await eventful(bench)
     async with bench.pool.acquire() as connection:
         await connection.execute("SET enable_seqscan = off")

@@ -32,7 +32,7 @@ def kept(bench: "Bench") -> Kept:
     return Kept(bench)
 
 
-async def test_what_was_found_once_is_kept_and_told_as_it_is(bench: "Bench", kept: Kept) -> None:
+async def test_a_memory_read_once_is_cached_and_returned_unchanged(bench: "Bench", kept: Kept) -> None:
     dog, cat = await bench.remember("User has a dog"), await bench.remember("User has a cat")
     for _ in range(3):
         assert await kept.hot.by_ids([dog.memory_id]) == {dog.memory_id: dog}
@@ -41,7 +41,9 @@ async def test_what_was_found_once_is_kept_and_told_as_it_is(bench: "Bench", kep
     assert kept.counts == {True: 3, False: 3}
 
 
-async def test_what_changed_or_was_erased_is_told_as_it_is_now_without_any_event(bench: "Bench", kept: Kept) -> None:
+async def test_changed_or_erased_memories_are_returned_as_stored_now_without_any_event(
+    bench: "Bench", kept: Kept
+) -> None:
     dog, cat = await bench.remember("User has a dog"), await bench.remember("User has a cat")
     ids = [dog.memory_id, cat.memory_id]
     await kept.hot.by_ids(ids)
@@ -58,7 +60,7 @@ async def test_what_changed_or_was_erased_is_told_as_it_is_now_without_any_event
     assert kept.hot.bytes == 0, "nothing that is erased stays in the process once it was asked for"
 
 
-async def test_a_row_that_is_written_back_as_it_was_is_read_again(bench: "Bench", kept: Kept) -> None:
+async def test_a_row_rewritten_without_changes_is_read_again(bench: "Bench", kept: Kept) -> None:
     dog = await bench.remember("User has a dog")
     await kept.hot.by_ids([dog.memory_id])
     await bench.pool.execute("UPDATE memories SET text = text WHERE memory_id = $1", dog.memory_id)
@@ -66,7 +68,7 @@ async def test_a_row_that_is_written_back_as_it_was_is_read_again(bench: "Bench"
     assert kept.counts == {True: 0, False: 2}
 
 
-async def test_memories_are_kept_as_soon_as_they_are_made(bench: "Bench", kept: Kept) -> None:
+async def test_new_memories_are_cached_from_their_events(bench: "Bench", kept: Kept) -> None:
     dog = await bench.remember("User has a dog")
     events = bench.publisher.on(topics.EVENTS)
     kept.hot.apply_events([*events, SimpleNamespace(value=b"no event"), SimpleNamespace(value=None)])
@@ -75,7 +77,7 @@ async def test_memories_are_kept_as_soon_as_they_are_made(bench: "Bench", kept: 
     assert kept.counts == {True: 1, False: 0}
 
 
-async def test_what_changed_leaves_the_process_with_its_event(bench: "Bench", kept: Kept) -> None:
+async def test_an_erasure_event_removes_memories_from_the_cache(bench: "Bench", kept: Kept) -> None:
     dog = await bench.remember("User has a dog")
     await kept.hot.by_ids([dog.memory_id])
     assert kept.hot.bytes > 0
@@ -86,7 +88,7 @@ async def test_what_changed_leaves_the_process_with_its_event(bench: "Bench", ke
 
 
 @pytest.mark.parametrize("missed", [False, True])
-async def test_what_a_read_found_before_an_event_is_not_kept_after_it(
+async def test_a_row_read_before_an_event_is_not_cached_after_it(
     bench: "Bench", kept: Kept, monkeypatch: pytest.MonkeyPatch, missed: bool
 ) -> None:
     dog = await bench.remember("User has a dog")
@@ -107,14 +109,14 @@ async def test_what_a_read_found_before_an_event_is_not_kept_after_it(
     assert kept.hot.bytes == 0
 
 
-async def test_what_was_made_and_erased_before_it_was_read_is_not_kept(bench: "Bench", kept: Kept) -> None:
+async def test_a_memory_erased_before_it_was_read_is_not_cached(bench: "Bench", kept: Kept) -> None:
     await bench.remember("User has a dog")
     kept.hot.apply_events(bench.publisher.on(topics.EVENTS))
     await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace="n", at=NOON))
     assert (await kept.hot.warm(), kept.hot.bytes) == (0, 0)
 
 
-async def test_of_more_than_there_is_room_for_those_stay_that_were_found_last(bench: "Bench") -> None:
+async def test_a_full_cache_keeps_the_most_recently_read_memories(bench: "Bench") -> None:
     dog, cat, hen = [await bench.remember(f"User has a {animal}") for animal in ("dog", "cat", "hen")]
     kept = Kept(bench, max_bytes=size(dog) + size(cat) + size(hen) - 1)
     for each in (dog, cat, dog, hen):

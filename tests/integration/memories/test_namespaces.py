@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 
-async def test_those_that_a_pattern_covers_are_listed_as_long_as_they_hold_memories(bench: "Bench") -> None:
+async def test_namespaces_matching_a_pattern_are_listed_while_they_contain_memories(bench: "Bench") -> None:
     directory = Namespaces(bench.pool)
     for namespace in ("app/ada", "app/b_b", "app/bob", "other%/eve", "other/eve"):
         for text in ("User lives in Ghent", "User keeps bees"):

@@ -28,7 +28,7 @@ async def recorded(pool: Pool, entries: Sequence[LedgerEntry]) -> None:
         await record(connection, entries[0].after.namespace, entries, "m")
 
 
-async def test_a_memory_that_changes_twice_in_one_transaction_has_the_latest_vector_it_was_given(pool: Pool) -> None:
+async def test_a_memory_changed_several_times_in_one_transaction_keeps_its_latest_vector(pool: Pool) -> None:
     first = a_memory("User hikes", NOON, version=1, sequence=1)
     second = a_memory("User hikes with Bob", NOON, memory_id=first.memory_id, version=2, sequence=2)
     third = a_memory("User hikes with Bob", NOON, memory_id=first.memory_id, version=3, sequence=3, importance=0.9)

@@ -110,7 +110,9 @@ async def test_a_crash_at_any_step_is_healed_by_the_sweep(make_bench: Callable[.
         assert len(bench.controls()) >= 3
 
 
-async def test_a_decision_first_projects_what_its_namespace_has_pending(make_bench: Callable[..., "Bench"]) -> None:
+async def test_a_decision_first_projects_pending_outbox_rows_of_its_namespace(
+    make_bench: Callable[..., "Bench"],
+) -> None:
     fuse = Fuse(2)  # step 1 is the search, step 2 the first write to the index
     bench = make_bench(fuse)
     with pytest.raises(Retryable):
@@ -122,7 +124,7 @@ async def test_a_decision_first_projects_what_its_namespace_has_pending(make_ben
     assert outcome.rulings[0].result == "reinforced"
 
 
-async def test_the_sweep_leaves_alone_what_somebody_holds_and_what_is_young(make_bench: Callable[..., "Bench"]) -> None:
+async def test_the_sweep_skips_locked_namespaces_and_recent_rows(make_bench: Callable[..., "Bench"]) -> None:
     bench = make_bench()
     record = Outgoing(topic="memory.events", key=b"held", value=b"{}")
     async with bench.pool.acquire() as connection:
@@ -151,7 +153,7 @@ async def test_a_namespace_that_cannot_be_projected_does_not_hold_up_the_others(
     assert await bench.pending() == 1
 
 
-async def test_more_rows_than_a_page_leave_in_order(make_bench: Callable[..., "Bench"]) -> None:
+async def test_more_outbox_rows_than_a_page_are_published_in_order(make_bench: Callable[..., "Bench"]) -> None:
     bench = make_bench()
     records = [Outgoing(topic="t", key=b"k", value=str(number).encode()) for number in range(1_234)]
     async with bench.pool.acquire() as connection:
@@ -160,7 +162,7 @@ async def test_more_rows_than_a_page_leave_in_order(make_bench: Callable[..., "B
     assert bench.publisher.records == records
 
 
-async def test_records_leave_with_the_trace_of_their_decision_whoever_publishes_them(bench: "Bench") -> None:
+async def test_records_are_published_with_the_trace_of_their_decision(bench: "Bench") -> None:
     record = Outgoing(topic="memory.events", key=b"n", value=b"{}")
     async with bench.pool.acquire() as connection:
         for cause in (CAUSE, None):
@@ -183,7 +185,7 @@ class Picky(FakeVectors):
         await super().upsert(points)
 
 
-async def test_a_point_that_the_index_takes_for_wrong_holds_up_no_other_and_is_tried_a_bounded_number_of_times(
+async def test_a_point_rejected_by_the_index_blocks_no_other_and_is_retried_a_limited_number_of_times(
     bench: "Bench",
 ) -> None:
     picky = Picky()
@@ -217,7 +219,7 @@ class Tenacious(FakeVectors):
         await super().delete(memory_ids)
 
 
-async def test_a_removal_that_the_index_takes_for_wrong_holds_up_no_other_and_is_tried_a_bounded_number_of_times(
+async def test_a_deletion_rejected_by_the_index_blocks_no_other_and_is_retried_a_limited_number_of_times(
     bench: "Bench",
 ) -> None:
     tenacious = Tenacious("gone-2")

@@ -7,7 +7,7 @@ from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
 from msgspec import Struct
-from playwright.async_api import ConsoleMessage, Locator, Page, Response
+from playwright.async_api import ConsoleMessage, Locator, Page, Response, expect
 
 from tests.api import Api
 from tests.deployment import eventually
@@ -55,7 +55,9 @@ class Opened:
         await eventually(lambda: self.page.evaluate(script), script)
 
     async def serious_findings(self) -> list[tuple[str, list[str]]]:
-        """What axe finds that keeps people out, by its rule and where."""
+        """What axe finds that keeps people out, by its rule and where. Waits until no rows are dimmed as those of the search
+        before."""
+        await expect(self.page.locator(".scroller.stale")).to_have_count(0)
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(AXE_SCRIPT)
         found = await self.page.evaluate("axe.run({ resultTypes: ['violations'] }).then((told) => told.violations)")

@@ -58,16 +58,14 @@ async def what_is_remembered(tab: Opened, namespace: str, newer: str) -> None:
     await expect(created).to_be_visible()
     await expect(tab.page.get_by_role("application", name="Map of memories").locator("circle").nth(3)).to_be_attached()
     await expect(region(tab, "Largest namespaces").get_by_role("listitem").first).to_contain_text("4 memories")
-    await expect(region(tab, "What memories cost")).to_contain_text(
-        "No call of a model is on record"
-    )  # rules cost nothing
+    await expect(region(tab, "Cost of memories")).to_contain_text("No model calls are recorded")  # rules cost nothing
 
 
 async def what_left_the_context(tab: Opened, namespace: str) -> None:
     """The settings of a conversation, and a clear by hand among its prunings."""
     await tab.go("/conversations/talk", ns=namespace, tab="settings")
-    await expect(tab.page.get_by_role("tabpanel")).to_contain_text("Most messages50")
-    await tab.page.get_by_role("tab", name="What left the context").click()
+    await expect(tab.page.get_by_role("tabpanel")).to_contain_text("Maximum messages50")
+    await tab.page.get_by_role("tab", name="Prunings").click()
     await expect(tab.page.get_by_role("tabpanel")).to_contain_text("No message has left the context.")
     await tab.page.get_by_role("button", name="Clear the context").click()
     await tab.page.get_by_role("alertdialog").get_by_role("button", name="Clear the context").click()

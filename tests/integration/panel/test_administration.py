@@ -51,7 +51,7 @@ async def much_done(api: Api) -> None:
     await api.audit.record(done)
 
 
-async def test_a_message_is_followed_on_a_time_line_by_who_may_read_its_conversation(panel: Panel):
+async def test_a_reader_of_a_conversation_sees_the_timeline_of_a_message(panel: Panel):
     a_message(panel.api)
     tab = await panel.signed_in(f"/follow{OF_ALL}", read="app/*")
     await tab.page.get_by_label("Id of the conversation").fill("talk")
@@ -67,7 +67,7 @@ async def test_a_message_is_followed_on_a_time_line_by_who_may_read_its_conversa
     assert await tab.serious_findings() == []
 
 
-async def test_each_step_of_a_message_tells_its_time_and_the_first_its_trace(panel: Panel):
+async def test_the_timeline_shows_the_time_of_each_step_and_the_trace_of_the_first(panel: Panel):
     a_message(panel.api)
     trace = "0af7651916cd43dd8448eb211c80319c"
     headers = (("traceparent", f"00-{trace}-b7ad6b7169203331-01".encode()),)
@@ -88,7 +88,7 @@ async def test_each_step_of_a_message_tells_its_time_and_the_first_its_trace(pan
     assert times == [millis + each * 1_000 for each in offsets]
 
 
-async def test_a_dry_run_is_asked_for_and_its_preview_shown(panel: Panel):
+async def test_a_dry_run_is_requested_and_its_preview_shown(panel: Panel):
     tab = await panel.signed_in(f"/operations/consolidation{OF_ALL}", admin="*")
     await tab.page.get_by_role("button", name="Dry run").click()
     await expect(tab.page.get_by_text("No results yet.")).to_be_visible()
@@ -100,7 +100,7 @@ async def test_a_dry_run_is_asked_for_and_its_preview_shown(panel: Panel):
     assert len(panel.api.runs.by_id) == 2
 
 
-async def test_a_generation_is_compared_side_by_side_cut_over_and_taken_back(panel: Panel):
+async def test_a_generation_is_compared_side_by_side_cut_over_and_undone(panel: Panel):
     await much_done(panel.api)
     tab = await panel.signed_in(f"/operations/replay{OF_ALL}", admin="*")
     await tab.page.get_by_role("button", name="Compare").click()
@@ -135,7 +135,7 @@ async def test_a_key_is_made_shown_once_and_revoked(panel: Panel):
     ]
 
 
-async def test_a_policy_is_changed_in_a_form_checked_and_put(panel: Panel):
+async def test_a_policy_is_edited_in_a_form_checked_and_saved(panel: Panel):
     scope = Scope(conversation_id="c", app_id="kitchen", user_id="ada")
     await panel.api.windows.project([a_state("c", scope=scope)])
     tab = await panel.signed_in(f"/operations/policies{OF_ALL}", admin="*")
@@ -160,7 +160,7 @@ async def test_a_policy_is_changed_in_a_form_checked_and_put(panel: Panel):
     assert (put.policy.max_memories, put.policy.match.app_id, put.origin) == (25, "kitchen", "topic")
 
 
-async def test_a_key_that_may_only_read_is_offered_nothing_that_changes_something(panel: Panel):
+async def test_a_read_only_key_sees_no_buttons_that_change_anything(panel: Panel):
     await much_done(panel.api)
     tab = await panel.signed_in(f"/operations/policies/app{OF_ALL}", read="*")
     await expect(tab.page.get_by_label("max_memories").first).to_be_disabled()
@@ -176,7 +176,7 @@ async def test_a_key_that_may_only_read_is_offered_nothing_that_changes_somethin
     await expect(tab.page.get_by_role("link", name="Keys and audit")).to_have_count(0)
 
 
-async def test_the_audit_is_filtered_by_an_action_that_stands_in_the_address(panel: Panel):
+async def test_the_audit_filter_by_action_is_part_of_the_url(panel: Panel):
     await much_done(panel.api)
     made = Audited(at=NOON, actor="the operator", action="key.created", subject="k1", details={})
     await panel.api.audit.record(made)
@@ -202,7 +202,7 @@ SECTIONS = {
 
 
 @pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
-async def test_every_part_can_be_read_by_everybody_and_what_it_tells_is_text(panel: Panel, context: dict[str, object]):
+async def test_every_section_is_accessible_and_shows_user_content_as_text(panel: Panel, context: dict[str, object]):
     await much_done(panel.api)
     tab = await panel.signed_in(f"/operations{OF_ALL}", context=context, admin="*")
     for section, said in SECTIONS.items():

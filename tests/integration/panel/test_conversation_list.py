@@ -43,7 +43,7 @@ async def test_conversations_are_listed_by_their_last_message_and_opened_by_keyb
     assert await tab.page.evaluate("window.attacked") is None
 
 
-async def test_filters_of_the_list_are_in_the_address(panel: Panel):
+async def test_list_filters_are_part_of_the_url(panel: Panel):
     await some(panel)
     tab = await panel.signed_in("/conversations?ns=app%2Fada&phase=ended", read="app/*")
     texts = tab.page.locator(".row-text")
@@ -58,7 +58,7 @@ async def test_filters_of_the_list_are_in_the_address(panel: Panel):
     await expect(texts).to_have_count(3)
 
 
-async def test_without_a_namespace_all_that_the_key_may_read_are_listed_with_what_they_feed(panel: Panel):
+async def test_without_a_namespace_all_readable_conversations_are_listed_with_their_namespaces(panel: Panel):
     await some(panel)
     tab = await panel.signed_in("/conversations", context=PHONE, read="app/bob")
     await expect(tab.rows).to_have_count(1)
@@ -66,7 +66,7 @@ async def test_without_a_namespace_all_that_the_key_may_read_are_listed_with_wha
     assert await tab.serious_findings() == []
 
 
-async def test_the_list_goes_on_behind_its_first_page_and_past_pages_without_a_conversation_of_the_key(panel: Panel):
+async def test_the_list_loads_more_pages_and_skips_pages_without_readable_conversations(panel: Panel):
     for number in range(120):
         await talked(panel, f"talk-{number}", number)
     for number in range(450):

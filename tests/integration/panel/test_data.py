@@ -16,9 +16,7 @@ DATA = "/data?ns=app%2Fada"
 BOB = Scope(conversation_id="talk", app_id="app", user_id="bob")
 
 
-async def test_an_export_is_saved_and_an_import_of_it_brings_everything_into_another_namespace(
-    panel: Panel, tmp_path: Path
-):
+async def test_an_export_is_saved_and_imported_into_another_namespace(panel: Panel, tmp_path: Path):
     panel.api.memories.put(*(a_memory(f"m{n}", text=f"Memory number {n}.") for n in range(3)))
     tab = await panel.signed_in(DATA, write="app/*")
     async with tab.page.expect_download() as saving:
@@ -37,7 +35,9 @@ async def test_an_export_is_saved_and_an_import_of_it_brings_everything_into_ano
     assert await tab.serious_findings() == []
 
 
-async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_receipt(panel: Panel, tmp_path: Path):
+async def test_an_erasure_shows_a_preview_requires_confirmation_by_name_and_shows_the_receipt(
+    panel: Panel, tmp_path: Path
+):
     panel.api.memories.put(a_memory("m1", namespace="app/bob"), a_memory("m2", namespace="app/bob"))
     panel.api.owners.conversations = [BOB]
     tab = await panel.signed_in(DATA, admin="*")
@@ -56,9 +56,9 @@ async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_re
     await tab.page.get_by_label("Type bob to confirm").fill("bob")
     await tab.page.keyboard.press("Enter")
     receipt = tab.page.get_by_role("region", name="Receipt")
+    await expect(receipt).to_contain_text("Erased")
     (erasure,) = panel.api.erasures.begun.values()
     await expect(receipt).to_contain_text(erasure.erasure_id)
-    await expect(receipt).to_contain_text("Erased")
     assert await tab.serious_findings() == []
     async with tab.page.expect_download() as saving:
         await receipt.get_by_role("button", name="Save the receipt").click()
@@ -66,7 +66,7 @@ async def test_an_erasure_shows_what_would_go_asks_for_its_name_and_shows_the_re
     assert json.loads(kept.read_text())["erasure_id"] == erasure.erasure_id
 
 
-async def test_what_a_key_may_not_do_with_the_data_is_not_offered(panel: Panel):
+async def test_actions_not_allowed_for_a_key_are_not_offered(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     reader = await panel.signed_in(DATA, read="app/*")
     await expect(reader.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
@@ -76,11 +76,11 @@ async def test_what_a_key_may_not_do_with_the_data_is_not_offered(panel: Panel):
     await other.page.get_by_label("A user, everywhere").check()
     await other.page.get_by_label("Id of the user").fill("ada")
     await other.page.get_by_role("button", name="Show what would be erased").click()
-    await expect(other.page.get_by_text("This key may not see that.")).to_be_visible()
+    await expect(other.page.get_by_text("This key is not allowed to do this.")).to_be_visible()
     assert panel.api.erasures.begun == {}
 
 
-async def test_an_export_that_breaks_off_saves_nothing_and_says_so(panel: Panel):
+async def test_an_interrupted_export_shows_an_error(panel: Panel):
     panel.api.memories.put(*(a_memory(f"m{n}") for n in range(5)))
     panel.api.exports.fails_at = 2
     tab = await panel.signed_in(DATA, read="app/*")
@@ -88,7 +88,7 @@ async def test_an_export_that_breaks_off_saves_nothing_and_says_so(panel: Panel)
     await expect(tab.page.get_by_text("This failed")).to_be_visible()
 
 
-async def test_the_view_is_called_by_what_the_key_may_do_there(panel: Panel):
+async def test_the_title_of_the_view_depends_on_the_rights_of_the_key(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     names = {"read": "Export", "write": "Export and import", "admin": "Export and erase"}
     for right, name in names.items():
@@ -98,7 +98,7 @@ async def test_the_view_is_called_by_what_the_key_may_do_there(panel: Panel):
         await expect(tab.page).to_have_title(re.compile(name))
 
 
-async def test_a_german_receipt_says_what_remains_in_german(panel: Panel):
+async def test_a_receipt_in_german_states_remaining_data_in_german(panel: Panel):
     kept = [remains_of_topic(topic, said, {}, NOON, code) for topic, (code, said) in TOPIC_CONTENTS.items()]
     panel.api.erasures.remains = to_builtins([*kept, unused_stores(NOON)])
     panel.api.memories.put(a_memory("m1", namespace="app/bob"))

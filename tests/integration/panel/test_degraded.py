@@ -11,7 +11,7 @@ from tests.integration.panel.panel import Panel
 PART = "Part of the search did not answer: there may be more results."
 
 
-async def test_a_search_of_which_a_part_did_not_answer_shows_the_rest_and_says_so(panel: Panel):
+async def test_a_partially_failed_search_shows_the_remaining_results_with_a_notice(panel: Panel):
     panel.api.said.say("My cello is from 1890.", at=NOON)
     tab = await panel.signed_in("/memories?ns=app%2Fada&q=cello", read="app/*")
     await expect(tab.rows).to_have_count(1)
@@ -23,7 +23,7 @@ async def test_a_search_of_which_a_part_did_not_answer_shows_the_rest_and_says_s
     assert await tab.serious_findings() == []
 
 
-async def test_a_block_of_which_a_part_did_not_answer_shows_the_rest_and_says_so(panel: Panel):
+async def test_a_partially_failed_context_block_shows_the_remaining_content_with_a_notice(panel: Panel):
     panel.api.searched.memories = [a_memory("m1", text="User plays the cello.")]
     tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
     block = tab.page.locator("section").filter(has_text="Context block")
@@ -37,7 +37,7 @@ async def test_a_block_of_which_a_part_did_not_answer_shows_the_rest_and_says_so
     assert await tab.serious_findings() == []
 
 
-async def test_related_memories_without_the_index_show_what_is_linked_and_say_so(panel: Panel):
+async def test_related_memories_without_the_vector_index_show_links_with_a_notice(panel: Panel):
     panel.api.memories.put(
         a_memory("m1", text="User plays the cello."),
         a_memory("m2", text="The cello is from 1890.", links=(Link(type="refines", memory_id="m1"),)),
@@ -46,8 +46,8 @@ async def test_related_memories_without_the_index_show_what_is_linked_and_say_so
     panel.api.vectors.fuse = Fuse(at=1)
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada&tab=related", read="app/*")
     await expect(tab.page.locator(".notice")).to_have_text("Similar memories cannot be looked up at the moment.")
-    await expect(tab.page.locator(".chosen .relation")).to_have_text(["Detailed by"])
+    await expect(tab.page.locator(".chosen .relation")).to_have_text(["More detail in"])
     assert await tab.serious_findings() == []
     await tab.page.reload()
-    await expect(tab.page.locator(".chosen .relation")).to_have_text(["Detailed by"])
+    await expect(tab.page.locator(".chosen .relation")).to_have_text(["More detail in"])
     await expect(tab.page.locator(".notice")).to_have_count(0)

@@ -26,14 +26,14 @@ TEXTS = """() => [document.body.innerText, ...[...document.querySelectorAll("tit
     .map((each) => each.value || each.textContent)].join("\\n")"""
 
 
-def test_the_walk_leaves_out_no_view_that_the_sources_list():
+def test_the_view_tests_cover_every_view_in_the_sources():
     walked = {each.name for each in views(Installation(Api(), texts.ATTACKS))}
     assert len(listed()) > 15
     assert listed() - walked == set()
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_every_view_can_be_read_by_everybody_and_shows_what_others_wrote_as_text(
+async def test_every_view_is_accessible_and_shows_user_content_as_text(
     panel_of_everything: Panel, shown: Installation, mode: str
 ):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", context=MODES[mode], admin="*")

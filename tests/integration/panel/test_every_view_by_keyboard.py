@@ -56,7 +56,7 @@ async def not_reached(tab: Opened, root: str) -> list[str]:
     return wrong + await tab.page.evaluate(REACHABLE, root)
 
 
-async def test_every_control_of_every_view_is_reached_and_seen_to_be_reached(
+async def test_every_control_of_every_view_is_reachable_by_keyboard_with_visible_focus(
     panel_of_everything: Panel, shown: Installation
 ):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
@@ -73,7 +73,7 @@ async def test_every_control_of_every_view_is_reached_and_seen_to_be_reached(
     assert {name: each for name, each in wrong.items() if each} == {}
 
 
-async def test_every_dialog_keeps_the_focus_until_escape_gives_it_back(panel_of_everything: Panel, shown: Installation):
+async def test_every_dialog_traps_focus_until_escape_returns_it(panel_of_everything: Panel, shown: Installation):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     dialogs = [each for each in views(shown) if opens_dialog(each)]
     assert len(dialogs) >= 4
@@ -95,7 +95,7 @@ def opens_dialog(view: View) -> bool:
     return view.shows.startswith("[role=")
 
 
-async def test_a_list_is_one_stop_from_which_arrows_go_on_over_rows_that_were_not_there_before(panel: Panel):
+async def test_a_list_is_one_tab_stop_and_arrow_keys_move_through_rows_loaded_later(panel: Panel):
     panel.api.memories.put(*(a_memory(f"m{n:03}", text=f"Number {n}.", importance=1 - n / 400) for n in range(300)))
     tab = await panel.signed_in("/memories?ns=app%2Fada", read="app/*")
     await tab.rows.first.focus()
@@ -110,7 +110,7 @@ async def test_a_list_is_one_stop_from_which_arrows_go_on_over_rows_that_were_no
     await expect(tab.rows.filter(has_text="Number 60.")).to_be_focused()
 
 
-async def test_keys_that_come_faster_than_rows_lead_as_far_all_the_same(panel: Panel):
+async def test_key_presses_faster_than_row_loading_move_as_far(panel: Panel):
     panel.api.memories.put(*(a_memory(f"m{n:03}", text=f"Number {n}.", importance=1 - n / 400) for n in range(90)))
     tab = await panel.signed_in("/memories?ns=app%2Fada", read="app/*")
     press = """(keys) => keys.forEach((key) => document.activeElement.dispatchEvent(
@@ -124,7 +124,7 @@ async def test_keys_that_come_faster_than_rows_lead_as_far_all_the_same(panel: P
 
 
 @pytest.mark.parametrize("path", ["/memories", "/conversations", "/operations/letters", "/operations/policies"])
-async def test_where_a_list_gives_way_to_what_is_chosen_the_focus_goes_along_and_comes_back(
+async def test_focus_follows_to_the_detail_view_and_returns_to_the_list_on_narrow_screens(
     panel_of_everything: Panel, path: str
 ):
     narrow = {"viewport": {"width": 900, "height": 800}}

@@ -71,13 +71,13 @@ async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[
     return found
 
 
-async def test_no_view_offers_a_reader_to_write(panel_of_everything: Panel, shown: Installation):
+async def test_no_view_sends_a_write_request_for_a_read_only_key(panel_of_everything: Panel, shown: Installation):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", read="*")
     found = await would_change(tab, (each for each in views(shown) if not each.press))
     assert {name: asked for name, asked in found.items() if asked} == {}
 
 
-async def test_pressing_the_same_finds_what_an_administrator_may_write(panel_of_everything: Panel, shown: Installation):
+async def test_the_same_clicks_with_an_admin_key_send_write_requests(panel_of_everything: Panel, shown: Installation):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     writing = {"/memories/:id sources", "/conversations/:id messages", "/operations/retention"}
     found = await would_change(tab, (each for each in views(shown) if each.name in writing))

@@ -20,7 +20,7 @@ def parts(shown: Installation) -> list[View]:
     return [each for each in views(shown) if each.name in listed() and each.name not in ASKS_NOTHING]
 
 
-async def test_every_view_that_fails_says_so_and_can_be_tried_again(panel_of_everything: Panel, shown: Installation):
+async def test_every_view_shows_a_failed_request_and_offers_a_retry(panel_of_everything: Panel, shown: Installation):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     is_away = True
 
@@ -48,7 +48,7 @@ async def test_every_view_that_fails_says_so_and_can_be_tried_again(panel_of_eve
     await tab.page.unroute_all(behavior="wait")
 
 
-async def test_a_view_whose_server_is_away_for_a_moment_asks_again_by_itself(panel: Panel):
+async def test_a_view_retries_by_itself_when_the_server_is_briefly_unavailable(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
     refusals = 1
@@ -89,7 +89,7 @@ async def test_every_view_says_that_it_is_loading(panel_of_everything: Panel, sh
     await tab.page.unroute_all(behavior="wait")
 
 
-async def test_every_view_of_nothing_says_what_there_would_be(panel: Panel):
+async def test_every_view_explains_its_empty_state(panel: Panel):
     tab = await panel.signed_in("/memories?ns=app%2Fnobody", admin="*")
     wrong = {}
     for view in views(Installation(Api(), ["nothing"])):

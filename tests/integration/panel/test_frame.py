@@ -22,14 +22,14 @@ FETCHED_BYTES = """performance.getEntriesByType("resource")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
-async def test_a_wrong_key_is_refused_and_a_right_one_is_kept_for_the_tab_alone(panel: Panel):
+async def test_a_wrong_key_is_rejected_and_a_valid_one_is_stored_only_for_the_tab(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.open_tab(panel.address)
     await tab.go(ns="app%2Fada")
     field = tab.page.get_by_label("Key", exact=True)
     await field.fill("EXAMPLE-wrong")
     await tab.page.keyboard.press("Enter")
-    await expect(tab.page.get_by_text("The server knows no such key")).to_be_visible()
+    await expect(tab.page.get_by_text("The server does not know this key")).to_be_visible()
     assert await tab.serious_findings() == []
     token = panel.api.keys.add(read="app/*")
     await tab.sign_in(token)
@@ -43,7 +43,7 @@ async def test_a_wrong_key_is_refused_and_a_right_one_is_kept_for_the_tab_alone(
     assert await tab.page.evaluate("sessionStorage.length") == 0
 
 
-async def test_a_key_that_is_revoked_meanwhile_leads_back_to_signing_in(panel: Panel):
+async def test_a_revoked_key_leads_back_to_the_sign_in_page(panel: Panel):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.signed_in(LIST, read="app/*")
     panel.api.keys.by_token.clear()
@@ -52,7 +52,7 @@ async def test_a_key_that_is_revoked_meanwhile_leads_back_to_signing_in(panel: P
     await expect(tab.page.get_by_label("Key", exact=True)).to_be_visible()
 
 
-async def test_a_server_without_keys_asks_for_none(open_panel: Any):
+async def test_a_server_without_keys_requires_no_sign_in(open_panel: Any):
     api = Api(authentication=NoAuthentication())
     api.memories.put(a_memory("m1"))
     async with serve_app(api.app, api.change_notifier.close) as address:
@@ -62,14 +62,14 @@ async def test_a_server_without_keys_asks_for_none(open_panel: Any):
         await expect(tab.page.get_by_role("button", name="Sign out")).to_have_count(0)
 
 
-async def test_an_address_without_a_view_leads_to_the_memories_of_its_namespace(panel: Panel):
+async def test_a_url_without_a_view_opens_the_memories_of_its_namespace(panel: Panel):
     panel.api.memories.put(a_memory("m1", namespace="app/ada"), a_memory("m2", namespace="app/bob"))
     tab = await panel.signed_in("/?ns=app%2Fbob", read="app/*")
     await expect(tab.rows).to_have_count(1)
     assert tab.page.url.endswith("/#/memories?ns=app%2Fbob")
 
 
-async def test_scripts_and_styles_that_are_not_of_the_server_do_not_run(panel: Panel):
+async def test_the_content_security_policy_blocks_foreign_scripts_and_styles(panel: Panel):
     tab = await panel.signed_in(LIST, read="app/*")
     added = """([tag, content]) => {
         const element = document.createElement(tag); element.textContent = content; document.body.append(element);
@@ -84,7 +84,9 @@ async def test_scripts_and_styles_that_are_not_of_the_server_do_not_run(panel: P
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("context", [{}, PHONE], ids=["wide", "phone"])
-async def test_every_view_can_be_read_by_everybody(panel: Panel, scheme: str, context: dict[str, Any]):
+async def test_list_and_detail_are_accessible_in_every_colour_scheme_and_screen_size(
+    panel: Panel, scheme: str, context: dict[str, Any]
+):
     panel.api.memories.put(a_memory("m1", tags=("home",)), a_memory("m2", kind="preference", pinned=True))
     tab = await panel.signed_in(LIST, context={**context, "color_scheme": scheme}, write="app/*")
     await expect(tab.rows).to_have_count(2)

@@ -13,7 +13,7 @@ from tests.integration.panel.texts import ATTACKS
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
-async def test_a_text_that_attacks_is_shown_as_it_was_written(panel: Panel, attack: str):
+async def test_a_malicious_text_is_shown_as_plain_text(panel: Panel, attack: str):
     source = Source(conversation_id=attack, message_id=f"{attack}-1", timestamp=NOON)
     panel.api.archive.say(attack, ("user", attack), app_id="app", user_id="ada", name=attack)
     fields = {"kind": attack, "tags": (attack,), "context": attack, "full_text": attack, "created_by": attack}
@@ -29,13 +29,13 @@ async def test_a_text_that_attacks_is_shown_as_it_was_written(panel: Panel, atta
     await tab.go(ns="app%2Fada", q=quote(attack, safe=""), **{"in": "said"})
     await expect(tab.page.locator(".row.said").first).to_contain_text(attack)
     await tab.go(ns=quote(attack, safe=""))
-    await expect(tab.page.get_by_text("This key may not see that.").first).to_be_visible()
+    await expect(tab.page.get_by_text("This key is not allowed to do this.").first).to_be_visible()
     assert await tab.page.evaluate("window.attacked") is None
     assert await tab.page.locator("a[href^='javascript:'], iframe, img").count() == 0
 
 
 @pytest.mark.parametrize("attack", [*ATTACKS, "$& {{reason}}"], ids=range(len(ATTACKS) + 1))
-async def test_names_of_files_and_what_toasts_tell_are_text(panel: Panel, attack: str):
+async def test_file_names_and_toasts_are_shown_as_plain_text(panel: Panel, attack: str):
     panel.api.memories.put(a_memory("m1"))
     tab = await panel.signed_in("/data?ns=app%2Fada", write="app/*")
     file = FilePayload(name=attack.replace("/", "-"), mimeType="application/jsonl", buffer=attack.encode())

@@ -25,7 +25,7 @@ def remembered(panel: Panel, tokens: int = 700) -> None:
     ]
 
 
-async def test_days_costs_and_sizes_are_charts_that_can_be_read_as_words(panel: Panel):
+async def test_days_costs_and_sizes_are_charts_with_text_alternatives(panel: Panel):
     remembered(panel)
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     over_time = tab.page.get_by_role("region", name="Over time")
@@ -34,7 +34,7 @@ async def test_days_costs_and_sizes_are_charts_that_can_be_read_as_words(panel: 
     await expect(over_time.get_by_role("row").last).to_contain_text("1 Mar 2026")
     await expect(over_time.get_by_role("row").last).to_contain_text("700")
     await expect(over_time.locator("figcaption")).to_contain_text(["at most 6 a day", "at most 700 a day"])
-    costly = tab.page.get_by_role("region", name="What memories cost")
+    costly = tab.page.get_by_role("region", name="Cost of memories")
     await expect(costly.get_by_role("listitem")).to_have_count(3)
     largest = tab.page.get_by_role("region", name="Largest namespaces")
     await expect(largest.get_by_role("listitem").first).to_contain_text("app/ada3 memories")
@@ -46,7 +46,7 @@ async def test_days_costs_and_sizes_are_charts_that_can_be_read_as_words(panel: 
     await expect(over_time.get_by_label("Days shown")).to_have_value("7")
 
 
-async def test_the_share_of_contexts_with_memories_and_of_searches_that_found_something_are_told(panel: Panel):
+async def test_hit_rates_of_contexts_and_searches_are_shown(panel: Panel):
     remembered(panel)
     counts = {"contexts": 40, "contexts_with_memories": 30, "searches": 5, "searches_found": 1}
     panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=0.0123, **counts)]
@@ -110,9 +110,7 @@ async def test_a_chart_has_round_ticks_up_to_its_highest_day_and_bars_of_that_sc
         (37.5, ["0.00", "10.00", "20.00", "30.00", "40.00"]),
     ],
 )
-async def test_the_axis_of_cost_tells_its_ticks_apart_however_small_the_cost_is(
-    panel: Panel, cost: float, ticks: list[str]
-):
+async def test_the_cost_axis_has_distinct_tick_labels_for_very_small_costs(panel: Panel, cost: float, ticks: list[str]):
     remembered(panel)
     panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=cost)]
     tab = await panel.signed_in(INSIGHTS, read="app/*")
@@ -120,13 +118,13 @@ async def test_the_axis_of_cost_tells_its_ticks_apart_however_small_the_cost_is(
     await expect(chart.locator(".scale span")).to_have_text([f"US${each}" for each in ticks])
 
 
-async def test_a_chart_of_nothing_says_so(panel: Panel):
+async def test_a_chart_without_values_states_a_maximum_of_zero(panel: Panel):
     remembered(panel, tokens=0)
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     await expect(tab.page.locator("figcaption")).to_contain_text(["at most 6 a day", "at most 0 a day"])
 
 
-async def test_the_map_is_explored_by_keyboard_and_shows_texts_as_text(panel: Panel):
+async def test_the_map_is_explored_by_keyboard_and_shows_user_content_as_text(panel: Panel):
     remembered(panel)
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     plane = tab.page.get_by_role("application", name="Map of memories")
@@ -145,7 +143,7 @@ async def test_the_map_is_explored_by_keyboard_and_shows_texts_as_text(panel: Pa
     await expect(tab.page.get_by_role("heading", name="User lives in Ghent.")).to_be_visible()
 
 
-async def test_insights_without_data_and_with_a_server_that_fails_say_so(panel: Panel):
+async def test_insights_show_missing_data_and_server_failures(panel: Panel):
     tab = await panel.signed_in("/insights?ns=app%2Feve", read="app/*")
     await expect(tab.page.get_by_text("Nothing happened in these days")).to_be_visible()
     await expect(tab.page.get_by_text("A map needs three memories with vectors.")).to_be_visible()

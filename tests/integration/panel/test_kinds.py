@@ -12,7 +12,7 @@ from tests.integration.panel.panel import Panel
 ATTACK = "<img src=x onerror='window.attacked = 1'>"
 
 
-async def test_a_kind_made_on_the_fly_has_its_icon_and_its_description_wherever_it_is_shown(panel: Panel):
+async def test_a_newly_created_kind_is_shown_with_its_icon_and_description(panel: Panel):
     panel.api.memories.put(a_memory("m1", kind="allergy"), a_memory("m2", kind="fact"))
     panel.api.kinds.described["app/ada"] = (UsedKind(name="allergy", description=f"Not to eat {ATTACK}", icon="AL"),)
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
@@ -27,7 +27,7 @@ async def test_a_kind_made_on_the_fly_has_its_icon_and_its_description_wherever_
     assert await tab.serious_findings() == []
 
 
-async def test_a_memory_says_who_told_it_and_when_it_holds_and_its_sources_lead_to_their_ways(panel: Panel):
+async def test_a_memory_shows_its_speakers_and_validity_and_its_sources_link_to_their_timeline(panel: Panel):
     panel.api.archive.say("talk", ("user", "I live in Ghent until May."), app_id="app", user_id="ada")
     panel.api.memories.put(
         a_memory(
@@ -49,7 +49,7 @@ async def test_a_memory_says_who_told_it_and_when_it_holds_and_its_sources_lead_
     await expect(tab.page.get_by_role("heading", name="talk")).to_be_visible()
 
 
-async def test_when_something_holds_is_corrected_by_hand(panel: Panel):
+async def test_the_validity_of_a_memory_is_edited_in_a_form(panel: Panel):
     panel.api.memories.put(a_memory("m1", valid_from=datetime(2026, 1, 5, 9, 30, 15, tzinfo=UTC)))
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", context={"timezone_id": "Europe/Berlin"}, write="app/*")
     await tab.page.get_by_role("button", name="Edit", exact=True).click()

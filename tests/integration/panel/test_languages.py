@@ -48,7 +48,7 @@ def languages() -> set[str]:
     return {path.stem for path in (SOURCES / PLACES[0]).glob("*.ts")} - {"index"}
 
 
-def test_every_language_has_every_text_with_the_same_gaps():
+def test_every_language_has_every_text_with_the_same_placeholders():
     english = catalogue("en")
     assert len(english) > 300
     assert languages() > {"en"}
@@ -58,7 +58,7 @@ def test_every_language_has_every_text_with_the_same_gaps():
         assert {key: gaps(text) for key, text in other.items()} == {key: gaps(text) for key, text in english.items()}
 
 
-def test_the_panel_says_in_english_what_the_server_says_for_each_code():
+def test_english_panel_texts_equal_the_server_texts_for_each_code():
     english = catalogue("en")
     assert {key: text for key, text in english.items() if key.startswith("i18n reason.")} == {
         f"i18n reason.{reason}": said for reason, said in SENTENCES.items()
@@ -73,7 +73,7 @@ def gaps(text: str) -> list[str]:
     return sorted(set(GAP.findall(text)))
 
 
-def test_no_source_has_a_text_of_its_own():
+def test_no_source_file_contains_hard_coded_text():
     """Between tags, or in an attribute that is read out."""
     of_its_own = re.compile(r'>\s*[A-Z][a-z]+(?: [a-z]+)*[.!?]?\s*</|(?:aria-label|title|placeholder)="[^"]{3,}"')
     found = {path.name: of_its_own.findall(path.read_text()) for path in SOURCES.rglob("*.tsx")}
@@ -111,7 +111,7 @@ def as_pattern(text: str) -> str:
     ("locale", "key", "told"),
     [("en-GB", "Key", ["1 memory", "2 memories"]), ("de-DE", "Schlüssel", ["1 Erinnerung", "2 Erinnerungen"])],
 )
-async def test_one_of_something_is_told_in_the_singular(panel: Panel, locale: str, key: str, told: list[str]):
+async def test_a_count_of_one_uses_the_singular(panel: Panel, locale: str, key: str, told: list[str]):
     tab = await panel.open_tab(panel.address, locale=locale)
     await tab.go("/memories", ns="app%2Fada")
     await tab.page.get_by_label(key, exact=True).fill(panel.api.keys.add(read="app/*"))

@@ -14,7 +14,7 @@ from tests.integration.panel.test_frame import PHONE
 
 
 @pytest.mark.parametrize("context", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
-async def test_live_events_can_be_read_by_everybody(panel: Panel, context: dict[str, object]):
+async def test_the_live_events_view_is_accessible(panel: Panel, context: dict[str, object]):
     panel.api.event_history.at["app/ada"] = 3
     tab = await panel.signed_in("/live?ns=app%2Fada", context=context, read="app/*")
     await expect(tab.page.get_by_text("Following")).to_be_visible()
@@ -26,7 +26,7 @@ async def test_live_events_can_be_read_by_everybody(panel: Panel, context: dict[
     assert await tab.serious_findings() == []
 
 
-async def test_events_are_held_while_paused_and_shown_with_their_cause_on_going_on(panel: Panel):
+async def test_events_are_held_while_paused_and_shown_with_their_cause_after_resuming(panel: Panel):
     tab = await following(panel)
     happens(panel, 1, "User lives in Ghent.")
     events = tab.page.locator(".event")
@@ -36,12 +36,12 @@ async def test_events_are_held_while_paused_and_shown_with_their_cause_on_going_
     happens(panel, 3, "User plays the cello.")
     await expect(tab.page.get_by_text("Paused: 2 new")).to_be_visible()
     await expect(events).to_have_count(1)
-    await tab.page.get_by_role("button", name="Go on").click()
+    await tab.page.get_by_role("button", name="Resume").click()
     await expect(events).to_contain_text(["User plays the cello.", "User keeps bees.", "User lives in Ghent."])
     await expect(tab.page.get_by_text("Following")).to_be_visible()
 
 
-async def test_a_stream_that_broke_off_says_so_and_goes_on_where_it_was(panel: Panel):
+async def test_a_lost_stream_is_reported_and_resumes_where_it_stopped(panel: Panel):
     tab = await following(panel)
     panel.api.change_notifier.close()  # as a server that stops
     await expect(tab.page.get_by_text("The connection was lost; trying again")).to_be_visible()
@@ -54,7 +54,7 @@ async def test_a_stream_that_broke_off_says_so_and_goes_on_where_it_was(panel: P
     await expect(tab.page.get_by_role("alert")).to_have_count(0)
 
 
-async def test_calls_and_budget_that_cannot_be_read_are_told_of_beside_the_events(panel: Panel):
+async def test_unreadable_calls_and_budget_are_reported_beside_the_events(panel: Panel):
     panel.api.usage.down = True
     tab = await following(panel)
     await expect(tab.page.get_by_role("alert")).to_contain_text("Calls and budget cannot be read: Postgres failed")

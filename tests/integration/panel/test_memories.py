@@ -17,7 +17,7 @@ LIST = "/memories?ns=app%2Fada"
 A_SOURCE = Source(conversation_id="talk", message_id="talk-3", timestamp=NOON)
 
 
-async def test_a_list_says_what_is_remembered_and_what_it_is_worth(panel: Panel):
+async def test_the_list_shows_text_kind_importance_and_confidence_of_each_memory(panel: Panel):
     panel.api.memories.put(
         a_memory("m1", text="User lives in Ghent.", importance=0.9, pinned=True, reinforcement_count=3, tags=("home",)),
         a_memory("m2", text="User prefers short answers.", kind="preference", importance=0.4),
@@ -30,7 +30,7 @@ async def test_a_list_says_what_is_remembered_and_what_it_is_worth(panel: Panel)
     assert await tab.serious_findings() == []
 
 
-async def test_filters_are_in_the_address_and_an_address_brings_them_back(panel: Panel):
+async def test_filters_are_stored_in_the_url_and_restored_from_it(panel: Panel):
     panel.api.memories.put(
         a_memory("m1", text="User lives in Ghent.", importance=0.9),
         a_memory("m2", text="User prefers tea.", kind="preference", importance=0.8),
@@ -51,7 +51,7 @@ async def test_filters_are_in_the_address_and_an_address_brings_them_back(panel:
     await expect(tab.rows).to_have_count(3)
 
 
-async def test_ten_thousand_memories_scroll_with_few_of_them_in_the_document(panel: Panel):
+async def test_ten_thousand_memories_scroll_with_few_rows_in_the_dom(panel: Panel):
     many = (a_memory(f"m{n:05}", text=f"Memory number {n}.", importance=1 - n / 20_000) for n in range(10_000))
     panel.api.memories.put(*many)
     tab = await panel.signed_in(LIST, read="app/*")
@@ -80,7 +80,7 @@ UNDER_THE_MIDDLE = """async () => {
 }"""
 
 
-async def test_wherever_ten_thousand_memories_are_scrolled_to_there_is_a_row(panel: Panel):
+async def test_a_row_is_visible_at_every_scroll_position_of_ten_thousand_memories(panel: Panel):
     many = (a_memory(f"m{n:05}", text=f"Memory number {n}.", importance=1 - n / 20_000) for n in range(10_000))
     panel.api.memories.put(*many)
     tab = await panel.signed_in(LIST, read="app/*")
@@ -103,7 +103,7 @@ async def test_a_memory_is_shown_with_its_sources_in_their_conversation(panel: P
     assert await tab.serious_findings() == []
 
 
-async def test_sources_late_in_a_long_conversation_are_shown_with_what_was_said_around_them(panel: Panel):
+async def test_sources_late_in_a_long_conversation_are_shown_with_surrounding_messages(panel: Panel):
     turns = [("user" if n % 2 else "assistant", f"Turn {n}.") for n in range(1, 2_501)]
     panel.api.archive.say("talk", *turns, app_id="app", user_id="ada")
     late = [
@@ -121,7 +121,7 @@ async def test_sources_late_in_a_long_conversation_are_shown_with_what_was_said_
     await expect(tab.page.get_by_text("1 of these sources is not in the archive any more.")).to_be_visible()
 
 
-async def test_sources_that_cannot_be_read_now_are_not_said_to_be_gone(panel: Panel):
+async def test_temporarily_unreadable_sources_are_not_reported_as_missing(panel: Panel):
     panel.api.archive.say("talk", ("user", "Turn 1."), app_id="app", user_id="ada")
     panel.api.memories.put(a_memory("m1", sources=(A_SOURCE,)))
     tab = await panel.signed_in(LIST, read="app/*")
@@ -131,7 +131,7 @@ async def test_sources_that_cannot_be_read_now_are_not_said_to_be_gone(panel: Pa
     await expect(tab.page.get_by_text("not in the archive any more")).to_have_count(0)
 
 
-async def test_versions_are_differences_that_can_be_read(panel: Panel):
+async def test_versions_are_shown_as_readable_differences(panel: Panel):
     before = a_memory("m1", text="User lives in Ghent.", importance=0.5)
     after = replace(before, text="User lives in Bruges.", importance=0.8, version=2)
     panel.api.memories.put(after)
@@ -145,7 +145,7 @@ async def test_versions_are_differences_that_can_be_read(panel: Panel):
     assert await tab.serious_findings() == []
 
 
-async def test_a_search_finds_memories_and_what_was_said_and_tells_why(panel: Panel):
+async def test_a_search_finds_memories_and_messages_and_explains_each_match(panel: Panel):
     memory = a_memory("m1", text="User plays the cello.")
     panel.api.memories.put(memory)
     panel.api.remembered.known["m1"] = memory
@@ -166,7 +166,7 @@ async def test_a_search_finds_memories_and_what_was_said_and_tells_why(panel: Pa
     await expect(tab.page.get_by_text("Nothing was found")).to_be_visible()
 
 
-async def test_a_key_that_writes_edits_pins_deletes_and_takes_back(panel: Panel):
+async def test_a_write_key_edits_pins_deletes_and_undoes(panel: Panel):
     panel.api.memories.put(a_memory("m1", text="User lives in Ghent."))
     tab = await panel.signed_in(LIST, write="app/*")
     await tab.rows.first.click()
@@ -198,7 +198,7 @@ async def test_a_memory_is_made_by_hand(panel: Panel):
     await expect(tab.rows.filter(has_text="User keeps bees.")).to_contain_text("#garden")
 
 
-async def test_an_edit_of_a_memory_that_somebody_else_changed_is_refused_and_says_so(panel: Panel):
+async def test_an_edit_of_a_concurrently_changed_memory_is_rejected_with_a_message(panel: Panel):
     memory = a_memory("m1", text="User lives in Ghent.")
     panel.api.memories.put(memory)
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
@@ -210,7 +210,7 @@ async def test_an_edit_of_a_memory_that_somebody_else_changed_is_refused_and_say
     await expect(tab.page.get_by_label("What to remember")).to_have_value("User lives in Bruges.")
 
 
-async def test_a_key_that_reads_is_offered_nothing_that_writes(panel: Panel):
+async def test_a_read_only_key_is_offered_no_write_actions(panel: Panel):
     memory = a_memory("m1")
     panel.api.memories.put(memory, a_memory("m2", namespace="other/bob", text="secret"))
     panel.api.memories.version_rows.append(a_version(1, None, memory))
@@ -225,7 +225,7 @@ async def test_a_key_that_reads_is_offered_nothing_that_writes(panel: Panel):
     assert "other/bob" not in await tab.page.content()
 
 
-async def test_arrow_keys_and_enter_open_a_memory_and_the_way_back_closes_it(panel: Panel):
+async def test_arrow_keys_and_enter_open_a_memory_and_browser_back_closes_it(panel: Panel):
     panel.api.memories.put(a_memory("m1", importance=0.9), a_memory("m2", text="User keeps bees.", importance=0.5))
     tab = await panel.signed_in(LIST, read="app/*")
     await tab.rows.first.focus()
@@ -236,7 +236,7 @@ async def test_arrow_keys_and_enter_open_a_memory_and_the_way_back_closes_it(pan
     await expect(tab.page.get_by_text("Choose a memory to see where it comes from.")).to_be_visible()
 
 
-async def test_what_is_empty_and_what_fails_says_so_and_can_be_tried_again(panel: Panel):
+async def test_empty_and_failed_lists_are_explained_and_can_be_retried(panel: Panel):
     tab = await panel.signed_in(LIST, read="app/*")
     await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
     await tab.go("/memories/none", ns="app%2Fada")

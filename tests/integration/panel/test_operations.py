@@ -12,7 +12,7 @@ from tests.integration.panel.test_frame import PHONE
 OF_ALL = "?ns=app%2Fada"
 
 
-async def test_the_pipeline_is_told_at_a_glance(panel: Panel):
+async def test_the_overview_shows_the_state_of_the_pipeline(panel: Panel):
     a_pipeline(panel.api)
     letters(panel.api)
     tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
@@ -48,7 +48,7 @@ async def test_the_pipeline_is_told_at_a_glance(panel: Panel):
     await expect(tab.page.locator(".letter-row")).to_have_count(3)
 
 
-async def test_a_part_that_cannot_be_asked_is_said_and_the_others_are_shown(panel: Panel):
+async def test_a_part_that_cannot_be_queried_is_reported_and_the_others_are_shown(panel: Panel):
     a_pipeline(panel.api)
     panel.api.pipeline.brokers_down = panel.api.letter_topic.down = True
     tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
@@ -59,7 +59,7 @@ async def test_a_part_that_cannot_be_asked_is_said_and_the_others_are_shown(pane
     assert await tab.serious_findings() == []
 
 
-async def test_letters_are_looked_at_by_who_may_read_and_nothing_offers_more(panel: Panel):
+async def test_a_reader_sees_dead_letters_and_no_actions_on_them(panel: Panel):
     letters(panel.api)
     tab = await panel.signed_in(f"/operations/letters{OF_ALL}", read="*")
     await expect(tab.page.locator(".letter-row")).to_have_count(3)
@@ -78,7 +78,7 @@ async def test_letters_are_looked_at_by_who_may_read_and_nothing_offers_more(pan
     assert await tab.page.get_by_role("checkbox").count() == 0
 
 
-async def test_letters_are_replayed_and_discarded_by_keyboard_after_a_question(panel: Panel):
+async def test_dead_letters_are_replayed_and_discarded_by_keyboard_after_confirmation(panel: Panel):
     letters(panel.api)
     tab = await panel.signed_in(f"/operations/letters{OF_ALL}", admin="*")
     chosen = tab.page.get_by_role("checkbox", name="Select 0:0")
@@ -106,9 +106,7 @@ async def test_letters_are_replayed_and_discarded_by_keyboard_after_a_question(p
 
 @pytest.mark.parametrize("section", ["pipeline", "letters", "letters/0:0"])
 @pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
-async def test_every_part_of_operations_can_be_read_by_everybody(
-    panel: Panel, section: str, context: dict[str, object]
-):
+async def test_every_section_of_operations_is_accessible(panel: Panel, section: str, context: dict[str, object]):
     a_pipeline(panel.api)
     letters(panel.api)
     tab = await panel.signed_in(f"/operations/{section}{OF_ALL}", context=context, admin="*")
@@ -119,7 +117,7 @@ async def test_every_part_of_operations_can_be_read_by_everybody(
     )
 
 
-async def test_what_a_letter_says_is_text(panel: Panel):
+async def test_a_dead_letter_is_shown_as_plain_text(panel: Panel):
     attack = "<img src=x onerror='window.attacked = 1'>"
     panel.api.letter_topic.add_letter(attack.encode(), reason=attack, stage=attack, detail=attack)
     tab = await panel.signed_in(f"/operations/letters/0:0{OF_ALL}", admin="*")

@@ -15,7 +15,7 @@ ARRIVES_MS = 60_000
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)  # before any server is started
-async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_panel: Any, deploy: Any):
+async def test_a_published_message_is_seen_live_found_corrected_and_traced_back(open_panel: Any, deploy: Any):
     user = f"ada-{uuid4().hex[:6]}"
     namespace = f"kitchen%2F{user}"
     deployment = await deploy("panel")
@@ -52,7 +52,7 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_pa
     await expect(tab.rows).to_contain_text("2 of 2 messages in context")
     await tab.rows.press("Enter")
     await expect(tab.page.locator(".window")).to_contain_text("2 of 2 messages in context")
-    await tab.page.get_by_role("tab", name="What a model sees").click()
+    await tab.page.get_by_role("tab", name="Model context").click()
     await expect(tab.page.locator(".message").first).to_contain_text("I'm allergic to peanuts.")
 
     counted = "SELECT 1 FROM retrieval_counts WHERE operation = 'search' AND found > 0"

@@ -25,7 +25,7 @@ async def opened(panel: Panel) -> Opened:
     return tab
 
 
-async def test_every_field_of_a_policy_says_what_it_does(panel: Panel):
+async def test_every_field_of_a_policy_has_a_help_text(panel: Panel):
     tab = await opened(panel)
     helps = await tab.page.evaluate(HELP)
     assert len(helps) > 80

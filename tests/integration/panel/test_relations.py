@@ -32,7 +32,7 @@ def moves(panel: Panel) -> Panel:
     return panel
 
 
-async def test_a_time_line_says_what_held_when_over_every_replacement(moves: Panel):
+async def test_a_timeline_shows_the_validity_of_each_memory_across_all_replacements(moves: Panel):
     tab = await moves.signed_in("/memories/m3?ns=app%2Fada", read="app/*")
     await tab.page.get_by_role("tab", name="Time line").click()
     held = tab.page.locator(".timeline li")
@@ -52,11 +52,11 @@ async def test_a_time_line_says_what_held_when_over_every_replacement(moves: Pan
     await expect(tab.page.get_by_role("heading", name="User lives in Ghent.")).to_be_visible()
 
 
-async def test_a_graph_shows_the_links_that_the_list_below_it_tells(moves: Panel):
+async def test_a_graph_shows_the_same_links_as_the_list_below_it(moves: Panel):
     tab = await moves.signed_in("/memories/m2?ns=app%2Fada&tab=related", read="app/*")
     graph = tab.page.locator(".graph")
     await expect(graph.locator(".node")).to_have_count(4)
     await expect(graph.locator("path.supersedes, path.superseded_by, path.refined_by")).to_have_count(3)
     relations = tab.page.locator(".chosen .relation")
-    await expect(relations).to_have_text(["Replaces", "Replaced by", "Detailed by"])
+    await expect(relations).to_have_text(["Replaces", "Replaced by", "More detail in"])
     assert await tab.serious_findings() == []

@@ -38,7 +38,7 @@ async def test_a_deleted_memory_is_listed_and_restored(panel: Panel):
     assert panel.api.memories.rows["m1"].status == "active"
 
 
-async def test_the_history_of_a_deleted_memory_undoes_its_deletion(panel: Panel):
+async def test_a_deletion_is_undone_from_the_history_of_the_memory(panel: Panel):
     panel.api.memories.put(a_memory("m1", text="User lives in Ghent."))
     await delete(panel, "m1")
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
@@ -46,14 +46,14 @@ async def test_the_history_of_a_deleted_memory_undoes_its_deletion(panel: Panel)
     await expect(tab.page.get_by_role("heading", name="User lives in Ghent.")).to_be_visible()
 
 
-async def test_a_key_that_reads_restores_nothing(panel: Panel):
+async def test_a_read_only_key_cannot_restore_a_memory(panel: Panel):
     tab = await listed_as_deleted(panel, read="app/*", write="other/*")
     await expect(tab.page.locator(".version")).to_have_count(1)
     for name in ("Restore", "Undo", "Undo this change"):
         await expect(tab.page.get_by_role("button", name=name)).to_have_count(0)
 
 
-async def test_a_date_of_the_validity_is_cleared_and_the_history_undoes_it(panel: Panel):
+async def test_a_validity_date_is_cleared_and_restored_from_the_history(panel: Panel):
     until = NOON + timedelta(days=900)
     panel.api.memories.put(a_memory("m1", valid_from=NOON, valid_until=until))
     tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")

@@ -18,7 +18,7 @@ def remember(panel: Panel, *memories: Memory) -> None:
     panel.api.remembered.known |= {memory.memory_id: memory for memory in memories}
 
 
-async def test_a_search_is_narrowed_by_times_confidence_and_pins_which_are_in_the_address(panel: Panel):
+async def test_a_search_is_filtered_by_time_confidence_and_pins_with_the_filters_in_the_url(panel: Panel):
     remember(
         panel,
         a_memory("m1", text="User has a cello.", pinned=True, confidence=0.6),
@@ -51,7 +51,7 @@ async def test_a_search_is_narrowed_by_times_confidence_and_pins_which_are_in_th
     await expect(tab.rows).to_contain_text(["User has a cello."])
 
 
-async def test_a_search_finds_what_held_at_a_time_and_says_that_it_is_past(panel: Panel):
+async def test_a_search_finds_memories_valid_at_a_given_time_and_marks_them_as_past(panel: Panel):
     past = {"status": "superseded", "valid_from": LONG_AGO, "valid_until": NOON - timedelta(days=9)}
     remember(
         panel,
@@ -66,7 +66,7 @@ async def test_a_search_finds_what_held_at_a_time_and_says_that_it_is_past(panel
     await expect(tab.rows).to_contain_text(["Replaced"])
 
 
-async def test_dates_filter_what_was_said_as_well(panel: Panel):
+async def test_date_filters_apply_to_messages_as_well(panel: Panel):
     panel.api.said.say("My cello is from 1890.", at=NOON, ordinal=1)
     panel.api.said.say("I dream of a cello.", at=LONG_AGO, ordinal=2)
     tab = await panel.signed_in(f"{SEARCH}&in=said&before={NOON - timedelta(days=30):%Y-%m-%d}", read="app/*")
@@ -74,13 +74,13 @@ async def test_dates_filter_what_was_said_as_well(panel: Panel):
 
 
 @pytest.mark.parametrize("wrong", ["from=yesterday", "before=2026-02-31x", "at=noon", "sure=much", "pinned=maybe"])
-async def test_a_filter_that_the_address_has_wrong_is_none(panel: Panel, wrong: str):
+async def test_an_invalid_filter_in_the_url_is_ignored(panel: Panel, wrong: str):
     remember(panel, a_memory("m1", text="User has a cello."))
     tab = await panel.signed_in(f"{SEARCH}&{wrong}", read="app/*")
     await expect(tab.rows).to_have_count(1)
 
 
-async def test_a_search_says_that_there_may_be_more_and_shows_more_as_far_as_the_api_has_it(panel: Panel):
+async def test_a_search_reports_further_results_and_loads_them_up_to_the_api_limit(panel: Panel):
     remember(panel, *(a_memory(f"m{n:03}", text=f"User has cello {n}.") for n in range(130)))
     tab = await panel.signed_in(SEARCH, read="app/*")
     await expect(tab.page.get_by_role("status").filter(has_text="The 50 best results")).to_be_visible()

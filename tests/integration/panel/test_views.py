@@ -35,7 +35,7 @@ PEANUTS = a_memory(
 )
 
 
-async def test_a_profile_leads_to_the_memories_that_it_rests_on(panel: Panel):
+async def test_a_profile_line_links_to_its_memories(panel: Panel):
     panel.api.memories.put(PEANUTS)
     tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
     line = tab.page.locator(".lines li").filter(has_text="User is allergic to peanuts.")
@@ -45,7 +45,7 @@ async def test_a_profile_leads_to_the_memories_that_it_rests_on(panel: Panel):
     await expect(tab.page.get_by_role("heading", name="User is allergic to peanuts.")).to_be_visible()
 
 
-async def test_a_message_shows_the_block_that_a_prompt_would_get_and_what_had_no_room(panel: Panel):
+async def test_a_message_previews_its_context_block_and_the_memories_left_out(panel: Panel):
     many = [a_memory(f"m{n}", text=f"User likes the colour number {n}" + " very" * 200) for n in range(10)]
     panel.api.searched.memories = many
     said = panel.api.said.say("I painted it green.", at=NOON)
@@ -64,7 +64,7 @@ async def test_a_message_shows_the_block_that_a_prompt_would_get_and_what_had_no
     assert await tab.serious_findings() == []
 
 
-async def test_a_block_for_a_prompt_that_has_the_profile_leaves_its_memories_out(panel: Panel):
+async def test_a_context_block_omits_memories_already_in_the_profile(panel: Panel):
     panel.api.memories.put(PEANUTS)
     panel.api.searched.memories = [PEANUTS, a_memory("m2", text="User likes green.")]
     tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
@@ -85,7 +85,7 @@ async def a_conversation(panel: Panel, window: dict[str, Any] | None = None, **s
     await panel.api.windows.project([replace(state, statistics=replace(state.statistics, **statistics))])
 
 
-async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_it(panel: Panel):
+async def test_a_conversation_shows_its_window_usage_its_limits_and_its_prunings(panel: Panel):
     await a_conversation(panel, percent_used=83.3, level="warning", context_tokens=1_080, total_tokens=900)
     tab = await panel.signed_in("/conversations?ns=app%2Fada", read="app/*")
     await tab.page.get_by_role("link", name="talk").click()
@@ -96,7 +96,7 @@ async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_
     await expect(window.locator(".legend")).to_contain_text("Assistant 600")
     await expect(tab.page.locator(".message").first).to_contain_text("In context")
     assert await tab.serious_findings() == []
-    await tab.page.get_by_role("tab", name="What left the context").click()
+    await tab.page.get_by_role("tab", name="Prunings").click()
     await expect(tab.page.locator(".version")).to_contain_text("12 messages left")
     await expect(tab.page.get_by_role("button", name="Clear the context")).to_have_count(0)
     await tab.page.get_by_role("tab", name="Messages").click()
@@ -105,7 +105,7 @@ async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_
     await expect(tab.page.get_by_label("Id of the message")).not_to_have_value("")
 
 
-async def test_the_lines_of_a_window_are_where_its_settings_have_them(open_panel: Any):
+async def test_the_threshold_lines_of_a_window_follow_its_settings(open_panel: Any):
     settings = WindowSettings(
         warning_at=0.7,
         aggressive_at=0.85,
@@ -124,14 +124,17 @@ async def test_the_lines_of_a_window_are_where_its_settings_have_them(open_panel
         tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="app/*")
         lines = tab.page.locator(".window-bar .line")
         await expect(lines).to_have_text(["at most 6,000", "30 %", "64 %"])
-        told = "Messages leave from 3,000 tokens on, more of them from 6,375 on; a context holds at most 6,000."
+        told = (
+            "Messages leave the context from 3,000 tokens on, and more of them from 6,375 tokens on. "
+            "A context holds at most 6,000 tokens."
+        )
         await expect(tab.page.locator(".window")).to_contain_text(told)
         left = [await lines.nth(at).get_attribute("style") for at in range(3)]
         assert [re.sub(r"[^0-9.]", "", each or "") for each in left] == ["60", "30", "63.75"]
         assert await tab.serious_findings() == []
 
 
-async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
+async def test_a_write_key_clears_a_context_after_confirmation(panel: Panel):
     await a_conversation(panel)
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", write="app/*")
     await tab.page.get_by_role("button", name="Clear the context").click()
@@ -148,11 +151,13 @@ async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
 @pytest.mark.parametrize(
     ("cause", "told", "button"),
     [
-        ("cleared", "The context was cleared. This can be undone until", "Undo the clear"),
-        ("manual", "8 messages were pruned by hand. This can be undone until", "Undo the prune"),
+        ("cleared", "The context was cleared. This can be undone until", "Undo clearing"),
+        ("manual", "8 messages were pruned by hand. This can be undone until", "Undo pruning"),
     ],
 )
-async def test_what_left_by_hand_is_restored_as_long_as_that_can_be(panel: Panel, cause: Cause, told: str, button: str):
+async def test_a_clear_or_manual_pruning_can_be_undone_within_its_time_limit(
+    panel: Panel, cause: Cause, told: str, button: str
+):
     panel.api.now = datetime.now(UTC)  # the browser's time
     cleared_at = panel.api.now.timestamp() - 60
     restorable = Restorable(cleared_at + UNDO_S, cause, 8)
@@ -167,10 +172,10 @@ async def test_what_left_by_hand_is_restored_as_long_as_that_can_be(panel: Panel
     assert await tab.serious_findings() == []
 
 
-async def test_what_a_model_would_be_shown_now_is_told_with_markers_and_tokens(panel: Panel):
+async def test_the_model_context_is_shown_with_markers_and_token_counts(panel: Panel):
     await a_conversation(panel, {"gaps": (Gap(first=1, last=3, count=3, tokens=30),)})
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="app/*")
-    await tab.page.get_by_role("tab", name="What a model sees").focus()
+    await tab.page.get_by_role("tab", name="Model context").focus()
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.locator(".messages .left-out")).to_contain_text("[3 messages removed]")
     await expect(tab.page.locator(".message")).to_have_count(4)
@@ -179,14 +184,14 @@ async def test_what_a_model_would_be_shown_now_is_told_with_markers_and_tokens(p
     assert await tab.serious_findings() == []
 
 
-async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_none(panel: Panel):
+async def test_an_unreadable_conversation_looks_like_a_missing_one(panel: Panel):
     await a_conversation(panel)
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="other/*")
     await expect(tab.page.get_by_text("This was not found")).to_be_visible()
     assert "Turn 1." not in await tab.page.content()
 
 
-async def test_runs_and_policies_are_shown_to_keys_that_may_read_everywhere_and_to_no_other(panel: Panel):
+async def test_runs_and_policies_are_shown_only_to_keys_that_may_read_everything(panel: Panel):
     run = manual_run(RunRequest(namespace="app/ada"), ("app/ada",), "the operator", NOON)
     panel.api.runs.put(replace(run, status="failed", error="<b>the model is away</b>"))
     tab = await panel.signed_in("/operations/consolidation?ns=app%2Fada", read="*")
@@ -198,5 +203,5 @@ async def test_runs_and_policies_are_shown_to_keys_that_may_read_everywhere_and_
     await expect(other.page.get_by_role("link", name="Live")).to_be_visible()
     await expect(other.page.get_by_role("link", name="Operations")).to_have_count(0)
     await other.go("/operations", ns="app%2Fada")
-    await expect(other.page.get_by_text("This key may not see that.").first).to_be_visible()
+    await expect(other.page.get_by_text("This key is not allowed to do this.").first).to_be_visible()
     assert "the operator" not in await other.page.content()

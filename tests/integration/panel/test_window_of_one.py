@@ -35,7 +35,7 @@ def sent(api: Api) -> WindowControl:
     return decode(api.published.on(topics.WINDOW_CONTROL)[-1].value, WindowControl)
 
 
-async def test_a_message_that_left_the_context_says_why_and_leads_to_its_way(panel: Panel):
+async def test_a_pruned_message_shows_the_reason_and_links_to_its_timeline(panel: Panel):
     await a_talk(panel.api)
     tab = await panel.signed_in(TALK, read="app/*")
     left = tab.page.locator(".message.pruned")
@@ -47,7 +47,7 @@ async def test_a_message_that_left_the_context_says_why_and_leads_to_its_way(pan
     await expect(tab.page.get_by_label("Id of the message")).to_have_value("talk-2")
 
 
-async def test_a_german_view_of_a_window_has_no_sentence_of_the_server(panel: Panel):
+async def test_a_german_view_of_a_window_contains_no_english_server_text(panel: Panel):
     """Reasons and the rule are told by their codes; the server's own words are English."""
     await a_talk(panel.api)
     tab = await panel.open_tab(panel.address, locale="de-DE")
@@ -72,7 +72,7 @@ async def test_a_german_view_of_a_window_has_no_sentence_of_the_server(panel: Pa
         assert [said for said in server if said in shown] == []
 
 
-async def test_a_message_is_marked_by_keyboard_and_the_mark_can_be_taken_back(panel: Panel):
+async def test_a_message_is_marked_by_keyboard_and_the_mark_can_be_removed(panel: Panel):
     await a_talk(panel.api, Adjustments(marks={"talk-1": "important"}))
     tab = await panel.signed_in(TALK, write="app/*")
     marks = tab.page.get_by_role("combobox", name="Treat as")
@@ -104,12 +104,12 @@ async def test_settings_of_a_conversation_are_chosen_within_what_its_policy_allo
     await a_talk(panel.api, Adjustments(settings=WindowChoice(max_messages=30)))
     tab = await panel.signed_in(TALK, write="app/*")
     await tab.page.get_by_role("tab", name="Settings").press("Enter")
-    most = tab.page.get_by_role("spinbutton", name="Most messages")
+    most = tab.page.get_by_role("spinbutton", name="Maximum messages")
     await expect(most).to_have_value("30")
-    await expect(tab.page.locator(".facts-grid").last).to_contain_text("Most messages chosen")
+    await expect(tab.page.locator(".facts-grid").last).to_contain_text("Maximum messages chosen")
     assert await tab.serious_findings() == []
     await most.fill("40")
-    await tab.page.get_by_role("combobox", name="What leaves first").select_option("importance")
+    await tab.page.get_by_role("combobox", name="Pruning order").select_option("importance")
     await tab.page.get_by_role("button", name="Save").press("Enter")
     await expect(tab.page.get_by_text("The settings apply in about a second")).to_be_visible()
     assert sent(panel.api).settings == WindowChoice(max_messages=40, strategy="importance")
@@ -118,7 +118,7 @@ async def test_settings_of_a_conversation_are_chosen_within_what_its_policy_allo
     assert sent(panel.api).settings == WindowChoice()
 
 
-async def test_settings_are_shown_and_not_offered_where_the_policy_or_the_key_allows_none(panel: Panel):
+async def test_settings_are_read_only_where_policy_or_key_do_not_allow_changes(panel: Panel):
     await a_talk(panel.api)
     tab = await panel.signed_in(f"{TALK}&tab=settings", read="app/*")
     await expect(tab.page.get_by_text("The policy app allows no settings of a single conversation.")).to_be_visible()
@@ -127,7 +127,7 @@ async def test_settings_are_shown_and_not_offered_where_the_policy_or_the_key_al
 
 
 @pytest.mark.parametrize(("button", "kind"), [("Extract waiting messages", "flush"), ("Prune now", "prune")])
-async def test_what_costs_or_takes_messages_out_is_asked_before_it_is_done(panel: Panel, button: str, kind: str):
+async def test_actions_that_cost_money_or_remove_messages_require_confirmation(panel: Panel, button: str, kind: str):
     await a_talk(panel.api)
     tab = await panel.signed_in(TALK, write="app/*")
     await tab.page.get_by_role("button", name=button).press("Enter")
@@ -143,7 +143,7 @@ async def test_what_costs_or_takes_messages_out_is_asked_before_it_is_done(panel
     assert sent(panel.api).kind == kind
 
 
-async def test_the_question_before_a_prune_says_what_would_leave(panel: Panel):
+async def test_the_prune_confirmation_states_how_many_messages_would_be_removed(panel: Panel):
     await a_talk(panel.api)
     panel.api.archive.say("long", *[("user", f"Word {n} " * 40) for n in range(60)], app_id="app", user_id="ada")
     scope = Scope(conversation_id="long", app_id="app", user_id="ada")
@@ -162,7 +162,7 @@ async def test_the_question_before_a_prune_says_what_would_leave(panel: Panel):
     await expect(dialog).to_contain_text("Only these memories can be undone, each in its history.")
 
 
-async def test_a_pruning_that_was_undone_says_so(panel: Panel):
+async def test_an_undone_pruning_is_marked_as_undone(panel: Panel):
     await a_talk(panel.api)
     undone = replace(a_pruning(2), cause="manual", undone_at=a_pruning(2).at + 30)
     scope = Scope(conversation_id="talk", app_id="app", user_id="ada")

@@ -27,7 +27,7 @@ def rows(tab: Opened, table: str) -> Locator:
     return tab.page.locator(f"[aria-label='{table}'] tbody tr")
 
 
-async def test_messages_are_counted_without_a_question_and_swept_only_after_one(panel: Panel):
+async def test_counting_needs_no_confirmation_and_a_sweep_requires_one(panel: Panel):
     tab = await panel.signed_in(f"/operations/retention{OF_ALL}", admin="*")
     asked = panel.api.sweeps.by_id
     await tab.page.get_by_role("button", name="Count what would be deleted").click()
@@ -60,7 +60,7 @@ async def test_messages_are_counted_without_a_question_and_swept_only_after_one(
     await expect(rows(tab, "Retention sweeps").first).to_contain_text(records)
 
 
-async def test_a_completed_run_tells_its_outcome_its_cost_and_the_time_of_the_next(panel: Panel):
+async def test_a_completed_run_shows_its_outcome_cost_and_next_due_time(panel: Panel):
     outcome = {"conversations": 16, "processed": 14, "created": 9, "reinforced": 3, "superseded": 2}
     outcome |= {"merged": 4, "dropped": 5, "failed_requests": 1}
     panel.api.runs.put(replace(A_RUN, status="completed", tokens=41_250, cost_micros=1_230_000, **outcome))
@@ -112,7 +112,7 @@ async def test_a_completed_run_tells_its_outcome_its_cost_and_the_time_of_the_ne
     await expect(new.locator("td[data-name='Last run']")).to_have_text("none yet")
 
 
-async def test_all_that_a_dry_run_found_can_be_read(panel: Panel):
+async def test_all_findings_of_a_dry_run_can_be_read(panel: Panel):
     dry = replace(A_RUN, run_id="dry", dry_run=True, status="completed")
     panel.api.runs.put(dry)
     panel.api.runs.found["dry"] = [
@@ -153,7 +153,7 @@ async def test_a_long_history_is_read_to_its_end(panel: Panel, part: str, table:
     assert await tab.serious_findings() == []
 
 
-async def test_differences_that_are_not_compared_yet_are_told_of_and_read_on_request(panel: Panel):
+async def test_differences_not_yet_compared_are_announced_and_loaded_on_request(panel: Panel):
     """The first 500 are the same: without that, it would seem that nothing changes."""
     same = [Difference(fate="same", before=a_memory(f"m{n}"), after=a_memory(f"m{n}")) for n in range(500)]
     added = Difference(fate="added", after=a_memory("new", text="User keeps bees."))
@@ -165,7 +165,7 @@ async def test_differences_that_are_not_compared_yet_are_told_of_and_read_on_req
     await expect(tab.page.get_by_role("button", name="Show more")).to_have_count(0)
 
 
-async def test_what_a_replay_changes_of_a_memory_is_shown_with_both_values(panel: Panel):
+async def test_a_memory_changed_by_a_replay_is_shown_with_both_values(panel: Panel):
     before = a_memory("old", text="User lives in Ghent.", importance=0.5, tags=("home",), language="en")
     moved = replace(before, memory_id="new", text="User lives in Bruges.")
     weighed = replace(before, memory_id="weighed", importance=0.72, tags=("home", "city"), language="nl")

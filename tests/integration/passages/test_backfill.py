@@ -19,7 +19,7 @@ def backfill(said: Said, indexer: Any = None) -> Backfill:
     return Backfill(said.archive, BackfillProgress(said.pool), audience, indexer or said.indexer)
 
 
-async def test_what_was_archived_before_is_found_and_comes_before_what_is_indexed(said: Said) -> None:
+async def test_messages_archived_earlier_are_indexed_and_numbered_before_already_indexed_ones(said: Said) -> None:
     old = [said.message(f"Old plum number {number}.") for number in range(5)]
     await said.archive.store(await said.apply_events(old))
     await said.said(said.message("New plum."))
@@ -30,7 +30,7 @@ async def test_what_was_archived_before_is_found_and_comes_before_what_is_indexe
     assert await backfill(said).run() == Backfilled(conversations=1, passages=0)
 
 
-async def test_beside_the_stage_every_message_is_indexed_once(said: Said) -> None:
+async def test_backfill_concurrent_with_the_passages_stage_indexes_every_message_once(said: Said) -> None:
     messages = await said.apply_events(
         [said.message(f"Plum {number}.", conversation=f"c{number % 3}") for number in range(60)]
     )
@@ -41,7 +41,7 @@ async def test_beside_the_stage_every_message_is_indexed_once(said: Said) -> Non
     assert await said.rows() == await said.points()
 
 
-async def test_an_interrupted_one_goes_on_where_it_was(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_interrupted_backfill_resumes_where_it_stopped(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
     await said.archive.store(await said.apply_events(messages))
@@ -59,7 +59,7 @@ async def test_an_interrupted_one_goes_on_where_it_was(said: Said, monkeypatch: 
     assert await BackfillProgress(said.pool).place() == ""
 
 
-async def test_only_what_a_policy_recalls_is_indexed_and_only_since_when(said: Said) -> None:
+async def test_backfill_indexes_only_messages_recalled_by_a_policy_since_its_start_date(said: Said) -> None:
     messages = [said.message("Before."), said.message("After.", at=MONDAY.replace(day=9))]
     await said.archive.store(await said.apply_events(messages))
     said.policies = said.indexer._policies = Policies((Policy(name="kitchen", recall_since=MONDAY.replace(day=5)),))

@@ -27,7 +27,7 @@ async def hide(said: Said, *messages: ArchivedMessage, namespace: str = ADA, wis
         await hidden.hide(namespace, wish_id, sources)
 
 
-async def test_a_hidden_message_is_found_neither_by_its_words_nor_by_nearness(said: Said) -> None:
+async def test_a_hidden_message_is_found_neither_by_words_nor_by_vector_similarity(said: Said) -> None:
     secret, other = said.message("I am allergic to peanuts."), said.message("Peanuts are sold in the shop.")
     await said.said(secret, other)
     await hide(said, secret)
@@ -35,7 +35,7 @@ async def test_a_hidden_message_is_found_neither_by_its_words_nor_by_nearness(sa
     assert await said.found("allergic to peanuts") == ["Peanuts are sold in the shop."]
 
 
-async def test_it_is_found_again_once_nothing_hides_it(said: Said) -> None:
+async def test_a_message_is_found_again_once_no_wish_hides_it(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(secret)
     await hide(said, secret)
@@ -50,7 +50,7 @@ async def test_it_is_found_again_once_nothing_hides_it(said: Said) -> None:
     assert await said.found("allergic to peanuts") == ["I am allergic to peanuts."]
 
 
-async def test_a_passage_that_comes_late_is_hidden_when_it_comes(said: Said) -> None:
+async def test_a_passage_indexed_after_its_message_was_hidden_is_hidden(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await hide(said, secret)
     await said.said(secret)
@@ -58,7 +58,9 @@ async def test_a_passage_that_comes_late_is_hidden_when_it_comes(said: Said) -> 
     assert await said.found("allergic to peanuts") == []
 
 
-async def test_the_assistants_direct_answer_is_hidden_with_it_and_what_others_say_next_is_not(said: Said) -> None:
+async def test_the_direct_answer_of_the_assistant_is_hidden_with_the_message_and_later_messages_are_not(
+    said: Said,
+) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(
         secret,
@@ -72,7 +74,7 @@ async def test_the_assistants_direct_answer_is_hidden_with_it_and_what_others_sa
     assert await said.found("who likes peanuts", "kitchen/bob") == ["Who likes peanuts?"]
 
 
-async def test_what_one_namespace_hides_is_hidden_in_all(said: Said) -> None:
+async def test_a_message_hidden_in_one_namespace_is_hidden_in_all(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(secret)
     await hide(said, secret, namespace="kitchen")
@@ -80,7 +82,7 @@ async def test_what_one_namespace_hides_is_hidden_in_all(said: Said) -> None:
     assert await said.found("allergic to peanuts") == []
 
 
-async def test_a_shadow_hides_nothing(said: Said) -> None:
+async def test_a_replay_shadow_hides_no_messages(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(secret)
     await hide(said, secret, namespace=f"~generation/{ADA}")
@@ -88,7 +90,7 @@ async def test_a_shadow_hides_nothing(said: Said) -> None:
     assert await said.found("allergic to peanuts") == ["I am allergic to peanuts."]
 
 
-async def test_many_hidden_messages_take_no_place_of_others(said: Said) -> None:
+async def test_many_hidden_messages_do_not_displace_visible_results(said: Said) -> None:
     hidden = [said.message("My yacht is called Marlin.", at=MONDAY + timedelta(days=day)) for day in range(150)]
     shown = said.message("A yacht was in the harbour, and it was called something else, or so they all said later on.")
     await said.said(*hidden, shown)
@@ -98,7 +100,7 @@ async def test_many_hidden_messages_take_no_place_of_others(said: Said) -> None:
     assert found == shown.message.content
 
 
-async def test_nobody_reads_a_hidden_passage_by_its_id_or_its_message(said: Said) -> None:
+async def test_a_hidden_passage_cannot_be_read_by_id_or_message(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(secret)
     await hide(said, secret)
@@ -108,7 +110,7 @@ async def test_nobody_reads_a_hidden_passage_by_its_id_or_its_message(said: Said
     assert await reader.of_messages([("c1", secret.message.message_id)], [ADA]) == []
 
 
-async def test_a_backfill_shows_nothing_that_is_hidden(said: Said) -> None:
+async def test_a_message_indexed_again_stays_hidden(said: Said) -> None:
     secret = said.message("I am allergic to peanuts.")
     await said.said(secret)
     await hide(said, secret)

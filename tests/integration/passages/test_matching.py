@@ -34,7 +34,7 @@ async def texts(said: Said, found: Matches) -> list[str]:
     return [by_id[row.passage_id].passage.text for row in found.rows]
 
 
-async def test_counts_are_exact_for_rare_words_and_estimated_for_frequent_ones(said: Said) -> None:
+async def test_word_counts_are_exact_for_rare_words_and_estimated_for_frequent_ones(said: Said) -> None:
     await said.said(
         *(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(30)),
         *(said.message(f"coffee {number}", conversation=f"c{number}") for number in range(3)),
@@ -48,7 +48,7 @@ async def test_counts_are_exact_for_rare_words_and_estimated_for_frequent_ones(s
     assert (await said.passages.matches((), (ADA,))).passages == 33
 
 
-async def test_of_many_messages_those_with_rare_words_are_read_and_then_those_with_two_frequent_ones(
+async def test_messages_with_rare_words_or_two_frequent_words_are_matched_first(
     said: Said,
 ) -> None:
     await said.said(
@@ -60,18 +60,18 @@ async def test_of_many_messages_those_with_rare_words_are_read_and_then_those_wi
     assert set(await texts(said, await matched(said, "tea milk melon", limit=2))) == {"melon", "tea with milk"}
 
 
-async def test_a_frequent_word_is_found_in_the_conversation_that_is_asked_for(said: Said) -> None:
+async def test_a_frequent_word_is_found_in_the_requested_conversation(said: Said) -> None:
     await said.said(*(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(20)))
     found = await matched(said, "tea", PassageFilters(conversations=("t19",)))
     assert await texts(said, found) == ["tea number 19"]
 
 
-async def test_the_messages_right_before_and_after_come_with_what_is_found(said: Said) -> None:
+async def test_matches_include_the_messages_directly_before_and_after(said: Said) -> None:
     await said.said(*(said.message(f"word{number}") for number in range(5)))
     assert sorted(await texts(said, await matched(said, "word2"))) == ["word1", "word2", "word3"]
 
 
-async def test_a_large_namespace_is_counted_anew_after_a_while_and_a_small_one_each_time(
+async def test_passage_counts_of_large_namespaces_are_cached_for_a_while_and_small_ones_counted_each_time(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
@@ -89,7 +89,7 @@ async def test_a_large_namespace_is_counted_anew_after_a_while_and_a_small_one_e
     assert (await matched(said, "tea")).passages == 80
 
 
-async def test_a_word_that_is_frequent_by_the_sample_is_not_counted(
+async def test_a_word_known_as_frequent_from_the_sample_is_not_counted(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matching, "CACHED_FROM", 10)

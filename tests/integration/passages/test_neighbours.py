@@ -26,12 +26,12 @@ async def test_a_reply_is_found_with_its_question(said: Said) -> None:
     assert await exchange(said) == [ASKED, REPLY]
 
 
-async def test_a_question_that_is_found_brings_its_answer(said: Said) -> None:
+async def test_a_found_question_is_returned_with_its_answer(said: Said) -> None:
     await said.said(said.message(ASKED, role="assistant"), said.message(REPLY), *map(said.message, OTHERS))
     assert await exchange(said, "which cabin summer") == [ASKED, REPLY]
 
 
-async def test_a_question_that_is_to_be_forgotten_does_not_come_back_with_its_reply(said: Said) -> None:
+async def test_a_hidden_question_is_not_returned_with_its_reply(said: Said) -> None:
     question, reply = said.message(ASKED, role="assistant"), said.message(REPLY)
     await said.said(question, reply, *map(said.message, OTHERS))
     source = Source(conversation_id="c1", message_id=question.message.message_id)
@@ -40,17 +40,17 @@ async def test_a_question_that_is_to_be_forgotten_does_not_come_back_with_its_re
     assert await exchange(said) == [REPLY]
 
 
-async def test_a_question_of_another_namespace_stays_there(said: Said) -> None:
+async def test_a_question_and_its_neighbour_in_another_namespace_are_not_returned_together(said: Said) -> None:
     await said.said(said.message(REPLY), said.message(ASKED, user="bob"), *map(said.message, OTHERS))
     assert await said.found("which cabin summer", "kitchen/bob") == [ASKED]
 
 
-async def test_what_filters_leave_out_does_not_come_as_a_neighbour(said: Said) -> None:
+async def test_a_message_excluded_by_filters_is_not_returned_as_a_neighbour(said: Said) -> None:
     await said.said(said.message(ASKED, role="assistant"), said.message(REPLY), *map(said.message, OTHERS))
     assert await exchange(said, filters=PassageFilters(speakers=("ada",))) == [REPLY]
 
 
-async def test_privacy_holds_for_neighbours(said: Said) -> None:
+async def test_privacy_scrubbing_applies_to_neighbours(said: Said) -> None:
     await said.said(
         said.message("Shall I write to ada@example.org about the cabin?", role="assistant"), said.message(REPLY)
     )
@@ -58,7 +58,7 @@ async def test_privacy_holds_for_neighbours(said: Said) -> None:
     assert "ada@example.org" not in " ".join(await exchange(said))
 
 
-async def test_an_erased_namespace_leaves_no_neighbour(said: Said) -> None:
+async def test_messages_of_an_erased_namespace_are_not_returned_as_neighbours(said: Said) -> None:
     messages = [said.message(ASKED, user="bob"), said.message(REPLY)]
     await said.said(*messages)
     fence = Fence(MONDAY.replace(year=2027), {})

@@ -19,28 +19,28 @@ def in_order(numbered: dict[str, int]) -> list[str]:
     return sorted(numbered, key=lambda message_id: numbered[message_id])
 
 
-async def test_a_late_message_comes_between_those_it_was_said_between(said: Said) -> None:
+async def test_a_late_message_is_numbered_by_its_timestamp(said: Said) -> None:
     first, late, last = said.message("One."), said.message("Two, late."), said.message("Three.")
     await said.said(first, last)
     await said.said(replace(late, position=99))
     assert in_order(await numbers(said)) == ["c1-1", "c1-2", "c1-3"]
 
 
-async def test_the_past_comes_before_what_is_indexed_and_next_to_it(said: Said) -> None:
+async def test_older_messages_are_numbered_directly_before_indexed_ones(said: Said) -> None:
     messages = [said.message(f"Number {number}.") for number in range(6)]
     for some in (messages[4:], messages[2:4], messages[:2]):
         await said.said(*some)
     assert await numbers(said) == {f"c1-{number + 1}": number - 4 for number in range(6)}
 
 
-async def test_people_in_a_conversation_are_numbered_together(said: Said) -> None:
+async def test_messages_of_several_people_in_a_conversation_share_one_numbering(said: Said) -> None:
     await said.said(
         said.message("Where is the key?"), said.message("On the hook.", user="bob"), said.message("Thanks.")
     )
     assert await numbers(said) == {"c1-1": 0, "c1-2": 1, "c1-3": 2}
 
 
-async def test_workers_that_index_the_same_conversation_at_once_number_it_once(said: Said) -> None:
+async def test_workers_indexing_the_same_conversation_concurrently_number_each_message_once(said: Said) -> None:
     messages = [said.message(f"Number {number} of the talk.") for number in range(40)]
     messages = await said.apply_events(messages)
     await said.archive.store(messages)
@@ -52,7 +52,7 @@ async def test_workers_that_index_the_same_conversation_at_once_number_it_once(s
     assert await said.rows() == await said.points()
 
 
-async def test_workers_whose_batches_hold_each_others_conversations_do_not_wait_for_each_other(said: Said) -> None:
+async def test_workers_indexing_shared_conversations_in_opposite_order_do_not_deadlock(said: Said) -> None:
     """Conversations of two partitions, met in opposite order."""
     talk = [
         replace(said.message(f"Number {number}.", conversation=f"c{number % 4}"), partition=number % 2)
@@ -66,7 +66,7 @@ async def test_workers_whose_batches_hold_each_others_conversations_do_not_wait_
     assert await said.rows() == await said.points()
 
 
-async def test_what_leaves_the_archive_while_it_is_indexed_is_not_indexed(said: Said) -> None:
+async def test_a_message_deleted_from_the_archive_during_indexing_is_not_indexed(said: Said) -> None:
     messages = [said.message(f"Number {number}.", at=MONDAY + timedelta(hours=number)) for number in range(20)]
     messages = await said.apply_events(messages)
     await said.archive.store(messages)

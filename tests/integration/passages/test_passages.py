@@ -17,7 +17,7 @@ from tests.memories import a_memory
 from tests.storing import store
 
 
-async def test_a_message_is_found_by_its_words_with_who_said_it_and_when(said: Said) -> None:
+async def test_a_message_is_found_by_its_words_with_speaker_and_time(said: Said) -> None:
     await said.said(said.message("We drove to Porto in a blue van."), said.message("The weather was awful."))
     (hit, *_) = (await said.search.search("Which van went to Porto?", ("kitchen/ada",))).hits
     assert hit.passage.text == "We drove to Porto in a blue van."
@@ -33,14 +33,14 @@ async def test_a_reply_is_found_by_the_words_of_its_question(said: Said) -> None
     assert "In the drawer beneath the radio." in (await said.found("where is the passport"))[:2]
 
 
-async def test_what_is_indexed_again_is_there_once(said: Said) -> None:
+async def test_indexing_a_message_twice_creates_no_duplicate(said: Said) -> None:
     messages = [said.message("Tea at four."), said.message("Bring the biscuits.")]
     assert await said.said(*messages) == 2
     assert await said.said(*messages) == 0
     assert await said.rows() == await said.points() and len(await said.rows()) == 2
 
 
-async def test_nobody_finds_what_was_said_in_another_namespace(said: Said) -> None:
+async def test_messages_of_another_namespace_are_not_found(said: Said) -> None:
     await said.said(said.message("My locker has number 42.", user="bob", conversation="c2"))
     assert await said.found("which locker number") == []
     assert await said.found("which locker number", "kitchen/bob") == ["My locker has number 42."]
@@ -60,7 +60,7 @@ async def test_a_long_message_is_found_by_a_part_of_it(said: Said) -> None:
     assert "behind the mirror" in text and len(text.split()) <= 250
 
 
-async def test_what_leaves_the_archive_is_found_no_more_and_leaves_qdrant(said: Said) -> None:
+async def test_a_message_deleted_from_the_archive_is_no_longer_found_and_leaves_qdrant(said: Said) -> None:
     await said.said(said.message("The code of the gate is on the fridge."), said.message("Lovely roses."))
     await said.pool.execute("DELETE FROM messages WHERE message_id = 'c1-1'")
     assert await said.found("gate code") == []
@@ -88,7 +88,7 @@ async def test_a_policy_without_recall_indexes_nothing(said: Said) -> None:
     assert await said.said(said.message("Nobody is to find this.")) == 0
 
 
-async def test_only_what_a_filter_accepts_is_found(said: Said) -> None:
+async def test_a_search_returns_only_messages_matching_its_filter(said: Said) -> None:
     await said.said(
         said.message("The train leaves at nine."), said.message("The train leaves at ten.", conversation="c2")
     )
@@ -96,7 +96,7 @@ async def test_only_what_a_filter_accepts_is_found(said: Said) -> None:
     assert await said.found("when does the train leave", filters=filters) == ["The train leaves at ten."]
 
 
-async def test_personal_data_that_a_policy_takes_out_is_not_found(said: Said) -> None:
+async def test_personal_data_scrubbed_by_the_policy_is_not_found(said: Said) -> None:
     said.policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
     said.indexer._policies = said.search._policies = said.policies
     await said.said(said.message("Write to ada@example.org about the plums."))
@@ -109,7 +109,7 @@ def memory_of(memory_id: str, *messages: tuple[str, str], namespace: str = "kitc
     return a_memory(memory_id, memory_id=memory_id, namespace=namespace, sources=sources)
 
 
-async def test_memories_are_found_by_the_messages_they_come_from(said: Said) -> None:
+async def test_memories_are_found_by_their_source_messages(said: Said) -> None:
     of_porto = memory_of("m1", ("c1", "c1-1"), ("c2", "c2-9"))
     elsewhere = memory_of("m2", ("c1", "c1-1"), namespace="kitchen/bob")
     other = memory_of("m3", ("c2", "c1-1"))
@@ -129,7 +129,7 @@ async def test_the_passages_of_messages_are_read_with_their_owners(said: Said) -
     assert list(await reader.by_ids([first.passage.passage_id])) == [first.passage.passage_id]
 
 
-async def test_a_shared_namespace_does_not_own_what_a_user_says(said: Said) -> None:
+async def test_a_shared_namespace_does_not_own_the_messages_of_a_user(said: Said) -> None:
     shared = Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}"))
     said.policies = said.indexer._policies = Policies((shared,))
     await said.said(said.message("The boat is called Marlin."), said.message("Nice!", user_id=None, role="assistant"))
@@ -138,7 +138,7 @@ async def test_a_shared_namespace_does_not_own_what_a_user_says(said: Said) -> N
     assert of_ada.owners == ("kitchen/ada",)
 
 
-async def test_what_a_stricter_policy_takes_out_is_found_no_more(said: Said) -> None:
+async def test_a_message_scrubbed_by_a_stricter_policy_is_no_longer_found(said: Said) -> None:
     await said.said(said.message("Write to ada@example.org about the plums."), said.message("The plums are ripe."))
     assert len(await said.found("plums")) == 2
     said.search._policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
@@ -146,20 +146,20 @@ async def test_what_a_stricter_policy_takes_out_is_found_no_more(said: Said) -> 
     assert await said.found("plums") == ["The plums are ripe."]
 
 
-async def test_what_a_policy_does_not_take_out_any_more_is_found_as_before(said: Said) -> None:
+async def test_a_message_no_longer_scrubbed_by_the_policy_is_found_unscrubbed(said: Said) -> None:
     said.policies = said.indexer._policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
     await said.said(said.message("Write to ada@example.org about the plums."))
     said.search._policies = Policies((Policy(name="kitchen"),))
     assert await said.found("plums") == ["Write to ada@example.org about the plums."]
 
 
-async def test_a_policy_that_stops_recalling_hides_what_is_indexed(said: Said) -> None:
+async def test_disabling_recall_hides_indexed_messages(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
     said.search._policies = Policies((Policy(name="kitchen", recall=False),))
     assert await said.found("plums") == []
 
 
-async def test_a_filter_finds_what_lies_behind_many_that_are_nearer(said: Said) -> None:
+async def test_a_filtered_search_finds_a_match_behind_many_nearer_points(said: Said) -> None:
     near = [said.message("plum", conversation="other") for _ in range(10)]
     await said.said(*near, said.message("A long talk about one plum and much else.", conversation="mine"))
     vectors = await said.search._embedder.embed_questions(["plum"])
@@ -174,14 +174,14 @@ async def test_a_filter_finds_what_lies_behind_many_that_are_nearer(said: Said) 
     )
 
 
-async def test_a_speaker_is_found_and_shown_by_name_too(said: Said) -> None:
+async def test_a_speaker_is_found_and_shown_by_display_name(said: Said) -> None:
     await said.said(said.message("I bring the plums.", user="u-17", name="Ada Lovelace"))
     (hit,) = (await said.search.search("lovelace plums", ("kitchen/u-17",))).hits
     assert (hit.passage.speaker, hit.passage.name) == ("u-17", "Ada Lovelace")
     assert hit.passage.said_by == "Ada Lovelace (u-17)"
 
 
-async def test_what_somebody_said_goes_before_what_others_say_of_them(said: Said) -> None:
+async def test_a_question_about_a_speaker_ranks_their_own_messages_first(said: Said) -> None:
     theirs = said.message("Dinner is leeks in cream.", role="assistant", agent_id="remy")
     chatter = [said.message(f"Number {number} of nothing.") for number in range(5)]
     await said.said(said.message("Remy is late for dinner.", at=MONDAY - timedelta(days=9)), theirs, *chatter)
@@ -189,7 +189,7 @@ async def test_what_somebody_said_goes_before_what_others_say_of_them(said: Said
     assert (await said.found("What does Remy make for dinner?"))[0] == "Dinner is leeks in cream."
 
 
-async def test_a_question_that_names_a_speaker_is_answered_while_the_index_is_gone(said: Said) -> None:
+async def test_a_question_naming_a_speaker_is_answered_without_the_vector_index(said: Said) -> None:
     await said.said(said.message("I bring the plums."))
     await said.vectors.drop_collection()
     found = await said.search.search("What plums does Ada bring?", ("kitchen/ada",))
@@ -198,7 +198,7 @@ async def test_a_question_that_names_a_speaker_is_answered_while_the_index_is_go
     await said.vectors.ensure_collection()
 
 
-async def test_what_a_page_shows_is_chosen_by_its_wording_too(said: Said) -> None:
+async def test_the_wording_of_messages_decides_which_results_fit_on_a_page(said: Said) -> None:
     await said.said(
         said.message("Your hiking is what you enjoy."), said.message("My hiking is what I enjoy.", conversation="c2")
     )

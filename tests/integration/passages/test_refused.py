@@ -36,7 +36,9 @@ def sent(said: Said, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-async def test_a_refused_passage_is_told_by_a_dead_letter_and_found_by_its_words(said: Said, sent: list[int]) -> None:
+async def test_a_passage_rejected_by_qdrant_becomes_a_dead_letter_and_is_still_found_by_words(
+    said: Said, sent: list[int]
+) -> None:
     publisher = FakePublisher()
     said.vectors.on_refused = RefusedPassages(publisher).publish
     said.indexer._embedder = BrokenEmbedder()
@@ -50,7 +52,7 @@ async def test_a_refused_passage_is_told_by_a_dead_letter_and_found_by_its_words
     assert "The cat eats plums." in await said.found("cat plums")
 
 
-async def test_a_message_that_comes_again_sends_a_refused_passage_no_more(said: Said, sent: list[int]) -> None:
+async def test_a_redelivered_message_does_not_send_a_rejected_passage_again(said: Said, sent: list[int]) -> None:
     said.indexer._embedder = BrokenEmbedder()
     message = said.message("The cat eats plums.")
     await said.said(message)
@@ -59,7 +61,7 @@ async def test_a_message_that_comes_again_sends_a_refused_passage_no_more(said: 
     assert sent == []
 
 
-async def test_a_reindex_goes_on_behind_a_passage_that_is_refused_and_mends_it_once_it_is_not(
+async def test_a_reindex_skips_a_rejected_passage_and_adds_it_once_it_is_accepted(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said.indexer._embedder = BrokenEmbedder()
@@ -74,7 +76,7 @@ async def test_a_reindex_goes_on_behind_a_passage_that_is_refused_and_mends_it_o
     assert await said.points() == await said.rows()
 
 
-async def test_while_the_collection_is_not_whole_nothing_is_taken_for_refused(said: Said) -> None:
+async def test_no_passage_counts_as_rejected_while_the_collection_is_incomplete(said: Said) -> None:
     refused: list[PassagePoint] = []
 
     async def noted(point: PassagePoint, _: object) -> None:

@@ -37,7 +37,7 @@ async def of_another_model(said: Said) -> AsyncIterator[PassageVectors]:
         yield vectors
 
 
-async def test_a_lost_collection_is_made_anew_and_everything_is_found_again(said: Said) -> None:
+async def test_a_lost_collection_is_rebuilt_and_everything_is_found_again(said: Said) -> None:
     await said.said(*(said.message(f"Plum number {number}.") for number in range(5)))
     await said.vectors.drop_collection()
     assert await reindexed(said) == PassagesReindexed(written=5, removed=0, replaced=0)
@@ -59,7 +59,7 @@ async def test_only_missing_points_are_written_and_unknown_ones_removed(said: Sa
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
 
 
-async def test_vectors_of_another_model_are_replaced_and_refused_until_then(said: Said) -> None:
+async def test_vectors_of_another_model_are_rejected_until_the_reindex_replaces_them(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
     async with of_another_model(said) as vectors:
         assert await vectors.is_of_another_model()
@@ -69,7 +69,7 @@ async def test_vectors_of_another_model_are_replaced_and_refused_until_then(said
         await vectors.verify()
 
 
-async def test_what_a_stricter_policy_hid_is_found_again_without_what_it_takes_out(said: Said) -> None:
+async def test_a_message_hidden_by_a_stricter_policy_is_found_scrubbed_after_a_reindex(said: Said) -> None:
     await said.said(said.message("Write to ada@example.org about the plums."), said.message("Bring the plums."))
     before = await said.pool.fetch("SELECT message_id, ordinal FROM passages ORDER BY 1")
     said.restrict()
@@ -83,7 +83,7 @@ async def test_what_a_stricter_policy_hid_is_found_again_without_what_it_takes_o
     assert await said.rows() == await said.points()
 
 
-async def test_what_no_policy_recalls_any_more_leaves_the_index(said: Said) -> None:
+async def test_messages_that_no_policy_recalls_are_removed_from_the_index(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
     said.policies = Policies((Policy(name="kitchen", recall=False),))
     assert (await reindexed(said)).replaced == 1
@@ -91,14 +91,14 @@ async def test_what_no_policy_recalls_any_more_leaves_the_index(said: Said) -> N
     assert await said.rows() == await said.points() == set()
 
 
-async def test_namespaces_stay_as_they_were_when_a_message_was_indexed(said: Said) -> None:
+async def test_reindex_keeps_the_namespaces_from_the_time_of_indexing(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
     said.policies = Policies((Policy(name="kitchen", namespaces=("{app_id}",)),))
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
     assert await said.found("plums") == ["The plums are ripe."]
 
 
-async def test_what_a_crash_left_in_qdrant_of_an_erased_message_goes_when_it_is_delivered_again(said: Said) -> None:
+async def test_a_point_of_an_erased_message_left_by_a_crash_is_deleted_on_redelivery(said: Said) -> None:
     message = said.message("The boat is called Marlin.")
     await said.said(message)
     await said.pool.execute("DELETE FROM messages")
@@ -107,7 +107,7 @@ async def test_what_a_crash_left_in_qdrant_of_an_erased_message_goes_when_it_is_
     assert await said.points() == set()
 
 
-async def test_what_another_version_built_is_made_anew(said: Said) -> None:
+async def test_passages_built_by_another_version_are_rebuilt(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
     await said.pool.execute("UPDATE passages SET version = version - 1")
     assert await said.passages.of_other_version(VERSION)
@@ -116,7 +116,7 @@ async def test_what_another_version_built_is_made_anew(said: Said) -> None:
     assert (await reindexed(said)).replaced == 0
 
 
-async def test_after_privacy_changed_what_holds_nothing_of_it_is_read_without_scrubbing_again(
+async def test_passages_without_private_data_are_read_without_scrubbing_after_a_privacy_change(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await said.said(said.message("Bring the plums."))

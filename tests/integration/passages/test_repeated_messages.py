@@ -28,7 +28,7 @@ async def again(said: Said, *of: ArchivedMessage, namespace: str = ADA, user_id:
     return sorted(each.message_id for each in found)
 
 
-async def test_the_same_persons_repeats_up_to_the_wish_are_found(said: Said) -> None:
+async def test_repetitions_by_the_same_person_before_the_wish_are_found(said: Said) -> None:
     first = said.message("I am allergic to peanuts.")
     repeat = said.message("As I said, I'm allergic to peanuts.", conversation="c2")
     await said.said(
@@ -43,13 +43,13 @@ async def test_the_same_persons_repeats_up_to_the_wish_are_found(said: Said) -> 
     assert await again(said, first) == [repeat.message.message_id]
 
 
-async def test_a_shadow_finds_what_its_namespace_has(said: Said) -> None:
+async def test_a_replay_shadow_finds_the_repetitions_of_its_namespace(said: Said) -> None:
     repeat = said.message("I'm allergic to peanuts.", conversation="c2")
     await said.said(repeat)
     assert await again(said, namespace=shadow_of("0123abcd", ADA)) == [repeat.message.message_id]
 
 
-async def test_without_a_user_only_the_conversation_of_the_wish_counts(said: Said) -> None:
+async def test_without_a_user_only_the_conversation_of_the_wish_is_searched(said: Said) -> None:
     here = said.message("I'm allergic to peanuts.", user=None)
     await said.said(here, said.message("I'm allergic to peanuts.", user=None, conversation="c2"))
     (namespace,) = {
@@ -58,7 +58,7 @@ async def test_without_a_user_only_the_conversation_of_the_wish_counts(said: Sai
     assert await again(said, namespace=namespace, user_id=None) == [here.message.message_id]
 
 
-async def test_a_bounded_number_of_messages_is_looked_at(said: Said) -> None:
+async def test_the_number_of_repetitions_found_is_limited(said: Said) -> None:
     await said.said(
         *(said.message("I'm allergic to peanuts.", conversation=f"n{number}") for number in range(MAX_MESSAGES + 20))
     )

@@ -12,14 +12,14 @@ def reply(said: Said, content: str) -> ArchivedMessage:
     return said.message(content, role="assistant", user=None, app_id=None)
 
 
-async def test_a_reply_is_found_in_the_namespace_of_who_was_told(said: Said) -> None:
+async def test_an_assistant_reply_is_found_in_the_namespace_of_the_person_addressed(said: Said) -> None:
     await said.said(said.message("Where is the tent?"))
     await said.said(reply(said, "It hangs in the garage behind the skis."))
     assert "It hangs in the garage behind the skis." in await said.found("garage skis")
     assert await said.found("garage skis", "kitchen/bob") == []
 
 
-async def test_who_joins_later_does_not_find_what_was_said_before(said: Said) -> None:
+async def test_a_person_who_joins_later_does_not_find_earlier_replies(said: Said) -> None:
     await said.said(said.message("Hello."), reply(said, "The surprise party is at seven."))
     await said.said(said.message("Hi all.", user="bob"), reply(said, "Welcome, the cake is in the oven."))
     assert await said.found("surprise party", "kitchen/bob") == []
@@ -32,7 +32,7 @@ async def test_a_message_in_the_namespaces_of_several_people_is_found_once(said:
     assert [hit.passage.text for hit in hits].count("The cake is in the oven.") == 1
 
 
-async def test_what_privacy_a_conversation_has_holds_for_replies_that_do_not_say_whose_they_are(said: Said) -> None:
+async def test_the_privacy_policy_of_the_conversation_applies_to_replies_without_a_user(said: Said) -> None:
     await said.said(said.message("What is the address?"), reply(said, "Write to ada@example.org."))
     await said.pool.execute(
         "INSERT INTO windows (conversation_id, app_id, user_id, partition, source, revision, policy, phase, statistics, gaps, "
@@ -42,7 +42,7 @@ async def test_what_privacy_a_conversation_has_holds_for_replies_that_do_not_say
     assert "ada@example.org" not in " ".join(await said.found("write address"))
 
 
-async def test_a_purged_namespace_loses_the_replies_and_takes_none_back(said: Said) -> None:
+async def test_purging_a_namespace_deletes_its_replies_and_rejects_them_on_redelivery(said: Said) -> None:
     messages = [said.message("I left the Marlin in Porto."), reply(said, "The Marlin, your boat, is in Porto.")]
     await said.said(*messages)
     fence = Fence(MONDAY.replace(year=2027), {})

@@ -46,7 +46,7 @@ def client(address: str, token: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=address, headers=headers, timeout=30)
 
 
-async def test_the_limits_of_the_settings_hold(deploy: Any):
+async def test_body_size_and_request_rate_limits_are_enforced(deploy: Any):
     deployment = await deploy("limits", api_requests_per_minute=1)
     async with client(await deployment.api()) as anybody:
         large = await anybody.post("/v1/search", json={"namespaces": ["app/ada"], "text": "x" * MAX_BODY_BYTES})
@@ -56,7 +56,7 @@ async def test_the_limits_of_the_settings_hold(deploy: Any):
         assert 50 <= int(listed[-1].headers["retry-after"]) <= 61
 
 
-async def test_a_memory_lives_and_dies_over_http_and_everybody_is_told(deploy: Any):
+async def test_a_memory_is_created_and_deleted_over_http_and_changes_are_published(deploy: Any):
     deployment = await deploy("api")
     tokens = await keys_of(deployment, chat=ADMIN, reader=READER)
     await deployment.worker()
@@ -86,7 +86,7 @@ async def test_a_memory_lives_and_dies_over_http_and_everybody_is_told(deploy: A
         assert changes == ["created", "updated", "deleted", "purged"]
 
 
-async def test_a_command_from_kafka_is_told_of_over_http_and_a_slow_one_later(deploy: Any):
+async def test_commands_from_kafka_and_slow_commands_report_their_outcome_over_http(deploy: Any):
     deployment = await deploy("api-commands", api_wait_s=0.3)
     tokens = await keys_of(deployment, chat=ADMIN)
     async with serving(deployment) as (_, address), client(address, tokens["chat"]) as chat:
@@ -106,7 +106,7 @@ async def test_a_command_from_kafka_is_told_of_over_http_and_a_slow_one_later(de
         assert (refused["status"], "no memory nobody" in refused["reason"]) == ("rejected", True)
 
 
-async def test_a_revoked_key_is_refused_soon_and_its_use_is_noted(deploy: Any):
+async def test_a_revoked_key_is_rejected_soon_and_its_last_use_is_recorded(deploy: Any):
     deployment = await deploy("api-keys")
     tokens = await keys_of(deployment, chat=ADMIN)
     async with serving(deployment) as (_, address), client(address, tokens["chat"]) as chat:
@@ -124,7 +124,7 @@ async def test_a_revoked_key_is_refused_soon_and_its_use_is_noted(deploy: Any):
     await pool.close()
 
 
-async def test_without_keys_it_starts_on_loopback_alone(deploy: Any):
+async def test_without_keys_the_api_rejects_foreign_host_headers(deploy: Any):
     deployment = await deploy("api-open")
     async with serving(deployment, "--no-keys") as (_, address), client(address) as anybody:
         assert (await anybody.get("/v1/memories", params={"namespace": "app/ada"})).json() == {"memories": []}
@@ -132,7 +132,7 @@ async def test_without_keys_it_starts_on_loopback_alone(deploy: Any):
         assert foreign.status_code == 421
 
 
-async def test_requests_under_way_are_answered_before_it_ends(deploy: Any):
+async def test_requests_in_progress_are_answered_before_the_api_stops(deploy: Any):
     deployment = await deploy("api-end", api_wait_s=2.0)
     tokens = await keys_of(deployment, chat=ADMIN)
     async with serving(deployment) as (process, address), client(address, tokens["chat"]) as chat:

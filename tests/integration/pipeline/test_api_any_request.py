@@ -128,7 +128,7 @@ def asked(document: Any, address: str, token: str, there: dict[str, str]) -> lis
 
 
 @pytest.mark.heavy
-async def test_nothing_that_is_asked_of_a_running_api_is_a_fault_of_it(deploy: Deploy) -> None:
+async def test_generated_requests_to_a_running_api_never_cause_a_server_error(deploy: Deploy) -> None:
     deployment: Deployment = await deploy("any-request", api_wait_s=2.0, api_requests_per_minute=1_000_000)
     tokens = await keys_of(deployment, everything=(Grant("admin", "*"),))
     await deployment.worker(stages=["windows", "archive", "curation"])

@@ -98,7 +98,7 @@ def reads(api: httpx.AsyncClient, memory_id: str) -> list[Any]:
     ]
 
 
-async def test_without_postgresql_reads_ask_to_come_again_and_go_on_once_it_is_back(
+async def test_reads_during_a_postgresql_outage_return_503_with_retry_after_and_recover(
     postgres: EmbeddedPostgres, deploy: Deploy
 ) -> None:
     deployment = await deploy("away", postgres_dsn=SecretStr(postgres.dsn))
@@ -122,7 +122,7 @@ async def test_without_postgresql_reads_ask_to_come_again_and_go_on_once_it_is_b
         assert (await api.get("/health/ready")).status_code == 200
 
 
-async def test_without_the_broker_everything_is_read_and_what_would_change_something_asks_to_come_again(
+async def test_during_a_broker_outage_reads_succeed_and_writes_return_503_with_retry_after(
     broker: EmbeddedBroker, deploy: Deploy
 ) -> None:
     deployment = await deploy("brokerless", bootstrap_servers=broker.bootstrap_servers, api_wait_s=1.0)
@@ -152,7 +152,9 @@ async def test_without_the_broker_everything_is_read_and_what_would_change_somet
         assert await read() == before
 
 
-async def test_without_qdrant_words_find_it_and_the_answer_says_so(vectors: EmbeddedVectors, deploy: Deploy) -> None:
+async def test_search_without_qdrant_finds_memories_by_words_and_reports_the_degradation(
+    vectors: EmbeddedVectors, deploy: Deploy
+) -> None:
     deployment = await deploy("degraded", qdrant_url=vectors.url)
     memory_id = await stored(deployment)
     async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
@@ -177,7 +179,7 @@ async def test_without_qdrant_words_find_it_and_the_answer_says_so(vectors: Embe
         await eventually(back, "Qdrant is asked again", BACK_WITHIN_S)
 
 
-async def test_an_embedder_that_takes_its_time_holds_no_answer_up(deploy: Deploy) -> None:
+async def test_a_slow_embedder_does_not_delay_search_responses(deploy: Deploy) -> None:
     async with EmbeddingServer() as server:
         chosen = {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
         deployment = await deploy("slow-embedder", **chosen)

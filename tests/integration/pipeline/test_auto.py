@@ -46,7 +46,7 @@ async def remembered(deployment: Deployment) -> set[str]:
     return {row["text"].split()[-1].rstrip(".") for row in await deployment.fetch("SELECT text FROM memories")}
 
 
-async def test_each_conversation_is_answered_by_who_may_and_can(deploy: Any, tmp_path: Path) -> None:
+async def test_each_conversation_is_answered_by_an_allowed_and_available_provider(deploy: Any, tmp_path: Path) -> None:
     policies, port = tmp_path / "policies.json", free_port()
     policies.write_text(json.dumps([SECRET, {"name": "rest", "share_wait_s": 0.0}]))
     deployment = await deploy("auto", **asking(port, policies_file=policies))
@@ -68,7 +68,7 @@ async def test_each_conversation_is_answered_by_who_may_and_can(deploy: Any, tmp
     assert await deployment.records(topics.DEAD_LETTERS) == []
 
 
-async def test_outage_of_every_model_makes_requests_wait_where_the_rules_are_left_out(deploy: Any) -> None:
+async def test_requests_wait_during_an_outage_of_all_models_when_the_rules_are_disabled(deploy: Any) -> None:
     port = free_port()
     deployment = await deploy("waiting", **asking(port, provider_order="ollama,claude", model_rest_s=3.0))
     await deployment.worker()

@@ -86,7 +86,7 @@ async def next_day(deployment: Deployment) -> None:
     await deployment.fetch("UPDATE parked SET not_before = clock_timestamp()")
 
 
-async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
+async def test_calls_stop_at_the_budget_and_remaining_requests_are_parked(
     deployment: Deployment, server: MessagesServer, tmp_path: Path
 ) -> None:
     await deployment.worker()

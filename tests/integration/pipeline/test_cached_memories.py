@@ -99,7 +99,7 @@ async def carried_out(deployment: Deployment, ordered: Event) -> None:
 
 
 @pytest.mark.parametrize("kind", ["delete", "purge"])
-async def test_what_is_gone_is_served_by_no_replica_a_second_later(deploy: Deploy, kind: str) -> None:
+async def test_no_replica_serves_a_deleted_or_erased_memory_after_one_second(deploy: Deploy, kind: str) -> None:
     deployment = await deploy("caches")
     await deployment.worker(stages=["curation"])
     pool = await connect(deployment.dsn, max_size=4)
@@ -123,7 +123,7 @@ async def test_what_is_gone_is_served_by_no_replica_a_second_later(deploy: Deplo
         await pool.close()
 
 
-async def test_a_search_finds_a_memory_that_was_kept_as_it_was_made_and_none_that_is_erased(deploy: Deploy) -> None:
+async def test_search_returns_a_newly_cached_memory_and_no_erased_one(deploy: Deploy) -> None:
     deployment = await deploy("hot", api_metrics_port=(port := free_port()))
     await deployment.worker(stages=["curation"])
     asked = {"namespaces": [NAMESPACE], "text": "How many bicycles are there?", "in": "memories"}

@@ -40,7 +40,7 @@ async def restored(log: KafkaChangelog, start: int = 0) -> tuple[dict[bytes, byt
     return found, ends[-1]
 
 
-async def test_rows_effects_and_offsets_appear_together_and_the_offset_told_is_that_after_the_last_row(deploy):
+async def test_rows_outputs_and_offsets_commit_atomically_and_the_returned_offset_follows_the_last_row(deploy):
     deployment = await deploy("changelog")
     log = changelog(deployment)
     await log.open([1])
@@ -55,7 +55,7 @@ async def test_rows_effects_and_offsets_appear_together_and_the_offset_told_is_t
     await log.close()
 
 
-async def test_old_owners_are_refused_and_what_they_had_under_way_is_never_seen(deploy):
+async def test_a_former_owner_is_fenced_and_its_open_transaction_never_becomes_visible(deploy):
     deployment = await deploy("fenced")
     old, new = changelog(deployment), changelog(deployment)
     await old.open([1])

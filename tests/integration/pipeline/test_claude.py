@@ -114,7 +114,7 @@ async def remembered(deployment: Deployment, talks: list[Conversation]) -> Count
     return Counter(re.findall(r"Town\d+", row["text"])[0] for row in rows)
 
 
-async def test_memories_arrive_with_one_call_a_slice(server: MessagesServer, served: Deployment):
+async def test_memories_are_created_with_one_call_per_slice(server: MessagesServer, served: Deployment):
     talks = said(100, 6)
     await served.publish(*published(*talks))
     await served.settled()
@@ -177,7 +177,7 @@ async def rewind(deployment: Deployment, stage: str) -> None:
 
 
 @pytest.mark.heavy
-async def test_no_slice_that_was_answered_is_asked_again_when_the_worker_is_killed_among_calls(
+async def test_an_answered_slice_is_not_requested_again_after_a_worker_was_killed_between_calls(
     server: MessagesServer, deployment: Deployment
 ):
     talks = said(0, 20)
@@ -216,7 +216,9 @@ async def test_a_burst_of_overload_and_rate_limits_delays_and_loses_nothing(serv
     assert len(await served.records(topics.DEAD_LETTERS)) == letters
 
 
-async def test_a_refused_slice_is_a_dead_letter_and_its_window_lets_go(server: MessagesServer, served: Deployment):
+async def test_a_refused_slice_becomes_a_dead_letter_and_is_released_by_its_window(
+    server: MessagesServer, served: Deployment
+):
     refused, later = said(300, 2)
     server.script("refusal")
     await served.publish(*published(refused))
@@ -266,7 +268,7 @@ def left(talk: Conversation, partition: int) -> ExtractionRequest:
     )
 
 
-async def test_a_summary_asked_for_twice_comes_back_to_its_partition_from_one_call(
+async def test_a_summary_requested_twice_is_delivered_to_its_partition_from_one_call(
     server: MessagesServer, served: Deployment
 ):
     (talk,) = said(400, 1)

@@ -113,9 +113,7 @@ async def memories(deployment: Deployment, namespace: str) -> list[dict[str, Any
     return await deployment.fetch("SELECT * FROM memories WHERE namespace = $1 ORDER BY created_at", namespace)
 
 
-async def test_a_memory_is_created_updated_and_deleted_by_commands_and_every_store_follows(
-    served: Deployment, namespace: str
-):
+async def test_a_memory_is_created_updated_and_deleted_by_commands_in_every_store(served: Deployment, namespace: str):
     create = command("create", namespace, text="User keeps bees.", memory_kind="hobby", importance=0.8)
     (accepted,) = await answers(served, create)
     assert (accepted["type"], accepted["subject"]) == ("memstream.command.accepted", namespace)
@@ -152,7 +150,7 @@ async def test_a_memory_is_created_updated_and_deleted_by_commands_and_every_sto
     assert "bees" not in json.dumps(events[2])
 
 
-async def test_a_command_about_an_unknown_memory_is_rejected_and_says_why(served: Deployment, namespace: str):
+async def test_a_command_for_an_unknown_memory_is_rejected_with_a_reason(served: Deployment, namespace: str):
     (rejected,) = await answers(served, command("delete", namespace, memory_id="nobody-knows"))
     assert rejected["type"] == "memstream.command.rejected"
     assert "nobody-knows" in rejected["data"]["reason"]
@@ -160,7 +158,7 @@ async def test_a_command_about_an_unknown_memory_is_rejected_and_says_why(served
         assert await of_namespace(served, topic, namespace) == []
 
 
-async def test_the_same_command_published_twice_is_carried_out_and_answered_once(served: Deployment, namespace: str):
+async def test_a_command_published_twice_is_applied_and_answered_once(served: Deployment, namespace: str):
     create = command("create", namespace, "twice", text="User keeps bees.")
     await answers(served, create, create, command("create", namespace, text="User has a boat."))
     assert [row["reinforcement_count"] for row in await memories(served, namespace)] == [0, 0]
@@ -178,7 +176,7 @@ async def test_the_same_command_published_twice_is_carried_out_and_answered_once
     ],
     ids=["unknown kind", "no namespace", "no json"],
 )
-async def test_an_invalid_command_is_a_dead_letter_and_the_next_one_is_carried_out(
+async def test_an_invalid_command_becomes_a_dead_letter_and_the_next_one_is_applied(
     served: Deployment, namespace: str, spoil: Callable[[Any], Any], reason: str
 ):
     good = command("create", namespace, text="User keeps bees.")

@@ -65,7 +65,7 @@ async def run_when(deployment: Deployment, holds: Callable[[dict[str, Any]], boo
 
 
 @pytest.mark.heavy
-async def test_a_leader_that_is_killed_takes_no_run_with_it(deploy: Deploy, tmp_path: Path):
+async def test_a_scheduled_run_completes_after_its_leader_is_killed(deploy: Deploy, tmp_path: Path):
     (tmp_path / "policies.yaml").write_text(POLICY)
     deployment = await deploy("night", policies_file=tmp_path / "policies.yaml")
     await deployment.worker("others", stages=("windows", "archive", "curation"))
@@ -87,9 +87,7 @@ async def test_a_leader_that_is_killed_takes_no_run_with_it(deploy: Deploy, tmp_
     assert await deployment.count("memories") == CONVERSATIONS
 
 
-async def test_a_run_by_hand_goes_in_one_batch_and_tells_what_came_of_it_and_what_it_cost(
-    deploy: Deploy, tmp_path: Path
-):
+async def test_a_manual_run_is_sent_in_one_batch_and_reports_its_outcome_and_cost(deploy: Deploy, tmp_path: Path):
     conversations = 5
     (tmp_path / "policies.yaml").write_text(POLICY + "batch: true\n")
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))

@@ -136,7 +136,7 @@ async def assert_nothing_is_left_but_of(deployment: Deployment, *kept: Subject) 
 
 
 @pytest.mark.heavy
-async def test_who_and_what_is_erased_is_found_nowhere_and_does_not_come_back(deploy: Any) -> None:
+async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_do_not_return(deploy: Any) -> None:
     deployment: Deployment = await deploy("erasure")
     async with following(deployment) as follower:
         first, second = deployment.starting("one"), deployment.starting("two")

@@ -28,7 +28,7 @@ async def block(api: httpx.AsyncClient, conversation: str) -> Any:
     return (await api.post("/v1/context", json=asked)).raise_for_status().json()
 
 
-async def test_what_was_just_said_is_in_the_block_and_nothing_is_there_twice_until_it_is_remembered(
+async def test_a_recent_message_is_in_the_context_block_until_its_memory_replaces_it_without_duplicates(
     deploy: Deploy,
 ) -> None:
     deployment = await deploy("freshness")

@@ -27,7 +27,7 @@ def published(message: Message) -> Event:
     return Event(topics.MESSAGES, message.conversation_id, to_builtins(message))
 
 
-async def test_every_memory_of_interleaved_group_conversations_is_its_speakers(deploy, tmp_path) -> None:
+async def test_memories_of_interleaved_group_conversations_belong_to_their_speakers(deploy, tmp_path) -> None:
     policies = tmp_path / "policies.json"
     policies.write_text(json.dumps([POLICY]))
     deployment = await deploy("groups", policies_file=policies)
@@ -67,7 +67,7 @@ def dinner(conversation: str) -> list[Event]:
 
 
 @pytest.mark.parametrize("whose", [("--user", "bob"), ("--namespace", "kitchen/bob")], ids=["user", "namespace"])
-async def test_of_one_person_who_is_erased_nothing_is_left_and_what_the_others_said_stays(deploy, whose) -> None:
+async def test_erasing_one_participant_removes_all_their_data_and_keeps_that_of_the_others(deploy, whose) -> None:
     deployment = await deploy("one-of-two")
     await deployment.worker()
     await deployment.publish(*dinner("over"), end("over", at=BEGAN, message_count=4), *dinner("open"))

@@ -168,7 +168,7 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
     assert texts == ["User is allergic to peanuts.", "User keeps bees.", "User lives in Porto."]
 
 
-async def test_a_worker_that_cannot_go_on_ends_instead_of_lingering(deployment: Deployment):
+async def test_a_worker_that_cannot_continue_exits(deployment: Deployment):
     """What lingers would keep its partitions and do nothing with them."""
     worker = await deployment.worker()
     await deployment.fetch("DROP TABLE messages CASCADE")

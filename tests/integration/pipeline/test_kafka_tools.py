@@ -52,7 +52,7 @@ def described(output: str) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def test_every_stage_is_a_consumer_group_whose_lag_reads_zero(tool: Any, deployment: Deployment):
+def test_every_stage_is_a_consumer_group_with_zero_lag(tool: Any, deployment: Deployment):
     groups = described(tool(GROUPS, "--describe", "--all-groups"))
     for stage in STAGES:
         rows = groups[deployment.group(stage)]
@@ -61,7 +61,7 @@ def test_every_stage_is_a_consumer_group_whose_lag_reads_zero(tool: Any, deploym
         assert {row["LAG"] for row in rows} == {"0"}
 
 
-async def test_a_running_worker_is_seen_as_the_member_of_each_group(tool: Any, deployment: Deployment):
+async def test_a_running_worker_is_listed_as_a_member_of_each_group(tool: Any, deployment: Deployment):
     worker = await deployment.worker("seen")
     try:
         groups = described(tool(GROUPS, "--describe", "--all-groups", "--members"))
@@ -75,7 +75,7 @@ async def test_a_running_worker_is_seen_as_the_member_of_each_group(tool: Any, d
         assert int(member["#PARTITIONS"]) == sum(read) + changelog
 
 
-def test_topics_are_described_with_partitions_and_how_long_they_are_kept(tool: Any, deployment: Deployment):
+def test_topics_are_described_with_partitions_and_retention(tool: Any, deployment: Deployment):
     output = tool(TOPICS, "--describe")
     headers = {line.split()[1]: line for line in output.splitlines() if line.startswith("Topic:")}
     for spec in specs(deployment.settings.topics()):

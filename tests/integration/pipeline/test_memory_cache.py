@@ -143,9 +143,7 @@ async def publish_again(deployment: Deployment) -> None:
 
 
 @pytest.mark.heavy
-async def test_the_cache_equals_postgresql_after_everything_that_may_become_of_memories(
-    deploy: Any, tmp_path: Path
-) -> None:
+async def test_the_cache_equals_postgresql_after_every_kind_of_memory_change(deploy: Any, tmp_path: Path) -> None:
     deployment = await deploy("cache", policies_file=each_alone(tmp_path))
     async with following(deployment) as follower:
         await deployment.worker(stages=["curation"], paces=SWEPT)

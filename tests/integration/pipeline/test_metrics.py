@@ -39,7 +39,7 @@ class Scraped:
         )
 
 
-async def test_a_worker_tells_what_it_did_how_far_it_is_and_whether_it_is_ready(deploy: Deploy, tmp_path: Path):
+async def test_a_worker_exposes_metrics_of_its_work_its_lag_and_its_readiness(deploy: Deploy, tmp_path: Path):
     deployment = await deploy("metrics", metrics_port=(port := free_port()), budget={"tokens_per_day": 1_000})
     worker = await deployment.worker()
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:

@@ -63,7 +63,7 @@ async def assert_one_memory(deployment: Deployment, namespace: str, said: int) -
 
 
 @pytest.mark.heavy
-async def test_twenty_that_say_the_same_to_two_workers_as_candidates_and_commands_make_one_memory(
+async def test_twenty_concurrent_repetitions_as_candidates_and_commands_create_one_memory(
     shared: Deployment,
 ) -> None:
     """A command's text is second-guessed up to its spelling only, so these differ in that; candidates may in their words."""

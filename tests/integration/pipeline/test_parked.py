@@ -79,7 +79,7 @@ def markers(talks: list[Conversation]) -> Counter[str]:
 
 
 @pytest.mark.heavy
-async def test_a_parked_request_is_resumed_by_another_worker_when_the_one_that_resumed_it_is_killed(
+async def test_a_parked_request_is_resumed_by_another_worker_after_the_resuming_worker_is_killed(
     deployment: Deployment, server: MessagesServer
 ) -> None:
     worker = await deployment.worker("first", batch_wait_s=3_600.0)
@@ -110,7 +110,7 @@ async def test_a_parked_request_is_resumed_by_another_worker_when_the_one_that_r
 
 
 @pytest.mark.heavy
-async def test_a_batch_is_collected_by_another_worker_when_the_one_that_handed_it_in_is_killed(
+async def test_a_batch_is_collected_by_another_worker_after_the_submitting_worker_is_killed(
     deployment: Deployment, server: MessagesServer
 ) -> None:
     worker = await deployment.worker("first", batch_wait_s=3_600.0)

@@ -52,7 +52,7 @@ def embedding() -> Iterator[EmbeddingServer]:
         yield server
 
 
-async def test_what_a_policy_keeps_back_reaches_no_model_no_table_of_memories_and_no_event(
+async def test_scrubbed_data_reaches_no_model_no_memory_table_and_no_event(
     deploy: Any, tmp_path: Path, model: MessagesServer, embedding: EmbeddingServer
 ) -> None:
     policies = tmp_path / "policies.json"

@@ -78,7 +78,7 @@ async def partitions_by_key(deployment: Deployment, topic: str) -> dict[bytes, s
 
 
 @pytest.mark.heavy
-async def test_conversations_placed_by_crc32_stay_in_their_partition_all_the_way(deploy: Any):
+async def test_conversations_partitioned_by_crc32_stay_in_their_partition_in_every_stage(deploy: Any):
     deployment = await deploy("crc32", conversation_partitions=PARTITIONS)
     said = conversations(40, (4, 10), random.Random(32))
     producer = Librdkafka(deployment)
@@ -153,7 +153,7 @@ async def uncommitted_ids(deployment: Deployment) -> set[str]:
 
 
 @pytest.mark.heavy
-async def test_what_a_producer_aborted_never_happened_and_what_it_committed_is_there_once(deploy: Any):
+async def test_aborted_messages_are_ignored_and_committed_ones_are_processed_once(deploy: Any):
     deployment = await deploy("aborts", conversation_partitions=3)
     said = conversations(30, (4, 10), random.Random(4))
     sent = {message.message_id for talk in said for message in talk.messages}
@@ -176,7 +176,7 @@ async def test_what_a_producer_aborted_never_happened_and_what_it_committed_is_t
 
 
 @pytest.mark.heavy
-async def test_an_end_waits_for_messages_that_lie_behind_an_open_transaction(deploy: Any):
+async def test_an_end_event_waits_for_messages_behind_an_open_transaction(deploy: Any):
     """Readers of committed records see nothing behind an open transaction: to them the partition ends before it."""
     deployment = await deploy("open", conversation_partitions=1)
     talk, other = conversations(4, (8, 8), random.Random(5))[::2]
@@ -217,7 +217,7 @@ def as_events(records: Iterable[Outgoing]) -> list[Event]:
 
 
 @pytest.mark.heavy
-async def test_ends_that_are_read_long_before_the_backlog_of_messages_cut_no_conversation(deploy: Any):
+async def test_end_events_read_before_a_backlog_of_messages_do_not_split_conversations(deploy: Any):
     """Every other end says how many messages there are; the rest wait for what was there when they arrived."""
     deployment = await deploy("backlog")
     said = conversations(50, (80, 120), random.Random(6))
@@ -232,7 +232,7 @@ async def test_ends_that_are_read_long_before_the_backlog_of_messages_cut_no_con
 
 
 @pytest.mark.heavy
-async def test_ends_that_arrive_before_their_messages_are_published_wait_for_all_of_them(deploy: Any, tmp_path: Path):
+async def test_end_events_that_arrive_before_their_messages_wait_for_all_of_them(deploy: Any, tmp_path: Path):
     patient = tmp_path / "patient.json"
     patient.write_text(json.dumps([{"name": "patient", "straggler_wait_s": 600.0}]))
     deployment = await deploy("ahead", policies_file=patient)

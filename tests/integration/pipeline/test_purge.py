@@ -91,7 +91,7 @@ async def assert_nothing_is_left(deployment: Deployment, cache: Any) -> None:
 
 
 @pytest.mark.heavy
-async def test_nothing_of_a_namespace_that_is_erased_in_a_storm_is_left_or_comes_back(deploy: Any) -> None:
+async def test_a_namespace_purged_under_load_leaves_nothing_and_nothing_returns(deploy: Any) -> None:
     deployment: Deployment = await deploy("purge")
     async with following(deployment) as follower:
         workers = [deployment.starting(name) for name in ("one", "two")]

@@ -40,7 +40,9 @@ def exchange(place: str, number: int, text: str) -> list[Event]:
     return [message(place, number, text, **who), message(place, number + 1, "Fine.", role="assistant", **who)]
 
 
-async def test_ratings_of_a_model_are_told_and_heeded_and_counts_of_tokens_are_kept(deploy: Any, tmp_path: Path):
+async def test_importance_ratings_of_a_model_are_returned_and_applied_and_token_counts_are_cached(
+    deploy: Any, tmp_path: Path
+):
     (tmp_path / "policies.json").write_text(json.dumps([RATING]))
     async with MessagesServer() as server:
         server.choose = rating

@@ -47,7 +47,7 @@ async def told_sequences(deployment: Deployment, namespace: str) -> list[int]:
     return [event["data"]["sequence"] for event in events if event["data"]["namespace"] == namespace]
 
 
-async def test_the_pipeline_goes_on_behind_a_rebuild_as_if_nothing_had_been_lost(
+async def test_the_pipeline_continues_after_a_rebuild_as_if_nothing_had_been_lost(
     deploy: Deploy, tmp_path: Path
 ) -> None:
     deployment = await deploy("rebuild", start_from="now")
@@ -94,7 +94,7 @@ async def test_the_pipeline_goes_on_behind_a_rebuild_as_if_nothing_had_been_lost
     assert not any("Nobody" in text for text in after)
 
 
-async def test_no_worker_starts_on_half_a_database(deploy: Deploy) -> None:
+async def test_a_worker_refuses_to_start_on_a_partially_rebuilt_database(deploy: Deploy) -> None:
     deployment = await deploy("half")
     await deployment.fetch("INSERT INTO rebuild_positions VALUES ('memory.state', 0, 17)")
     worker: Any = deployment.starting()
@@ -103,7 +103,7 @@ async def test_no_worker_starts_on_half_a_database(deploy: Deploy) -> None:
     assert "run `memstream rebuild` to its end" in deployment.logs()
 
 
-async def test_a_worker_does_not_make_an_empty_index_where_one_was_lost(deploy: Deploy) -> None:
+async def test_a_worker_refuses_to_start_with_a_lost_vector_collection(deploy: Deploy) -> None:
     """It would find nothing near what is said again, and remember everything a second time."""
     deployment = await deploy("lost")
     worker: Any = await deployment.worker(stages=("curation",))

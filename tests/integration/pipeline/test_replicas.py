@@ -35,7 +35,7 @@ async def gone_after_s(api: httpx.AsyncClient, memory_id: str, since: float) -> 
 
 
 @pytest.mark.parametrize("way", ["delete", "purge"])
-async def test_what_one_process_deletes_no_process_serves_a_second_later(deploy: Deploy, way: str) -> None:
+async def test_no_api_process_serves_a_deleted_memory_after_one_second(deploy: Deploy, way: str) -> None:
     deployment = await deploy("replicas")
     await deployment.worker(stages=["curation"])
     async with AsyncExitStack() as opened:

@@ -43,7 +43,9 @@ def written(number: int, value: dict[str, Any]) -> bytes:
     return b"\0" + number.to_bytes(4, "big") + codec.encode(value)
 
 
-async def test_a_worker_remembers_what_a_registry_describes(deployment: Deployment, registry: RegistryServer):
+async def test_a_worker_processes_messages_encoded_with_a_schema_registry(
+    deployment: Deployment, registry: RegistryServer
+):
     numbers = {line["subject"]: line["id"] for line in await command(deployment, "schemas", "register")}
     assert await command(deployment, "schemas", "register") != [], "registering again changes nothing"
     said, ended = (numbers[f"{deployment.topic(name)}-value"] for name in (topics.MESSAGES, topics.ENDED))

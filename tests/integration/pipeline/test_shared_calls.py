@@ -85,7 +85,7 @@ async def test_the_conversations_of_a_user_share_a_call_and_each_is_a_source(
 
 
 @pytest.mark.heavy
-async def test_a_worker_killed_while_slices_wait_and_another_one_while_they_are_asked_about_lose_and_double_nothing(
+async def test_killing_workers_while_slices_wait_or_share_a_call_loses_and_duplicates_nothing(
     deployment: Deployment, server: MessagesServer
 ) -> None:
     first = await deployment.worker("first")
@@ -110,7 +110,7 @@ async def test_a_worker_killed_while_slices_wait_and_another_one_while_they_are_
     await every_conversation_once(deployment)
 
 
-async def test_a_flush_by_hand_asks_about_what_waits_at_once_though_the_worker_is_killed(
+async def test_a_manual_flush_requests_waiting_slices_at_once_even_if_the_worker_is_killed(
     deployment: Deployment, server: MessagesServer
 ) -> None:
     first = await deployment.worker("first")

@@ -84,7 +84,7 @@ async def raise_limit(deployment: Deployment, max_bytes: int) -> None:
 
 
 @pytest.mark.heavy
-async def test_the_largest_messages_that_the_broker_takes_are_archived_and_extracted(deploy: Any):
+async def test_the_largest_messages_accepted_by_the_broker_are_archived_and_extracted(deploy: Any):
     deployment = await deploy("large", conversation_partitions=1)
     limit, topic = deployment.settings.max_message_bytes, deployment.topic(topics.MESSAGES)
     largest = {name: message(name, limit - RECORD_OVERHEAD - len(name), filling) for name, filling in FILLINGS.items()}
@@ -108,7 +108,7 @@ async def test_the_largest_messages_that_the_broker_takes_are_archived_and_extra
 
 
 @pytest.mark.heavy
-async def test_messages_above_the_limit_that_got_in_are_dead_lettered_and_the_partition_goes_on(deploy: Any):
+async def test_messages_above_the_size_limit_become_dead_letters_and_the_partition_continues(deploy: Any):
     """The last of them is larger than what memstream fetches at a time."""
     deployment = await deploy("above", conversation_partitions=1)
     limit, topic = deployment.settings.max_message_bytes, deployment.topic(topics.MESSAGES)

@@ -42,7 +42,7 @@ async def everything_but_extraction_is_done(deployment: Deployment, said: list[C
 
 
 @pytest.mark.heavy
-async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(deploy: Any, tmp_path: Path):
+async def test_a_hanging_model_does_not_block_windows_archive_or_commands(deploy: Any, tmp_path: Path):
     """More requests wait than a worker takes on at a time, so that the extraction stage's own queue is full."""
     said = conversations(100, (2, 4), random.Random(80))
     asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_api_key": SecretStr(KEY), "model_rest_s": 3.0}

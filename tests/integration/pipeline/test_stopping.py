@@ -19,7 +19,7 @@ from tests.messages_server import KEY, MODELS, MessagesServer
 SESSION_S = 120.0  # who waits for that to end has not been told that anybody left
 
 
-async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partitions_at_once(
+async def test_a_stopping_worker_finishes_its_model_call_and_hands_over_its_partitions_at_once(
     deploy: Any, tmp_path: Path
 ):
     async with MessagesServer() as server:
@@ -58,7 +58,7 @@ async def _ended(worker: Any) -> bool:
     return not worker.running
 
 
-async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: Any, tmp_path: Path):
+async def test_a_call_not_finished_before_the_stop_timeout_is_left_to_the_next_worker(deploy: Any, tmp_path: Path):
     async with MessagesServer() as server:
         server.script("slow", "slow")
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
@@ -77,7 +77,7 @@ async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: A
         assert (await deployment.lags())["extraction"] > 0
 
 
-async def test_the_api_ends_what_is_under_way_and_takes_nothing_new(deploy: Any):
+async def test_a_stopping_api_finishes_requests_in_progress_and_accepts_no_new_ones(deploy: Any):
     """Its worker is away, so that a change waits; meanwhile it is told to stop."""
     deployment = await deploy("api-stopping", api_wait_s=3.0)
     address = await deployment.api()

@@ -34,7 +34,7 @@ async def read_everything(deployment: Deployment) -> None:
     await eventually(nothing_left, "the windows stage has read everything", 120.0)
 
 
-async def test_a_killed_worker_comes_back_with_its_rows_and_reads_only_what_it_has_not(deploy):
+async def test_a_killed_worker_restores_its_rows_and_reads_only_the_missing_changelog_records(deploy):
     deployment = await deploy("stores")
     said = conversations(40, (6, 12), random.Random(4))
     spoken = [events(each) for each in said]
@@ -56,7 +56,7 @@ async def test_a_killed_worker_comes_back_with_its_rows_and_reads_only_what_it_h
     assert (ledger.lost, ledger.duplicated) == ([], [])
 
 
-async def test_workers_on_one_data_directory_have_a_place_of_their_own_in_it(deploy):
+async def test_workers_sharing_a_data_directory_use_separate_subdirectories(deploy):
     deployment = await deploy("slots")
     first = await deployment.worker("shared", stages=["windows"])
     second = WorkerProcess("shared", deployment.settings, deployment.directory, ["windows"])
@@ -72,7 +72,7 @@ async def test_workers_on_one_data_directory_have_a_place_of_their_own_in_it(dep
     assert sorted(path.name for path in slots.iterdir()) == ["0", "1"]
 
 
-async def test_a_changelog_that_would_lose_windows_is_refused_with_the_remedy(deploy):
+async def test_a_changelog_topic_that_would_lose_windows_is_rejected_with_the_remedy(deploy):
     deployment = await deploy("refused")
     changelog = deployment.settings.topics().changelog
     wrong = {"cleanup.policy": "compact,delete", "delete.retention.ms": "60000"}

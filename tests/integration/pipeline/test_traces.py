@@ -61,7 +61,9 @@ async def event_of(deployment: Deployment, text: str) -> dict[str, bytes]:
     return await eventually(found, f"there is an event of {text!r}")
 
 
-async def test_one_message_is_followed_from_its_header_to_the_memory_events(deploy: Deploy, collector: Collector):
+async def test_the_trace_of_a_message_continues_from_its_header_to_the_memory_events(
+    deploy: Deploy, collector: Collector
+):
     deployment = await deploy("traces", traces="otlp")
     worker = await deployment.worker()
     await deployment.publish(

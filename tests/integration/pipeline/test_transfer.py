@@ -13,7 +13,7 @@ LINES = 300
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
-async def test_what_comes_in_over_http_goes_out_whole_and_in_again_unchanged(deploy: Any, tmp_path: Path):
+async def test_imported_memories_are_exported_completely_and_imported_again_unchanged(deploy: Any, tmp_path: Path):
     deployment = await deploy("transfer")
     await deployment.worker(stages=["curation"])
     api = ApiProcess("api", deployment.settings, tmp_path)

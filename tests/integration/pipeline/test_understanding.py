@@ -38,7 +38,7 @@ async def known(deployment: Deployment, scenario: Scenario) -> dict[str, tuple[M
     return {who: tuple(m for m in memories if m.namespace == f"{scenario.id}/{who}") for who in scenario.people}
 
 
-async def test_interleaved_conversations_come_to_the_same_as_one_by_one(deploy, tmp_path) -> None:
+async def test_interleaved_conversations_produce_the_same_memories_as_sequential_ones(deploy, tmp_path) -> None:
     policies = tmp_path / "policies.json"
     policies.write_text(json.dumps([POLICY]))
     deployment = await deploy("understanding", policies_file=policies)

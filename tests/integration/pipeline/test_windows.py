@@ -65,7 +65,7 @@ async def activity(deployment: Deployment, conversation_id: str = CONVERSATION) 
     return [event for event in told if event["type"].startswith("memstream.window.")]
 
 
-async def test_a_long_conversation_is_pruned_summarised_told_of_and_cleared_whatever_is_killed(deploy, policies):
+async def test_a_long_conversation_is_pruned_summarised_and_cleared_despite_kills(deploy, policies):
     deployment = await deploy("contexts", policies_file=policies)
     worker = await deployment.worker("first")
     await deployment.publish(*(said(number) for number in range(46)))

@@ -32,7 +32,7 @@ async def indexed(deployment: Deployment) -> set[str]:
     return {str(point) for point in await deployment.points()}
 
 
-async def test_one_person_of_two_has_something_forgotten_and_it_comes_back(deploy, tmp_path) -> None:
+async def test_a_wish_of_one_of_two_people_forgets_only_their_statement_and_can_be_undone(deploy, tmp_path) -> None:
     policies = tmp_path / "policies.json"
     policies.write_text(json.dumps([POLICY]))
     deployment = await deploy("wishes", policies_file=policies)
@@ -74,7 +74,9 @@ async def test_one_person_of_two_has_something_forgotten_and_it_comes_back(deplo
     assert {row["memory_id"] for row in gone} <= await indexed(deployment)
 
 
-async def test_what_was_said_again_without_becoming_a_memory_leaves_search_until_the_undo(deploy, tmp_path) -> None:
+async def test_repeated_messages_without_a_memory_are_hidden_from_search_until_the_wish_is_undone(
+    deploy, tmp_path
+) -> None:
     silent = {"name": "silent", "match": {"mode": "silent"}, "namespaces": ["{app_id}/{user_id}"], "extract": False}
     policies = tmp_path / "policies.json"
     policies.write_text(json.dumps([silent, POLICY]))

@@ -81,7 +81,7 @@ async def group(deployment: Deployment, stage: str) -> tuple[str, int]:
 
 
 @pytest.mark.heavy
-async def test_workers_that_join_and_leave_in_mid_stream_lose_and_double_nothing(deploy: Any, tmp_path: Path):
+async def test_workers_joining_and_leaving_under_load_lose_and_duplicate_nothing(deploy: Any, tmp_path: Path):
     deployment = await deploy("join", policies_file=each_alone(tmp_path), **SPREAD)
     said = talks(60)
     first, second, third = parts(mixed(said), 3)
@@ -116,7 +116,7 @@ async def test_one_process_a_stage_does_the_work_of_one_worker(deploy: Any, tmp_
 
 
 @pytest.mark.heavy
-async def test_everything_arrives_although_qdrant_was_killed_for_a_while(breakable: EmbeddedStack, tmp_path: Path):
+async def test_all_messages_are_processed_despite_a_temporary_qdrant_outage(breakable: EmbeddedStack, tmp_path: Path):
     async with deployed(breakable, "qdrant", tmp_path, policies_file=each_alone(tmp_path), **SPREAD) as deployment:
         said = talks(30)
         before, during, after = parts(mixed(said), 3)
@@ -134,7 +134,7 @@ async def test_everything_arrives_although_qdrant_was_killed_for_a_while(breakab
 
 
 @pytest.mark.heavy
-async def test_everything_arrives_although_postgres_was_stopped_for_a_while(breakable: EmbeddedStack, tmp_path: Path):
+async def test_all_messages_are_processed_despite_a_temporary_postgres_outage(breakable: EmbeddedStack, tmp_path: Path):
     async with deployed(breakable, "postgres", tmp_path, policies_file=each_alone(tmp_path), **SPREAD) as deployment:
         said = talks(30)
         before, during, after = parts(mixed(said), 3)
@@ -170,7 +170,7 @@ async def heard(deployment: Deployment) -> dict[str, set[str]]:
 
 
 @pytest.mark.heavy
-async def test_a_first_start_begins_after_what_was_there_and_a_restart_does_not_decide_again(deploy: Any):
+async def test_a_first_start_skips_existing_records_and_a_restart_keeps_that_start_position(deploy: Any):
     """The first worker is killed before it has committed anything."""
     deployment = await deploy("now", start_from="now")
     # The topics are older than the installation.

@@ -7,7 +7,7 @@ from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, connect
 
 
-async def test_who_writes_policies_writes_alone_in_whichever_process(pool: Pool, dsn: str) -> None:
+async def test_only_one_process_writes_policies_at_a_time(pool: Pool, dsn: str) -> None:
     other, told = await connect(dsn), []
 
     async def write(through: Pool, name: str) -> None:
@@ -21,7 +21,7 @@ async def test_who_writes_policies_writes_alone_in_whichever_process(pool: Pool,
     await other.close()
 
 
-async def test_a_writer_that_takes_too_long_is_not_waited_for_any_longer(pool: Pool, dsn: str) -> None:
+async def test_waiting_for_another_policy_writer_times_out(pool: Pool, dsn: str) -> None:
     hasty = await connect(dsn, command_timeout_s=0.1)
     async with writing_policies(pool):
         with pytest.raises(Retryable):
@@ -30,7 +30,7 @@ async def test_a_writer_that_takes_too_long_is_not_waited_for_any_longer(pool: P
     await hasty.close()
 
 
-async def test_what_a_writer_fails_with_is_its_own_and_the_next_one_writes(pool: Pool) -> None:
+async def test_a_failing_policy_writer_releases_the_lock(pool: Pool) -> None:
     with pytest.raises(KeyError):
         async with writing_policies(pool):
             raise KeyError

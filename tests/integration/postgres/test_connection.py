@@ -10,7 +10,7 @@ async def test_a_connection_that_the_server_ends_is_retryable(pool: Pool) -> Non
         await pool.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
-async def test_a_statement_that_takes_too_long_is_retryable(dsn: str) -> None:
+async def test_a_statement_timeout_is_retryable(dsn: str) -> None:
     slow = await connect(dsn, command_timeout_s=0.05)
     with pytest.raises(Retryable), translated("testing"):
         await slow.execute("SELECT pg_sleep(30)")
@@ -29,7 +29,7 @@ async def test_a_closed_pool_is_retryable(dsn: str) -> None:
         await pool.execute("SELECT 1")
 
 
-async def test_a_value_that_no_column_takes_is_rejected(pool: Pool) -> None:
+async def test_an_unstorable_value_is_rejected(pool: Pool) -> None:
     with pytest.raises(Rejected, match="unstorable"), translated("testing"):
         await pool.fetchval("SELECT $1::integer", 2**40)
 
@@ -41,19 +41,19 @@ async def test_a_database_without_tables_is_misconfigured_and_the_remedy_is_name
     await pool.close()
 
 
-async def test_a_mistake_in_the_code_stays_what_it_is(pool: Pool) -> None:
+async def test_a_programming_error_is_not_translated(pool: Pool) -> None:
     with pytest.raises(asyncpg.InterfaceError), translated("testing"):
         await pool.fetchval("SELECT $1::integer")
 
 
 @pytest.mark.parametrize("text", ["NUL \x00", "\\u0000", "\\\x00", "\\\\u0000\x00", '"\x00"', "🙂"])
-async def test_text_and_json_come_back_as_they_were_but_for_nul(pool: Pool, text: str) -> None:
+async def test_text_and_json_are_read_back_unchanged_except_for_nul_characters(pool: Pool, text: str) -> None:
     stored = text.replace("\x00", "\ufffd")
     assert await pool.fetchval("SELECT $1::text", text) == stored
     assert await pool.fetchval("SELECT $1::jsonb", {text: [text]}) == {stored: [stored]}
 
 
-async def test_nothing_of_a_transaction_that_nobody_ended_comes_back_with_its_connection(dsn: str) -> None:
+async def test_an_unfinished_transaction_is_rolled_back_when_its_connection_returns_to_the_pool(dsn: str) -> None:
     pool = await connect(dsn, max_size=1)
     async with pool.acquire() as connection:
         await connection.execute("BEGIN; SET LOCAL statement_timeout = '54321s'; CREATE TABLE left_behind ()")
@@ -62,6 +62,6 @@ async def test_nothing_of_a_transaction_that_nobody_ended_comes_back_with_its_co
     await pool.close()
 
 
-async def test_a_session_drops_silent_peers_soon_and_compiles_no_statement(pool: Pool) -> None:
+async def test_session_settings_detect_dead_peers_and_disable_jit(pool: Pool) -> None:
     asked = await pool.fetch("SELECT name, reset_val FROM pg_settings WHERE source = 'client'")
     assert SESSION.items() <= {row["name"]: row["reset_val"] for row in asked}.items()

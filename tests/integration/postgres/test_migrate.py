@@ -22,7 +22,7 @@ async def test_migrating_twice_applies_everything_once(empty_dsn: str) -> None:
     assert await pending(empty_dsn) == []
 
 
-async def test_asking_what_is_pending_changes_nothing(empty_dsn: str) -> None:
+async def test_listing_pending_migrations_changes_nothing(empty_dsn: str) -> None:
     await pending(empty_dsn)
     connection = await asyncpg.connect(empty_dsn)
     tables = await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
@@ -38,7 +38,7 @@ async def test_two_processes_at_once_apply_every_migration_once(empty_dsn: str) 
     assert sorted(name for names in outputs for name in names) == ALL
 
 
-async def test_failures_that_were_kept_with_their_details_lose_them(
+async def test_a_migration_removes_the_details_of_reported_failures(
     empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in MIGRATIONS.glob("*.sql"):
@@ -59,7 +59,7 @@ async def test_failures_that_were_kept_with_their_details_lose_them(
     assert dict(map(tuple, kept)) == {"told": "refused", "untold": "refused: not yet told"}
 
 
-async def test_a_database_that_cannot_be_reached_is_tried_again(empty_dsn: str) -> None:
+async def test_an_unreachable_database_is_retryable(empty_dsn: str) -> None:
     nowhere = "postgresql://nobody@127.0.0.1:1/nothing"
     with pytest.raises(Retryable):
         await migrate(nowhere)

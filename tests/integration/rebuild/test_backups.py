@@ -16,7 +16,7 @@ from tests.integration.curation_bench import NOON, Bench
 from tests.integration.rebuild.rebuilding import COMPARED, command, lived, rebuilt, rows, sequences
 
 
-async def test_a_database_with_memories_is_refused_unless_it_is_said_to_be_a_backup(bench: Bench) -> None:
+async def test_a_database_with_memories_is_rejected_unless_declared_as_a_backup(bench: Bench) -> None:
     await lived(bench)
     before = await rows(bench.pool, COMPARED)
     with pytest.raises(Misconfigured, match="--onto-backup"):
@@ -28,7 +28,7 @@ async def test_a_database_with_memories_is_refused_unless_it_is_said_to_be_a_bac
     assert await rows(bench.pool, COMPARED) == before
 
 
-async def test_a_restored_backup_is_brought_up_to_what_was_told_since(bench: Bench, other: Pool) -> None:
+async def test_a_restored_backup_is_updated_with_everything_published_since(bench: Bench, other: Pool) -> None:
     kept = await bench.remember("The user has 2 dogs")
     deleted = await bench.remember("Something nobody needs")
     changed = await bench.remember("Tea is better than coffee")
@@ -51,7 +51,7 @@ async def test_a_restored_backup_is_brought_up_to_what_was_told_since(bench: Ben
     assert [row["memory_id"] for row in embedded] == [kept.memory_id], "vectors of another text are not kept"
 
 
-async def test_a_memory_that_nothing_tells_of_any_more_leaves_a_backup(bench: Bench, other: Pool) -> None:
+async def test_a_memory_no_longer_present_in_kafka_is_removed_from_a_backup(bench: Bench, other: Pool) -> None:
     await bench.remember("The user has 2 dogs")
     deleted = await bench.remember("Something nobody needs")
     await rebuilt(other, bench.publisher.records)
@@ -62,7 +62,7 @@ async def test_a_memory_that_nothing_tells_of_any_more_leaves_a_backup(bench: Be
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
 
 
-async def test_no_generation_stays_in_a_backup_that_could_be_switched_to_without_its_shadows(
+async def test_a_rebuild_onto_a_backup_keeps_only_generations_live_in_all_their_namespaces(
     bench: Bench, other: Pool
 ) -> None:
     await bench.remember("The user has 2 dogs")
@@ -88,7 +88,7 @@ async def test_no_generation_stays_in_a_backup_that_could_be_switched_to_without
     assert [row["generation_id"] for row in left] == ["0000000f"], "the one that is live in all its namespaces"
 
 
-async def test_what_a_backup_decided_and_never_published_stays_and_is_published(bench: Bench, other: Pool) -> None:
+async def test_unpublished_decisions_in_a_backup_are_kept_and_published(bench: Bench, other: Pool) -> None:
     await bench.remember("The user has 2 dogs")
     told = list(bench.publisher.records)
     await bench.remember("Tea is better than coffee")

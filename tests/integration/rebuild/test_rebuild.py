@@ -35,7 +35,7 @@ from tests.integration.rebuild.rebuilding import (
 )
 
 
-async def test_memories_versions_and_sequences_come_back_as_they_were(bench: Bench, other: Pool) -> None:
+async def test_memories_versions_and_sequences_are_restored_unchanged(bench: Bench, other: Pool) -> None:
     await lived(bench)
     await rebuilt(other, bench.publisher.records)
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
@@ -50,7 +50,7 @@ async def test_memories_versions_and_sequences_come_back_as_they_were(bench: Ben
     assert "secret" not in said, "what was erased does not come back"
 
 
-async def test_compaction_and_retention_cost_older_versions_alone(bench: Bench, other: Pool) -> None:
+async def test_compaction_and_retention_of_topics_lose_only_older_versions(bench: Bench, other: Pool) -> None:
     await lived(bench)
     kept = without_events(compacted(bench.publisher.records, tombstones=True))
     await rebuilt(other, kept)
@@ -59,14 +59,14 @@ async def test_compaction_and_retention_cost_older_versions_alone(bench: Bench, 
     assert await rows(other, VERSIONS) == []
 
 
-async def test_events_tell_the_numbers_of_deletions_whose_tombstones_are_gone(bench: Bench, other: Pool) -> None:
+async def test_sequences_of_deletions_without_tombstones_are_restored_from_events(bench: Bench, other: Pool) -> None:
     await lived(bench)
     await rebuilt(other, compacted(bench.publisher.records, tombstones=False))
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     assert await sequences(other) == await sequences(bench.pool)
 
 
-async def test_a_rebuild_that_was_interrupted_goes_on_where_it_was(bench: Bench, other: Pool) -> None:
+async def test_an_interrupted_rebuild_resumes_where_it_stopped(bench: Bench, other: Pool) -> None:
     await lived(bench)
     log = FakeLog(bench.publisher.records, breaks_after=4)
     with pytest.raises(ConnectionError):
@@ -83,7 +83,9 @@ async def test_a_rebuild_that_was_interrupted_goes_on_where_it_was(bench: Bench,
     assert await Rebuilds(other).positions() == {}
 
 
-async def test_workers_are_looked_for_once_none_can_start_any_more(bench: Bench, other: Pool) -> None:
+async def test_a_rebuild_checks_for_running_workers_after_preventing_new_ones_from_starting(
+    bench: Bench, other: Pool
+) -> None:
     await lived(bench)
     published = FakeLog(bench.publisher.records)
     marked = []
@@ -102,7 +104,9 @@ async def test_workers_are_looked_for_once_none_can_start_any_more(bench: Bench,
     assert await unfinished(other), "one that was interrupted stays so"
 
 
-async def test_decisions_go_on_without_a_gap_and_find_what_came_back(bench: Bench, other: Pool) -> None:
+async def test_decisions_after_a_rebuild_continue_the_sequence_and_find_restored_memories(
+    bench: Bench, other: Pool
+) -> None:
     await lived(bench)
     await rebuilt(other, bench.publisher.records)
     after = Bench(other)
@@ -114,7 +118,7 @@ async def test_decisions_go_on_without_a_gap_and_find_what_came_back(bench: Benc
     assert told == list(range(1, len(told) + 1))
 
 
-async def test_a_candidate_that_comes_again_afterwards_is_not_a_second_memory(bench: Bench, other: Pool) -> None:
+async def test_a_candidate_redelivered_after_a_rebuild_creates_no_second_memory(bench: Bench, other: Pool) -> None:
     batch = bench.batch("The user has 2 dogs")
     await bench.curator.curate(batch)
     await rebuilt(other, bench.publisher.records)
@@ -125,7 +129,7 @@ async def test_a_candidate_that_comes_again_afterwards_is_not_a_second_memory(be
     assert [control.kind for control in after.controls()] == ["extraction_completed"], "its window is answered"
 
 
-async def test_what_was_erased_alone_does_not_fence_its_namespace(bench: Bench, other: Pool) -> None:
+async def test_erasing_a_single_memory_does_not_fence_its_namespace(bench: Bench, other: Pool) -> None:
     memory = await bench.remember("The user has 2 dogs")
     await bench.remember("Tea is better than coffee")
     alone = Cause(actor="operator", erased="conversations")
@@ -139,7 +143,7 @@ async def test_what_was_erased_alone_does_not_fence_its_namespace(bench: Bench, 
     assert await sequences(other) == {"n": 3}
 
 
-async def test_a_deletion_holds_and_can_be_undone(bench: Bench, other: Pool) -> None:
+async def test_a_deletion_survives_a_rebuild_and_can_be_undone(bench: Bench, other: Pool) -> None:
     batch = bench.batch("The user has 2 dogs")
     await bench.curator.curate(batch)
     (dogs,) = await bench.memories.in_namespace("n")
@@ -154,7 +158,7 @@ async def test_a_deletion_holds_and_can_be_undone(bench: Bench, other: Pool) -> 
     assert (back.text, back.version) == ("The user has 2 dogs", 3)
 
 
-async def test_what_a_wish_took_stays_hidden_and_comes_back_with_an_undo(bench: Bench, other: Pool) -> None:
+async def test_messages_hidden_by_a_wish_stay_hidden_after_a_rebuild_until_undone(bench: Bench, other: Pool) -> None:
     berlin = await bench.remember("User lives in Berlin")
     asked = Source(conversation_id="c", message_id="asked")
     wish = Wish(wish_id="w", message=asked, statement="User lives in Berlin")
@@ -174,7 +178,7 @@ async def test_what_a_wish_took_stays_hidden_and_comes_back_with_an_undo(bench: 
     assert await rows(other, HIDDEN) == []
 
 
-async def test_who_follows_a_namespace_is_told_the_same_as_before(bench: Bench, other: Pool) -> None:
+async def test_followers_of_a_namespace_read_the_same_events_after_a_rebuild(bench: Bench, other: Pool) -> None:
     """A sequence that is missing would be told as an erasure."""
     await lived(bench)
     await rebuilt(other, bench.publisher.records)
@@ -186,7 +190,9 @@ async def test_who_follows_a_namespace_is_told_the_same_as_before(bench: Bench, 
     }
 
 
-async def test_what_an_event_told_and_the_state_did_not_any_more_is_told(bench: Bench, other: Pool) -> None:
+async def test_changes_present_only_in_events_and_not_in_the_state_topic_are_restored(
+    bench: Bench, other: Pool
+) -> None:
     gone = await bench.remember("Something nobody needs")
     before = len(bench.publisher.records)
     await bench.remember("The user has 2 dogs")
@@ -205,7 +211,7 @@ async def test_what_an_event_told_and_the_state_did_not_any_more_is_told(bench: 
     assert told == expected
 
 
-async def test_records_that_are_none_of_memstreams_are_counted_and_left_out(bench: Bench, other: Pool) -> None:
+async def test_foreign_records_are_counted_and_skipped(bench: Bench, other: Pool) -> None:
     await bench.remember("The user has 2 dogs")
     strange = [
         Outgoing(topic=topics.STATE, key=b"a", value=b"not JSON"),
@@ -218,7 +224,7 @@ async def test_records_that_are_none_of_memstreams_are_counted_and_left_out(benc
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
 
 
-async def test_an_older_record_in_another_partition_brings_nothing_back(bench: Bench, other: Pool) -> None:
+async def test_an_older_record_in_another_partition_restores_nothing_deleted(bench: Bench, other: Pool) -> None:
     """Where partitions were added, what a namespace told lies in two of them."""
     gone = await bench.remember("Something nobody needs")
     await bench.remember("The user has 2 dogs")

@@ -32,7 +32,7 @@ from tests.integration.replay.replaying import (
 )
 
 
-async def test_another_policy_is_seen_switched_to_and_taken_back_while_live_traffic_goes_on(town: Town):
+async def test_a_replay_under_another_policy_is_compared_cut_over_and_undone_during_live_traffic(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     by_hand = await town.command("create", text="Ada cooks on Sundays.", importance=0.5)
     before = await town.live()
@@ -71,7 +71,7 @@ async def test_another_policy_is_seen_switched_to_and_taken_back_while_live_traf
     assert "User prefers short recipes." in await town.live()
 
 
-async def test_every_change_of_a_cutover_is_told_once_in_the_order_of_the_namespace(town: Town):
+async def test_every_change_of_a_cutover_is_published_once_in_namespace_order(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
@@ -83,7 +83,7 @@ async def test_every_change_of_a_cutover_is_told_once_in_the_order_of_the_namesp
     assert events[1].data.cause.reason == f"cutover to generation {GENERATION}"
 
 
-async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tried_again(town: Town):
+async def test_a_failed_cutover_switches_nothing_and_can_be_retried(town: Town):
     await town.replay_of("ada", "bob")
     await town.pool.execute(
         "ALTER TABLE generation_namespaces ADD CHECK (namespace <> 'kitchen/bob' OR first_sequence IS NULL)"
@@ -97,7 +97,7 @@ async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tri
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
 
 
-async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town: Town):
+async def test_more_namespaces_than_one_transaction_are_all_cut_over_and_undone(town: Town):
     users = ("ada", "bob", "cleo", "dan")
     await town.replay_of(*users)
     few = town.cutover_of(at_once=2)
@@ -108,7 +108,7 @@ async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town
     assert [await town.live(f"kitchen/{user}") for user in users] == [{"User is allergic to peanuts."}] * 4
 
 
-async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes_no_further(town: Town):
+async def test_a_cutover_undone_between_two_of_its_transactions_stops(town: Town):
     await town.replay_of("ada", "bob")
     few = town.cutover_of(at_once=1)
 
@@ -121,7 +121,7 @@ async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
 
 
-async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves_nothing_half_switched(town: Town):
+async def test_an_undo_during_which_a_cutover_begins_stops_and_leaves_nothing_half_switched(town: Town):
     await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
@@ -137,7 +137,7 @@ async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
 
 
-async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_further(town: Town):
+async def test_a_cutover_partially_overtaken_by_an_undo_stops(town: Town):
     users = ("ada", "bob", "cleo")
     await town.replay_of(*users)
     slow, fast = town.cutover_of(at_once=1), town.cutover_of(at_once=1)
@@ -159,7 +159,7 @@ async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_furt
         assert await town.live(f"kitchen/{user}") == {"User is allergic to peanuts."}
 
 
-async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(town: Town):
+async def test_an_interrupted_undo_is_completed_by_another(town: Town):
     await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
@@ -178,7 +178,7 @@ async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(
 
 
 @pytest.mark.parametrize(("policies", "fate"), [(PREFERENCES, "lost"), (SHORTER, "changed")], ids=["lost", "changed"])
-async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_their_vectors(
+async def test_an_undo_that_waited_for_its_cutover_restores_memories_with_their_vectors(
     town: Town, policies: Policies, fate: str
 ):
     await town.say("breakfast", PEANUTS)
@@ -203,7 +203,7 @@ async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_
     assert await town.found(ADA, memory.text) == [memory.text]
 
 
-async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
+async def test_live_decisions_and_cutovers_of_several_namespaces_do_not_deadlock(town: Town):
     users = ("ada", "bob", "cleo")
     await town.replay_of(*users)
 
@@ -219,7 +219,7 @@ async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_o
         assert await town.live(f"kitchen/{user}") == {"User is allergic to peanuts.", "User is allergic to shellfish."}
 
 
-async def test_what_was_changed_since_a_cutover_stays_when_it_is_undone(town: Town):
+async def test_changes_made_after_a_cutover_survive_its_undo(town: Town):
     await town.say("breakfast", SHORT)
     await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
@@ -230,7 +230,7 @@ async def test_what_was_changed_since_a_cutover_stays_when_it_is_undone(town: To
     assert await town.live() == {"Ada prefers very short recipes."}
 
 
-async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_became_of_it(town: Town):
+async def test_a_replay_that_finishes_late_does_not_revert_the_cutover_of_its_generation(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
@@ -240,7 +240,7 @@ async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_beca
     assert await town.live() == {"User is allergic to peanuts."}
 
 
-async def test_what_only_a_replay_takes_for_a_wish_is_hidden_from_its_cutover_until_that_is_undone(town: Town):
+async def test_messages_hidden_only_by_a_replayed_wish_are_hidden_from_cutover_until_its_undo(town: Town):
     """As one does that reports wishes, and is replayed under a policy that heeds them."""
     town.policies = kitchen(taxonomy=("fact", "preference"), on_forget_wish="report")
     await town.say("breakfast", PEANUTS, "I live in Berlin.")

@@ -24,7 +24,7 @@ from tests.integration.replay.replaying import (
 
 
 @pytest.mark.parametrize("status", ["ready", "undone", "cutover"])
-async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with_another_discard(
+async def test_an_interrupted_discard_prevents_a_cutover_and_is_completed_by_another_discard(
     town: Town, status: GenerationStatus
 ):
     await town.replay_of("ada", "bob")
@@ -71,7 +71,7 @@ async def test_a_cutover_that_begins_beside_a_discard_switches_nothing(town: Tow
     assert await town.live() == {"User is allergic to peanuts."}
 
 
-async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_if_that_was_not_all_of_it(town: Town):
+async def test_a_discard_waits_for_a_cutover_transaction_and_is_rejected_if_the_cutover_is_incomplete(town: Town):
     await town.replay_of("ada", "bob")
     few, discards = town.cutover_of(at_once=1), list[asyncio.Task[int]]()
     switched, projected = few._namespace, few._project
@@ -92,7 +92,7 @@ async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_i
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
 
 
-async def test_a_generation_of_which_a_part_is_switched_is_not_discarded(town: Town):
+async def test_a_partially_switched_generation_is_not_discarded(town: Town):
     await town.replay_of("ada", "bob")
     few, refused = town.cutover_of(at_once=1), list[str]()
 

@@ -37,7 +37,7 @@ async def forgotten(town: Town, erasures: Erasures, erasure: Erasure, most: int 
     return [each.namespace for each in unsent]
 
 
-async def test_what_somebody_took_away_does_not_come_back(town: Town):
+async def test_a_manually_deleted_memory_is_not_restored_by_a_replay(town: Town):
     await town.say("breakfast", PEANUTS)
     (memory,) = await town.memories.in_namespace(ADA)
     await town.command("delete", memory_id=memory.memory_id)
@@ -47,7 +47,7 @@ async def test_what_somebody_took_away_does_not_come_back(town: Town):
     assert await town.live() == set()
 
 
-async def test_what_was_erased_is_not_replayed(town: Town):
+async def test_erased_messages_are_not_replayed(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.pool.execute("CREATE TABLE backup AS SELECT * FROM messages")
     await town.command("purge")
@@ -58,7 +58,7 @@ async def test_what_was_erased_is_not_replayed(town: Town):
     assert "peanuts" not in str(await town.pool.fetch("SELECT answer FROM extractions"))
 
 
-async def test_erasing_a_namespace_erases_what_replays_made_of_it(town: Town):
+async def test_erasing_a_namespace_erases_its_replay_shadows(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     await town.say("lunch", SHORT, user="bob")
     await town.replay(GENERATION, BOTH)
@@ -73,7 +73,7 @@ async def test_erasing_a_namespace_erases_what_replays_made_of_it(town: Town):
     assert await town.live() == set()
 
 
-async def test_what_kafka_still_holds_of_before_an_erasure_is_not_replayed_whatever_a_senders_clock_said(town: Town):
+async def test_messages_in_kafka_from_before_an_erasure_are_not_replayed_regardless_of_their_timestamps(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     said = await town.archive.conversation("breakfast")
     fence = Fence(SAID_FROM - timedelta(hours=1), {3: said[0].position + 1})
@@ -86,7 +86,7 @@ async def test_what_kafka_still_holds_of_before_an_erasure_is_not_replayed_whate
     assert generation.plan.source == "archive"
 
 
-async def test_forgetting_a_conversation_forgets_it_in_shadows_too(town: Town):
+async def test_erasing_a_conversation_also_erases_it_in_replay_shadows(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.say("lunch", SHORT)
     await town.replay(GENERATION, BOTH)
@@ -100,7 +100,7 @@ async def test_forgetting_a_conversation_forgets_it_in_shadows_too(town: Town):
     assert await forgotten(town, erasures, erasure) == []
 
 
-async def test_a_cutover_amid_an_erasure_brings_back_nothing_that_is_erased(town: Town):
+async def test_a_cutover_during_an_erasure_restores_nothing_erased(town: Town):
     town.policies = PREFERENCES
     await town.say("breakfast", PEANUTS, SHORT)
     await town.replay(GENERATION, BOTH)
@@ -116,7 +116,7 @@ async def test_a_cutover_amid_an_erasure_brings_back_nothing_that_is_erased(town
     assert (await town.live(), await town.live(shadow_of(GENERATION, ADA))) == (set(), set())
 
 
-async def test_what_is_discarded_while_it_is_replayed_ends_in_a_word_and_is_erased_with_its_namespace(
+async def test_a_replay_whose_generation_is_discarded_fails_with_a_message_and_leaves_nothing_after_erasure(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ):
     await town.say("breakfast", PEANUTS)

@@ -32,7 +32,7 @@ from tests.integration.replay.replaying import (
 )
 
 
-async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
+async def test_a_replay_publishes_nothing_about_its_shadow(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     published = len(town.publisher.records)
     generation = await town.replay(GENERATION, BOTH)
@@ -47,7 +47,7 @@ async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
     }
 
 
-async def test_what_a_user_asked_to_have_forgotten_is_so_in_a_replay_too(town: Town):
+async def test_forget_wishes_also_apply_in_a_replay(town: Town):
     await town.say("breakfast", PEANUTS, "I live in Berlin.")
     await town.say("lunch", "Please forget that I live in Berlin.")
     await town.say("supper", "Delete all your memories about me.")
@@ -61,7 +61,7 @@ async def test_what_a_user_asked_to_have_forgotten_is_so_in_a_replay_too(town: T
     assert len(town.publisher.records) == published
 
 
-async def test_other_words_to_the_model_are_tried_by_a_replay_and_stored_with_its_plan(town: Town):
+async def test_changed_model_instructions_are_used_by_a_replay_and_stored_with_its_plan(town: Town):
     await town.say("breakfast", PEANUTS)
     generation = town.generation(GENERATION, kitchen(instructions="Keep dishes and what is in them.", version=7))
     prompts, provider = [], Asked()
@@ -82,7 +82,7 @@ async def test_other_words_to_the_model_are_tried_by_a_replay_and_stored_with_it
 
 
 @pytest.mark.parametrize("of_bob_alone", [False, True])
-async def test_what_several_people_said_is_replayed_into_the_shadow_of_each(town: Town, of_bob_alone: bool):
+async def test_a_group_conversation_is_replayed_into_the_shadow_of_each_person(town: Town, of_bob_alone: bool):
     await town.talk("dinner", ("ada", PEANUTS), ("bob", SHORT), ("bob", SHELLFISH))
     await town.replay(GENERATION, BOTH, **({"namespaces": "kitchen/bob"} if of_bob_alone else {}))
     adas, bobs = [await town.live(shadow_of(GENERATION, f"kitchen/{user}")) for user in ("ada", "bob")]
@@ -90,7 +90,7 @@ async def test_what_several_people_said_is_replayed_into_the_shadow_of_each(town
     assert bobs == {"User prefers short recipes.", "User is allergic to shellfish."}
 
 
-async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Town):
+async def test_a_killed_replay_resumes_and_repeats_no_model_request(town: Town):
     for number, user in enumerate(("ada", "bob", "cleo", "ada")):
         await town.say(f"talk-{number}", PEANUTS, SHORT, user=user)
     generation = town.generation(GENERATION, BOTH)
@@ -109,7 +109,7 @@ async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Tow
         assert len(await town.live(shadow_of(GENERATION, f"kitchen/{user}"))) == 2
 
 
-async def test_what_came_of_messages_that_retention_deleted_stays_though_the_rest_around_them_is_replayed(town: Town):
+async def test_memories_of_messages_deleted_by_retention_are_kept_when_surrounding_messages_are_replayed(town: Town):
     town.policies = BOTH
     await town.say("breakfast", "Please answer briefly today.", PEANUTS, SHORT, "Good morning to you.")
     (at,) = [each.position for each in await town.archive.conversation("breakfast") if each.message.content == PEANUTS]
@@ -123,7 +123,7 @@ async def test_what_came_of_messages_that_retention_deleted_stays_though_the_res
     assert await town.live() == {"User is allergic to peanuts.", "User prefers short recipes."}
 
 
-async def test_more_than_may_be_compared_is_refused_whichever_side_it_is_on(town: Town):
+async def test_a_comparison_above_the_limit_is_rejected_on_either_side(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     (memory,) = await town.memories.in_namespace(ADA)
     await town.command("delete", memory_id=memory.memory_id)
@@ -140,7 +140,7 @@ async def test_more_than_may_be_compared_is_refused_whichever_side_it_is_on(town
         await differences(town.pool, generation, ADA, model, at_most=1)
 
 
-async def test_what_is_only_replayed_still_waits_to_be_extracted(town: Town):
+async def test_replayed_messages_still_count_as_unextracted(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.pool.execute("DELETE FROM extractions")  # as if its window had not asked for it yet
     waiting = await town.archive.unextracted("breakfast", town.now())
@@ -149,7 +149,7 @@ async def test_what_is_only_replayed_still_waits_to_be_extracted(town: Town):
     assert await town.archive.unextracted("breakfast", town.now()) == waiting
 
 
-async def test_of_a_conversation_only_what_was_said_in_the_time_is_replayed_and_the_rest_stays(town: Town):
+async def test_only_messages_within_the_time_range_are_replayed_and_other_memories_are_kept(town: Town):
     town.policies = BOTH
     await town.say("breakfast", PEANUTS, SHORT, SHELLFISH)  # a minute each
     second, third = (SAID_FROM + timedelta(minutes=minute) for minute in (2, 3))
@@ -162,7 +162,7 @@ async def test_of_a_conversation_only_what_was_said_in_the_time_is_replayed_and_
     }
 
 
-async def test_only_what_feeds_the_namespaces_is_replayed(town: Town):
+async def test_only_messages_feeding_the_selected_namespaces_are_replayed(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.say("lunch", SHORT, user="bob")
     generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")
@@ -171,7 +171,7 @@ async def test_only_what_feeds_the_namespaces_is_replayed(town: Town):
     assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
 
 
-async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
+async def test_a_generation_being_replayed_cannot_be_discarded(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.replay(GENERATION, BOTH)
     async with town.generations.held(GENERATION):
@@ -180,7 +180,7 @@ async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
     assert await town.cutover.discard(GENERATION) == 1
 
 
-async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has_it(town: Town):
+async def test_resuming_a_replay_rechecks_the_status_of_its_generation(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     generation = await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
@@ -191,7 +191,7 @@ async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has
     assert asked.requests == []
 
 
-async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town: Town):
+async def test_a_replay_completes_after_the_database_session_holding_its_lock_is_lost(town: Town):
     await town.say("breakfast", PEANUTS)
     generation = town.generation(GENERATION, BOTH)
     replayer = town.replayer(generation, Asked())
@@ -205,7 +205,7 @@ async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town
         assert await town.live(shadow_of(GENERATION, ADA)) == {"User is allergic to peanuts."}
 
 
-async def test_where_a_policy_feeds_other_namespaces_now_what_the_old_ones_held_is_compared_too(town: Town):
+async def test_namespaces_no_longer_fed_by_the_new_policy_are_compared_too(town: Town):
     await town.say("breakfast", PEANUTS, SHORT)
     moved = kitchen(taxonomy=("fact", "preference"), namespaces=("cooks/{user_id}",))
     generation = await town.replay(GENERATION, moved)

@@ -90,7 +90,7 @@ def store(pool: Pool) -> Store:
     return Store(pool)
 
 
-async def test_what_is_old_and_was_consolidated_leaves_and_what_is_not_old_stays(store: Store) -> None:
+async def test_old_consolidated_messages_are_deleted_and_recent_ones_stay(store: Store) -> None:
     await store.said("old", LONG_AGO)
     await store.said("new", LATELY)
     await store.said("kept", LONG_AGO, app="ever")
@@ -106,7 +106,7 @@ async def test_what_is_old_and_was_consolidated_leaves_and_what_is_not_old_stays
 
 
 @pytest.mark.parametrize("how", ["asked", "failed", "summary", "replayed"])
-async def test_what_no_extraction_of_its_own_is_completed_of_stays(store: Store, how: str) -> None:
+async def test_messages_without_a_completed_extraction_stay(store: Store, how: str) -> None:
     await store.said("a", LONG_AGO, count=3)
     await store.extracted("a", 0, 0)
     await store.extracted("a", 1, 2, how)
@@ -115,14 +115,14 @@ async def test_what_no_extraction_of_its_own_is_completed_of_stays(store: Store,
     assert (month.messages, month.pruned, month.held) == (2, 1, 2)
 
 
-async def test_what_is_in_the_context_of_a_conversation_that_goes_on_stays(store: Store) -> None:
+async def test_messages_in_the_context_of_an_open_conversation_stay(store: Store) -> None:
     await store.said("a", LONG_AGO, count=6, phase="open", opened=1, gaps=(Gap(2, 3, 2, 10),))
     await store.extracted("a", 0, 5)
     await store.swept(store.worker())
     assert await store.left() == ["a-1", "a-4", "a-5"], "0 is of a window before this one, 2 and 3 left its context"
 
 
-async def test_under_a_policy_that_extracts_nothing_what_left_the_context_was_never_to_be_consolidated(
+async def test_under_a_policy_without_extraction_messages_outside_the_context_are_deleted(
     store: Store,
 ) -> None:
     await store.said("a", LONG_AGO, app="silent")
@@ -131,7 +131,7 @@ async def test_under_a_policy_that_extracts_nothing_what_left_the_context_was_ne
     assert await store.left() == ["b-0", "b-1"]
 
 
-async def test_a_dry_run_counts_and_leaves_everything_where_it_is(store: Store) -> None:
+async def test_a_dry_run_counts_and_deletes_nothing(store: Store) -> None:
     await store.said("a", LONG_AGO, count=30)
     await store.extracted("a", 0, 19)
     sweep = await store.swept(store.worker(rows=5), manual_sweep(True, "ada", NOW))
@@ -141,7 +141,7 @@ async def test_a_dry_run_counts_and_leaves_everything_where_it_is(store: Store) 
     assert len(await store.left()) == 30
 
 
-async def test_a_dry_run_counts_what_somebody_else_holds_and_holds_nothing(store: Store) -> None:
+async def test_a_dry_run_counts_locked_messages_and_locks_none(store: Store) -> None:
     await store.said("a", LONG_AGO)
     await store.extracted("a", 0, 1)
     async with store.pool.acquire() as other, other.transaction():
@@ -150,7 +150,7 @@ async def test_a_dry_run_counts_what_somebody_else_holds_and_holds_nothing(store
     assert [each.pruned for each in sweep.policies] == [2]
 
 
-async def test_a_step_reads_each_slice_of_a_long_conversation_once(store: Store) -> None:
+async def test_a_sweep_step_reads_each_slice_of_a_long_conversation_once(store: Store) -> None:
     await store.said("a", LONG_AGO, count=300)
     for position in range(300):
         await store.extracted("a", position, position)
@@ -165,7 +165,7 @@ async def test_a_step_reads_each_slice_of_a_long_conversation_once(store: Store)
     assert (pruned.pruned, read) == (300, 300)
 
 
-async def test_a_sweep_by_hand_that_does_not_come_to_its_end_holds_up_no_daily_one(store: Store) -> None:
+async def test_an_unfinished_manual_sweep_does_not_block_the_daily_one(store: Store) -> None:
     await store.sweeps.add(manual_sweep(True, "ada", NOW - timedelta(hours=2)))
     await store.sweeps.add(manual_sweep(False, "eve", NOW - timedelta(minutes=30)))
     await store.sweeps.add(daily_sweep(NOW))
@@ -178,7 +178,7 @@ async def test_a_sweep_by_hand_that_does_not_come_to_its_end_holds_up_no_daily_o
     assert taken == ["eve", "retention", "ada"]
 
 
-async def test_few_leave_in_a_step_and_another_worker_goes_on_where_one_stopped(store: Store) -> None:
+async def test_a_sweep_deletes_few_messages_per_step_and_another_worker_continues(store: Store) -> None:
     for conversation in "abc":
         await store.said(conversation, LONG_AGO, count=5)
         await store.extracted(conversation, 0, 4)
@@ -192,7 +192,7 @@ async def test_few_leave_in_a_step_and_another_worker_goes_on_where_one_stopped(
     assert [(each.pruned, each.messages) for each in sweep.policies] == [(15, 0)]
 
 
-async def test_what_somebody_else_holds_is_not_waited_for_and_leaves_the_next_day(store: Store) -> None:
+async def test_locked_messages_are_skipped_and_deleted_by_the_next_daily_sweep(store: Store) -> None:
     await store.said("a", LONG_AGO)
     await store.extracted("a", 0, 1)
     async with store.pool.acquire() as other, other.transaction():
@@ -204,14 +204,14 @@ async def test_what_somebody_else_holds_is_not_waited_for_and_leaves_the_next_da
     assert await store.left() == []
 
 
-async def test_two_workers_take_no_step_of_one_sweep_at_a_time(store: Store) -> None:
+async def test_two_workers_never_run_a_step_of_the_same_sweep_concurrently(store: Store) -> None:
     await store.worker().tick()
     await store.sweeps.add(manual_sweep(False, "ada", NOW))
     async with store.sweeps.step(NOW) as first, store.sweeps.step(NOW) as second:
         assert first is not None and second is None
 
 
-async def test_there_is_one_sweep_a_day_whoever_asks(store: Store) -> None:
+async def test_only_one_sweep_a_day_is_created_by_any_number_of_workers(store: Store) -> None:
     for _ in range(3):
         await store.swept(store.worker())
     assert len(await store.sweeps.page(10)) == 1
@@ -223,7 +223,7 @@ async def test_there_is_one_sweep_a_day_whoever_asks(store: Store) -> None:
     assert await store.sweeps.page(10, behind) == (oldest,)
 
 
-async def test_records_of_model_calls_and_prunings_leave_after_their_own_time(store: Store) -> None:
+async def test_model_usage_and_pruning_records_are_deleted_after_their_own_retention_time(store: Store) -> None:
     for number, ago in enumerate((timedelta(days=500), timedelta(days=500), timedelta(days=399))):
         await store.pool.execute(
             "INSERT INTO model_usage (usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens,"
@@ -241,7 +241,7 @@ async def test_records_of_model_calls_and_prunings_leave_after_their_own_time(st
     assert await store.pool.fetchval("SELECT array_agg(number) FROM window_prunings") == [2]
 
 
-async def test_records_are_kept_for_ever_unless_it_is_said_otherwise(store: Store) -> None:
+async def test_records_are_kept_forever_by_default(store: Store) -> None:
     await Windows(store.pool).project([a_state("c", prunings=(a_pruning(1, 0.0),))])
     await store.swept(store.worker())
     assert await store.pool.fetchval("SELECT count(*) FROM window_prunings") == 1

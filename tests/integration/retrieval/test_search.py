@@ -93,18 +93,16 @@ async def found(retrieval: Tiers, text: str, **filters: object) -> list[str]:
         ("freightwise", "User works as a data engineer at Freightwise."),
     ],
 )
-async def test_a_question_finds_its_answer_first(retrieval: Tiers, text: str, answer: str) -> None:
+async def test_a_question_ranks_its_answer_first(retrieval: Tiers, text: str, answer: str) -> None:
     assert (await found(retrieval, text))[0] == answer
 
 
-async def test_a_question_that_has_to_do_with_nothing_finds_nothing(retrieval: Tiers) -> None:
+async def test_an_unrelated_question_finds_nothing(retrieval: Tiers) -> None:
     for text in ("explain quantum entanglement", "who painted the Mona Lisa", "thank you, that helps a lot!"):
         assert await found(retrieval, text) == []
 
 
-async def test_what_qdrant_still_holds_of_a_deleted_memory_is_not_found(
-    retrieval: Tiers, pool: Pool, index: Index
-) -> None:
+async def test_a_deleted_memory_still_in_qdrant_is_not_found(retrieval: Tiers, pool: Pool, index: Index) -> None:
     asked = Query(namespaces=("n",), text="peanuts")
     (hit,) = (await retrieval.search(asked)).hits
     await store(pool, [replace(hit.memory, status="deleted", text="", version=2)])
@@ -112,13 +110,13 @@ async def test_what_qdrant_still_holds_of_a_deleted_memory_is_not_found(
     assert (await retrieval.search(asked)).hits == ()
 
 
-async def test_of_an_erased_namespace_nothing_is_found(retrieval: Tiers, pool: Pool) -> None:
+async def test_a_search_in_an_erased_namespace_finds_nothing(retrieval: Tiers, pool: Pool) -> None:
     await pool.execute("DELETE FROM memories WHERE namespace = 'n'")
     for text in ("peanuts", None):
         assert (await retrieval.search(Query(namespaces=("n",), text=text))).hits == ()
 
 
-async def test_without_qdrant_the_words_and_the_vectors_of_postgres_answer(
+async def test_without_qdrant_a_search_uses_words_and_the_vectors_in_postgres(
     pool: Pool, retrieval: Tiers, embedder: OnnxEmbedder, passage_embedder: OnnxEmbedder
 ) -> None:
     async with indexes("http://127.0.0.1:1", embedder, passage_embedder) as away:

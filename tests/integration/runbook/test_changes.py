@@ -43,7 +43,7 @@ async def a_migration_behind(deployment: Deployment) -> None:
         await connection.close()
 
 
-async def test_the_page_about_an_upgrade(page: Open) -> None:
+async def test_the_upgrade_procedure_works_as_documented(page: Open) -> None:
     tried = page("upgrade.md")
     deployment = tried.deployment
     old = await deployment.worker("old")
@@ -61,7 +61,7 @@ async def test_the_page_about_an_upgrade(page: Open) -> None:
     tried.done()
 
 
-async def test_the_page_about_restoring(page: Open, tmp_path: Path) -> None:
+async def test_the_restore_procedure_works_as_documented(page: Open, tmp_path: Path) -> None:
     tried = page("restore.md")
     deployment = tried.deployment
     worker = await deployment.worker()
@@ -116,7 +116,7 @@ async def test_the_page_about_restoring(page: Open, tmp_path: Path) -> None:
     tried.done()
 
 
-async def test_the_page_about_another_embedding_model(page: Open, tmp_path: Path) -> None:
+async def test_the_embedding_model_change_works_as_documented(page: Open, tmp_path: Path) -> None:
     tried = page("embedding-model.md")
     deployment = tried.deployment
     worker = await deployment.worker()
@@ -153,7 +153,7 @@ def moved(conversation: str) -> bool:
     return place % 2 != place % 4
 
 
-async def test_the_page_about_scaling_partitions(page: Open, tmp_path: Path) -> None:
+async def test_scaling_partitions_works_as_documented(page: Open, tmp_path: Path) -> None:
     """Last of all: it changes the topics."""
     tried = page("scaling-partitions.md")
     deployment = tried.deployment

@@ -25,7 +25,7 @@ LOOKS = {"deploy.wiring.model_stages.ASK_S": 0.5}  # whether providers answer
 CONSUMED = re.compile(r'^{"conversation_id": "([^"]*)"', re.MULTILINE)  # a record, as Kafka's consumer prints it
 
 
-async def test_the_page_about_a_poison_event(page: Open) -> None:
+async def test_the_poison_event_page_works_as_documented(page: Open) -> None:
     tried = page("poison-event.md")
     deployment = tried.deployment
     assert not await deployment.records(topics.MESSAGES), "the page names offsets: this is the first test of its file"
@@ -56,7 +56,7 @@ async def test_the_page_about_a_poison_event(page: Open) -> None:
     tried.done()
 
 
-async def test_the_page_about_models_that_do_not_answer(page: Open, tmp_path: Path) -> None:
+async def test_the_page_for_unavailable_models_works_as_documented(page: Open, tmp_path: Path) -> None:
     tried, (models_port, metrics_port) = page("llm-down.md"), free_ports(2)
     deployment, url = tried.deployment, f"http://127.0.0.1:{models_port}"
     asks: dict[str, Any] = {
@@ -110,7 +110,7 @@ def provider_available(port: int) -> float | None:
     return next((float(line.split()[1]) for line in told if line.startswith("memstream_provider_available")), None)
 
 
-async def test_the_page_about_a_rebalance_storm(page: Open) -> None:
+async def test_the_rebalance_storm_page_works_as_documented(page: Open) -> None:
     tried, metrics_port = page("rebalance-storm.md"), free_port()
     deployment = tried.deployment
     tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}")
@@ -155,7 +155,7 @@ async def member_count(deployment: Deployment) -> int:
         await admin.close()
 
 
-async def test_the_page_about_lag_that_grows(page: Open) -> None:
+async def test_the_page_for_growing_lag_works_as_documented(page: Open) -> None:
     tried = page("lag-grows.md")
     deployment = tried.deployment
     await deployment.worker("windows", stages=("windows", "archive", "passages"))
@@ -175,7 +175,7 @@ async def test_the_page_about_lag_that_grows(page: Open) -> None:
     tried.done()
 
 
-async def test_the_page_about_a_qdrant_that_was_lost(page: Open) -> None:
+async def test_the_page_for_a_lost_qdrant_works_as_documented(page: Open) -> None:
     tried = page("qdrant-lost.md")
     deployment = tried.deployment
     await deployment.worker()

@@ -40,7 +40,7 @@ def settings(request: pytest.FixtureRequest, secured: Secured) -> Settings:
     return load(**own, topic_prefix=f"{way}.", namespace_partitions=1, conversation_partitions=1)
 
 
-async def test_topics_are_made_written_and_read_by_a_client_that_says_who_it_is(settings: Settings):
+async def test_an_authenticated_client_creates_writes_and_reads_topics(settings: Settings):
     assert len(await create(settings.cluster().client(), specs(settings.topics()), 1)) == 12
     async with connections.kafka(settings) as publisher, connections.policy_topic(settings) as reader:
         await publisher.publish([Outgoing(topic=topics.POLICIES, key=b"key", value=b"value")])
@@ -60,20 +60,20 @@ async def test_topics_are_made_written_and_read_by_a_client_that_says_who_it_is(
     ],
     ids=["password", "name", "plain password", "authority", "no name", "no encryption"],
 )
-async def test_whoever_says_something_else_is_told_so_at_once(secured: Secured, wrong: dict[str, Any]):
+async def test_wrong_credentials_fail_at_once(secured: Secured, wrong: dict[str, Any]):
     async with asyncio.timeout(20):
         with pytest.raises(Retryable):
             await reached(load(**secured.password_settings("SCRAM-SHA-512") | wrong))
 
 
-async def test_a_broker_with_a_certificate_of_another_authority_is_not_spoken_to(secured: Secured, tmp_path: Path):
+async def test_a_broker_certificate_of_another_authority_is_rejected(secured: Secured, tmp_path: Path):
     other = Authority(tmp_path, "another")
     for way in (secured.password_settings("PLAIN"), secured.certificate_settings()):
         with pytest.raises(Retryable):
             await reached(load(**way | {"kafka_ca_file": other.file}))
 
 
-async def test_a_client_without_a_certificate_is_not_let_in_where_one_is_asked_for(secured: Secured):
+async def test_a_broker_requiring_client_certificates_rejects_a_client_without_one(secured: Secured):
     none = {f"kafka_{name}": None for name in ("certificate_file", "key_file", "key_password")}
     with pytest.raises(Retryable):
         await reached(load(**secured.certificate_settings() | none))
@@ -90,7 +90,7 @@ async def test_a_client_without_a_certificate_is_not_let_in_where_one_is_asked_f
     ],
     ids=["secret", "provider"],
 )
-async def test_where_there_is_no_token_doctor_says_why(
+async def test_doctor_explains_why_no_oauth_token_was_obtained(
     embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path, wrong: dict[str, Any], said: str
 ):
     settings = load(**secured.token_settings() | {"data_dir": tmp_path})
@@ -129,7 +129,9 @@ async def over_its_token(deployment: Deployment) -> None:
     await eventually(ended, "connections end with their token")
 
 
-async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_line_tells_of_it(deployment: Deployment):
+async def test_a_worker_creates_memories_over_an_encrypted_connection_and_the_command_line_shows_them(
+    deployment: Deployment,
+):
     """All stages: consumers on Faust's threads, transactions of checkpoints, the changelog after a restart, the outbox.
     And the API, which publishes commands."""
     worker = await deployment.worker()
@@ -162,7 +164,7 @@ async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_l
         assert made.status_code == 201, made.text  # the API publishes the command, the worker carries it out
 
 
-async def test_the_command_line_says_why_it_is_not_let_in_and_what_to_look_at(
+async def test_the_command_line_explains_a_failed_authentication_with_the_settings_to_check(
     embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path
 ):
     settings = load(**secured.password_settings("SCRAM-SHA-512") | {"data_dir": tmp_path})

@@ -193,7 +193,7 @@ class Parts:
         await eventually(without_lag, "everything is read", 120)
 
 
-async def test_the_rights_of_the_page_are_enough_and_none_of_a_stage_or_the_api_is_too_many(
+async def test_the_documented_kafka_acls_are_sufficient_and_minimal(
     deployment: Deployment, guarded: Guarded, tmp_path: Path
 ):
     parts = Parts(deployment, guarded)

@@ -89,7 +89,7 @@ async def test_a_lost_collection_is_rebuilt(bench: "Bench", curator: Curator, ve
     assert again.rulings[0].result == "reinforced"
 
 
-async def test_nothing_is_decided_by_an_index_that_is_being_filled(
+async def test_no_decision_is_made_while_the_index_is_being_filled(
     bench: "Bench", curator: Curator, vectors: Vectors
 ) -> None:
     """A candidate that comes while a lost collection is written would find nothing near it, and become a second memory."""
@@ -105,9 +105,7 @@ async def test_nothing_is_decided_by_an_index_that_is_being_filled(
     assert (await curator.curate(again)).rulings[0].result != "dropped"
 
 
-async def test_points_that_postgres_does_not_know_are_removed(
-    bench: "Bench", curator: Curator, vectors: Vectors
-) -> None:
+async def test_points_missing_in_postgres_are_removed(bench: "Bench", curator: Curator, vectors: Vectors) -> None:
     points = await fill(bench, curator)
     vector = (await FakeEmbedder(DIMENSION).embed(["stray"]))[0]
     stray = Point(
@@ -125,7 +123,7 @@ async def test_points_that_postgres_does_not_know_are_removed(
     assert await held(vectors) == points
 
 
-async def test_nothing_is_lost_that_a_worker_decides_meanwhile(
+async def test_decisions_of_a_worker_during_a_reindex_are_not_lost(
     bench: "Bench", curator: Curator, vectors: Vectors
 ) -> None:
     await fill(bench, curator)
@@ -150,7 +148,7 @@ async def test_nothing_is_lost_that_a_worker_decides_meanwhile(
     assert set(await held(vectors)) == {row["memory_id"] for row in rows}
 
 
-async def test_a_page_waits_for_whoever_decides_and_then_writes_what_was_decided(
+async def test_a_reindex_page_waits_for_a_concurrent_decision_and_writes_its_result(
     bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient
 ) -> None:
     await fill(bench, curator)
@@ -170,7 +168,7 @@ async def test_a_page_waits_for_whoever_decides_and_then_writes_what_was_decided
 
 
 @pytest.mark.parametrize("dimension", [32, DIMENSION], ids=["another dimension", "the same dimension"])
-async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
+async def test_another_embedding_model_is_rejected_until_it_has_embedded_every_memory(
     bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient, dimension: int
 ) -> None:
     points = await fill(bench, curator)
@@ -205,7 +203,7 @@ async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
     assert await held(vectors) == points
 
 
-async def test_an_interrupted_change_of_the_model_is_begun_anew(
+async def test_an_interrupted_model_change_starts_again_from_the_beginning(
     bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient
 ) -> None:
     points = await fill(bench, curator)

@@ -52,9 +52,7 @@ async def test_a_topic_with_nothing_older_than_the_installation_is_read_from_its
     assert await skipped_records(settings) == "no records were skipped"
 
 
-async def test_what_a_first_start_skips_of_an_older_topic_is_counted_logged_and_told_with_its_remedy(
-    settings, database, caplog
-):
+async def test_a_first_start_counts_logs_and_reports_skipped_older_records_with_the_remedy(settings, database, caplog):
     caplog.set_level(logging.WARNING)
     topic = await publish(settings, 0, 3, LONG_AGO_MS)
     await publish(settings, 1, 2)
@@ -69,7 +67,7 @@ async def test_what_a_first_start_skips_of_an_older_topic_is_counted_logged_and_
     assert await skipped_records(settings) == told
 
 
-async def test_from_the_earliest_nothing_is_skipped(settings, database):
+async def test_start_from_earliest_skips_nothing(settings, database):
     topic = await publish(settings, 0, 3, LONG_AGO_MS)
     origins = await start_offsets("archive", settings.model_copy(update={"start_from": "earliest"}), database)
     assert origins[topic, 0] == 0

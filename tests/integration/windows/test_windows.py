@@ -33,7 +33,7 @@ async def waiting_for_a_lock(pool: Pool, count: int = 1) -> None:
     await eventually(lambda: pool.fetchval(waiting, count), f"{count} waiting for a lock", within_s=30)
 
 
-async def test_a_thousand_states_are_projected_in_one_call_and_again(windows: Windows, pool: Pool) -> None:
+async def test_projecting_a_thousand_states_in_one_call_is_idempotent(windows: Windows, pool: Pool) -> None:
     states = [a_state(f"c{n}", n, gaps=(Gap(1, 8, 8, 90),), prunings=(a_pruning(n),)) for n in range(MANY)]
     await windows.project(states)
     await windows.project(states[::-1])
@@ -74,13 +74,13 @@ async def test_workers_that_project_and_forget_the_same_windows_in_any_order_do_
     assert await pool.fetchval("SELECT count(*) FROM windows") == 400
 
 
-async def test_the_newest_of_states_that_arrive_at_once_stays(windows: Windows) -> None:
+async def test_the_newest_of_several_concurrent_states_is_kept(windows: Windows) -> None:
     revisions = random.Random(1).sample(range(40), 40)
     await asyncio.gather(*(windows.project([a_state("c", each), a_state(f"c{each}")]) for each in revisions))
     assert await windows.of("c") == a_state("c", 39)
 
 
-async def test_a_state_that_waits_for_a_newer_one_to_commit_gives_way_to_it(
+async def test_a_state_waiting_for_a_newer_one_to_commit_does_not_overwrite_it(
     windows: Windows, pool: Pool, slow: Connection
 ) -> None:
     await windows.project([a_state("c", 1)])
@@ -94,7 +94,7 @@ async def test_a_state_that_waits_for_a_newer_one_to_commit_gives_way_to_it(
     assert found and (found.revision, found.policy, found.phase, len(found.prunings)) == (9, "newer", "open", 1)
 
 
-async def test_a_window_is_forgotten_as_it_is_after_the_commit_that_was_waited_for(
+async def test_a_window_updated_concurrently_is_forgotten_in_its_committed_version(
     windows: Windows, pool: Pool, slow: Connection
 ) -> None:
     await windows.project([a_state("c", 1)])
@@ -107,7 +107,7 @@ async def test_a_window_is_forgotten_as_it_is_after_the_commit_that_was_waited_f
     assert found and (found.revision, found.policy, found.phase) == (6, "newer", "forgotten")
 
 
-async def test_a_row_that_is_deleted_while_a_state_waits_for_it_is_made_anew(
+async def test_a_row_deleted_while_a_state_waits_for_it_is_inserted_again(
     windows: Windows, pool: Pool, slow: Connection
 ) -> None:
     await windows.project([a_state("c", 9, prunings=(a_pruning(1),))])
@@ -128,7 +128,7 @@ async def test_states_and_prunings_are_stored_together_or_not_at_all(windows: Wi
     assert await windows.of("d") is None
 
 
-async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
+async def test_a_closed_database_pool_is_retryable(dsn: str) -> None:
     windows = Windows(pool := await connect(dsn))
     await pool.close()
     for call in (windows.project([a_state()]), windows.forget(["c"], 3, "s", 1, NOON), windows.of("c")):
@@ -151,7 +151,7 @@ async def test_deleting_one_of_two_windows_of_a_conversation_leaves_the_prunings
     assert await windows.of("c") == a_state("c", partition=2, prunings=(a_pruning(2),))
 
 
-async def test_operators_find_scope_times_and_causes_in_columns(windows: Windows, pool: Pool) -> None:
+async def test_scope_times_and_causes_are_stored_in_their_own_columns(windows: Windows, pool: Pool) -> None:
     scope = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
     await windows.project([a_state(scope=scope, model="claude", cleared_at=AT_S, extracted_to=7)])
     await windows.project([a_state("d"), a_state("c", 0, prunings=(a_pruning(),))])
@@ -212,7 +212,9 @@ async def test_times_are_kept_to_the_microsecond(windows: Windows) -> None:
         assert await windows.of(f"c{n}") == a_state(f"c{n}", cleared_at=moments[n])
 
 
-async def test_a_time_between_two_microseconds_is_one_pruning_however_often_it_is_told(windows: Windows) -> None:
+async def test_a_pruning_with_a_sub_microsecond_timestamp_is_stored_once_however_often_projected(
+    windows: Windows,
+) -> None:
     between = a_pruning(1, AT_S + 0.0000004)
     for _ in range(2):
         await windows.project([a_state(prunings=(between,))])

@@ -33,7 +33,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, bytes]]:
 
 
 @pytest.mark.parametrize("right", [True, False])
-async def test_hashes_are_compared_in_constant_time_and_nothing_else_decides(
+async def test_token_hashes_are_compared_in_constant_time_over_full_length_digests(
     right: bool, compared: list[tuple[bytes, bytes]]
 ):
     token, key_id = new_token()

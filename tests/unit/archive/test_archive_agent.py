@@ -47,7 +47,7 @@ def fence() -> Fence:
     return fence
 
 
-async def test_a_batch_is_stored_with_its_positions_and_then_acked(fence):
+async def test_a_batch_is_stored_with_its_positions_before_it_is_acked(fence):
     archive = FakeArchive()
     batch = batch_of(fence, "chat.messages", 7, [codec.encode(message(n)) for n in range(3)], partition=2)
     await archiving(archive).handle(batch)
@@ -59,7 +59,7 @@ async def test_a_batch_is_stored_with_its_positions_and_then_acked(fence):
     assert batch.acked
 
 
-async def test_what_could_not_be_stored_is_not_acked(fence):
+async def test_a_batch_whose_storing_failed_is_not_acked(fence):
     archive = FakeArchive()
     archive.failures.append(Retryable("postgres away"))
     batch = batch_of(fence, "chat.messages", 0, [codec.encode(message(1))])
@@ -71,7 +71,7 @@ async def test_what_could_not_be_stored_is_not_acked(fence):
     assert batch.acked
 
 
-async def test_what_does_not_decode_is_skipped_and_counted(fence):
+async def test_undecodable_records_are_skipped_and_counted(fence):
     archive = FakeArchive()
     agent = archiving(archive)
     batch = batch_of(fence, "chat.messages", 0, [b"{}", codec.encode(message(1)), None])
@@ -81,7 +81,7 @@ async def test_what_does_not_decode_is_skipped_and_counted(fence):
     assert batch.acked
 
 
-async def test_a_message_that_no_column_takes_is_dead_lettered_and_the_others_are_stored(fence):
+async def test_a_message_that_postgres_rejects_is_dead_lettered_and_the_others_are_stored(fence):
     archive, publisher = FakeArchive(), FakePublisher()
     archive.refused = {"m1"}
     batch = batch_of(fence, "chat.messages", 0, [codec.encode(message(n)) for n in range(3)])

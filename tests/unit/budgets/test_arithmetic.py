@@ -36,7 +36,7 @@ def test_background_work_waits_when_less_than_a_fifth_remains():
     assert waits_until(BUDGET, gone(801, 801), "live", NOW) is None
 
 
-def test_how_much_remains_for_live_work_is_the_policys_choice():
+def test_the_background_reserve_is_configurable():
     half = Budget(tokens_per_hour=1_000, background_reserve=0.5)
     none = Budget(tokens_per_hour=1_000, background_reserve=0.0)
     assert waits_until(half, gone(501), "background", NOW) == NEXT_HOUR
@@ -49,33 +49,33 @@ def test_a_day_that_is_spent_waits_for_the_next_day_even_if_the_hour_is_spent_to
     assert waits_until(BUDGET, gone(1_000, 5_000), "live", NOW) == NEXT_DAY
 
 
-def test_what_only_calls_under_way_have_taken_is_worth_asking_for_again_soon():
+def test_a_budget_exhausted_only_by_open_reservations_is_retried_soon():
     assert waits_until(BUDGET, gone(900, 900, reserved=100), "live", NOW) == SOON
     assert waits_until(BUDGET, gone(700, 700, reserved=101), "background", NOW) == SOON
     just_before = NEXT_HOUR - timedelta(seconds=1)
     assert waits_until(BUDGET, gone(900, 900, reserved=100), "live", just_before) == NEXT_HOUR
 
 
-def test_money_is_a_limit_of_its_own():
+def test_the_limit_in_dollars_is_independent_of_the_limit_in_tokens():
     spent = Level(hour=Amount(1, 1_000_000), day=Amount(1, 1_000_000))
     assert waits_until(BUDGET, spent, "live", NOW) == NEXT_HOUR
     assert waits_until(Budget(usd_per_day=1.000001), spent, "live", NOW) is None
     assert waits_until(Budget(tokens_per_hour=2), spent, "live", NOW) is None
 
 
-def test_a_limit_of_nothing_lets_nothing_begin():
+def test_a_limit_of_zero_lets_no_work_start():
     assert waits_until(Budget(tokens_per_hour=0), gone(), "live", NOW) == NEXT_HOUR
     assert waits_until(Budget(usd_per_day=0.0), gone(), "background", NOW) == NEXT_DAY
 
 
-def test_hours_and_days_are_those_of_utc():
+def test_budget_hours_and_days_are_in_utc():
     tehran = NOW.astimezone(timezone(timedelta(hours=3, minutes=30)))
     assert waits_until(BUDGET, gone(1_000, 0), "live", tehran) == NEXT_HOUR
     assert waits_until(BUDGET, gone(0, 5_000), "live", tehran) == NEXT_DAY
 
 
 @given(tokens=st.integers(0, 10**9), micros=st.integers(0, 10**9), count=st.integers(1, 9))
-def test_even_shares_come_to_the_whole_and_differ_by_one_at_most(tokens, micros, count):
+def test_even_shares_sum_to_the_total_and_differ_by_one_at_most(tokens, micros, count):
     names = tuple(f"n{number}" for number in range(count))
     shares = charges(names, Amount(tokens, micros))
     assert list(shares) == list(names)
@@ -84,16 +84,16 @@ def test_even_shares_come_to_the_whole_and_differ_by_one_at_most(tokens, micros,
     assert max(share.micros for share in shares.values()) - min(share.micros for share in shares.values()) <= 1
 
 
-def test_a_call_for_nobody_in_particular_is_charged_to_no_namespace():
+def test_a_call_without_namespaces_is_charged_to_no_namespace():
     assert charges((), Amount(100, 100)) == {}
 
 
-def test_memory_has_its_share_of_what_the_chat_system_may_spend():
+def test_the_memory_budget_is_a_share_of_the_chat_budget():
     chat = Budget(tokens_per_hour=1_010, usd_per_day=100.0)
     assert memory_budget(Budget(), chat, 0.05) == Budget(tokens_per_hour=50, usd_per_day=5.0)
 
 
 @pytest.mark.parametrize(("stated", "counts"), [(2.0, 2.0), (9.0, 5.0)])
-def test_of_its_own_budget_and_its_share_the_smaller_one_counts(stated, counts):
+def test_the_smaller_of_the_own_budget_and_the_share_of_the_chat_budget_applies(stated, counts):
     own = Budget(usd_per_day=stated, background_reserve=0.3)
     assert memory_budget(own, Budget(usd_per_day=100.0), 0.05) == Budget(usd_per_day=counts, background_reserve=0.3)

@@ -38,7 +38,7 @@ async def ledger() -> FakeLedger:
     return FakeLedger(utc)
 
 
-async def test_a_call_reserves_the_most_it_can_take_and_books_what_it_took(ledger):
+async def test_a_call_reserves_its_maximum_and_books_its_actual_usage(ledger):
     async with reserved_budget(energy(ledger), WORK) as tab:
         levels = await ledger.levels([OVERALL, scope_of("a"), scope_of("b")])
         assert [level.reserved for level in levels.values()] == [Amount(250, 450), Amount(250, 450), Amount(500, 900)]
@@ -50,7 +50,7 @@ async def test_a_call_reserves_the_most_it_can_take_and_books_what_it_took(ledge
     assert booked[scope_of("b")].hour == Amount(150, 150)
 
 
-async def test_what_was_consumed_is_recorded_with_all_that_it_was_for(ledger):
+async def test_a_usage_record_has_the_operation_lane_model_namespaces_and_request(ledger):
     async with reserved_budget(energy(ledger), WORK) as tab:
         tab.append(Bill(model="m-20260101", usage=Usage(input_tokens=10, cache_read_tokens=100, output_tokens=3)))
     (record,) = ledger.recorded.values()
@@ -62,7 +62,7 @@ async def test_what_was_consumed_is_recorded_with_all_that_it_was_for(ledger):
     assert record.at == utc()
 
 
-async def test_what_a_failed_question_was_billed_is_booked_all_the_same(ledger):
+async def test_usage_billed_for_a_failed_call_is_booked(ledger):
     with pytest.raises(Rejected):
         async with reserved_budget(energy(ledger), WORK) as tab:
             tab.append(bill(200))
@@ -72,7 +72,7 @@ async def test_what_a_failed_question_was_billed_is_booked_all_the_same(ledger):
     assert (await ledger.levels([OVERALL]))[OVERALL].hour == Amount(200, 200)
 
 
-async def test_a_question_that_was_never_billed_gives_its_reservation_back_and_leaves_no_record(ledger):
+async def test_a_failed_call_without_a_bill_releases_its_reservation_and_leaves_no_record(ledger):
     with pytest.raises(Retryable):
         async with reserved_budget(energy(ledger), WORK):
             raise Retryable("the line is dead")
@@ -93,7 +93,7 @@ async def test_a_spent_budget_defers_until_the_hour_ends(ledger):
         """The next hour has a budget of its own."""
 
 
-async def test_a_namespace_that_is_spent_holds_up_nobody_else(ledger):
+async def test_a_spent_namespace_budget_does_not_defer_calls_for_other_namespaces(ledger):
     async with reserved_budget(energy(ledger), WORK) as tab:
         tab.append(bill(2_000))
     other = replace(WORK, payer=replace(PAYER, namespaces=("c",)))
@@ -103,7 +103,7 @@ async def test_a_namespace_that_is_spent_holds_up_nobody_else(ledger):
         await energy(ledger).reserve(replace(WORK, payer=replace(PAYER, namespaces=("b", "c"))))
 
 
-async def test_names_that_are_stored_alike_share_a_budget_and_are_charged_together(ledger):
+async def test_namespaces_with_equal_stored_names_share_a_budget_and_their_charges(ledger):
     odd = replace(WORK, payer=replace(PAYER, namespaces=("a\x00", "a\ufffd", "b")))
     async with reserved_budget(energy(ledger), odd) as tab:
         tab.append(bill(300))
@@ -112,7 +112,7 @@ async def test_names_that_are_stored_alike_share_a_budget_and_are_charged_togeth
     assert [level.reserved for level in levels.values()] == [Amount(), Amount()]
 
 
-async def test_what_was_reserved_is_settled_where_it_was_whatever_policies_limit_by_then(ledger):
+async def test_a_reservation_is_settled_even_if_the_policy_limit_was_removed_meanwhile(ledger):
     one = energy(ledger)
     reservation = await one.reserve(WORK)
     unlimited = replace(WORK, payer=replace(PAYER, budget=Budget()))
@@ -121,7 +121,7 @@ async def test_what_was_reserved_is_settled_where_it_was_whatever_policies_limit
     assert (await ledger.levels([scope_of("a")]))[scope_of("a")].hour.tokens == 150
 
 
-async def test_what_is_limited_since_it_was_reserved_is_booked_there_too(ledger):
+async def test_usage_is_booked_for_a_namespace_limited_only_after_the_reservation(ledger):
     one = energy(ledger)
     reservation = await one.reserve(replace(WORK, payer=replace(PAYER, budget=Budget())))
     await one.settle(WORK, reservation, [bill(300)], "answered")
@@ -129,7 +129,7 @@ async def test_what_is_limited_since_it_was_reserved_is_booked_there_too(ledger)
     assert (await ledger.levels([scope_of("a")]))[scope_of("a")].hour.tokens == 150
 
 
-async def test_background_work_is_deferred_while_live_work_goes_on(ledger):
+async def test_background_work_is_deferred_while_live_work_may_continue(ledger):
     async with reserved_budget(energy(ledger), replace(WORK, payer=replace(PAYER, namespaces=("a",)))) as tab:
         tab.append(bill(801))
     with pytest.raises(Deferred):
@@ -137,7 +137,7 @@ async def test_background_work_is_deferred_while_live_work_goes_on(ledger):
     assert await energy(ledger).reserve(replace(WORK, payer=replace(PAYER, namespaces=("a",))))
 
 
-async def test_the_reservation_of_a_worker_that_died_ends_by_its_age(ledger):
+async def test_the_reservation_of_a_crashed_worker_expires(ledger):
     one = energy(ledger, Budget(tokens_per_hour=500))
     await one.reserve(WORK)
     with pytest.raises(Deferred):
@@ -146,7 +146,7 @@ async def test_the_reservation_of_a_worker_that_died_ends_by_its_age(ledger):
     assert await one.reserve(WORK)
 
 
-async def test_a_free_provider_is_held_up_by_tokens_and_not_by_money(ledger):
+async def test_a_free_provider_is_limited_by_tokens_but_not_by_dollars(ledger):
     local = replace(WORK, provider="ollama", model="local", payer=replace(PAYER, budget=Budget()))
     money = energy(ledger, Budget(usd_per_hour=0.000001))
     hosted = replace(local, provider="claude", model="m")
@@ -161,7 +161,7 @@ async def test_a_free_provider_is_held_up_by_tokens_and_not_by_money(ledger):
         await energy(ledger, Budget(tokens_per_day=200)).reserve(local)
 
 
-async def test_a_model_without_a_price_is_recorded_with_its_tokens_and_no_cost(ledger):
+async def test_usage_of_a_model_without_a_price_is_recorded_without_a_cost(ledger):
     nameless = replace(WORK, model="unheard-of")
     async with reserved_budget(energy(ledger), nameless) as tab:
         tab.append(bill(70, "unheard-of"))
@@ -169,19 +169,19 @@ async def test_a_model_without_a_price_is_recorded_with_its_tokens_and_no_cost(l
     assert (record.tokens, record.cost_micros) == (70, None)
 
 
-async def test_a_limit_in_money_that_cannot_hold_for_want_of_a_price_is_an_error_in_the_log(ledger, caplog):
+async def test_a_dollar_limit_for_a_model_without_a_price_logs_an_error(ledger, caplog):
     await energy(ledger, Budget(usd_per_day=1.0)).reserve(replace(WORK, model="unheard-of"))
     assert "unheard-of has no price" in caplog.text
 
 
-async def test_calls_at_the_price_of_batches_cost_half(ledger):
+async def test_batched_calls_cost_half(ledger):
     async with reserved_budget(energy(ledger), WORK) as tab:
         tab.append(Bill(model="m", usage=Usage(input_tokens=100, batched=True)))
     (record,) = ledger.recorded.values()
     assert (record.cost_micros, record.batched) == (50, True)
 
 
-async def test_what_cannot_be_booked_now_fails_nothing_and_is_booked_once_later(ledger, caplog):
+async def test_a_failed_booking_does_not_fail_the_call_and_is_retried_exactly_once(ledger, caplog):
     one = energy(ledger)
     async with reserved_budget(one, WORK) as tab:
         tab.append(bill(300))
@@ -194,7 +194,7 @@ async def test_what_cannot_be_booked_now_fails_nothing_and_is_booked_once_later(
     assert (await ledger.levels([OVERALL]))[OVERALL] == Level(hour=Amount(300, 300), day=Amount(300, 300))
 
 
-async def test_a_call_that_is_cut_off_while_it_is_booked_is_booked_by_the_last_try(ledger):
+async def test_a_call_cancelled_during_booking_is_booked_later(ledger):
     one = energy(ledger)
 
     async def call() -> None:

@@ -25,7 +25,7 @@ def built_in() -> Prices:
     return decoded(PRICES_FILE.read_bytes())
 
 
-def test_each_kind_of_token_has_its_price():
+def test_each_token_type_has_its_own_price():
     million = 1_000_000
     assert TABLE.cost("claude", ["m"], Usage(input_tokens=million)) == 3 * million
     assert TABLE.cost("claude", ["m"], Usage(output_tokens=million)) == 15 * million
@@ -54,17 +54,17 @@ def test_a_cost_is_the_exact_sum_rounded_up_to_a_millionth_of_a_dollar(usage):
     assert 0 <= cost - exact < 1
 
 
-def test_a_price_that_is_not_known_is_none_and_not_nothing():
+def test_an_unknown_price_gives_a_cost_of_none_rather_than_zero():
     assert TABLE.cost("claude", ["unheard-of"], Usage(input_tokens=1)) is None
     assert not TABLE.knows("claude", "unheard-of")
 
 
-def test_what_a_free_provider_runs_costs_nothing_whatever_its_name():
+def test_a_free_provider_costs_zero_for_any_model_without_a_price():
     assert TABLE.cost("ollama", ["unheard-of"], Usage(input_tokens=10**9)) == 0
     assert TABLE.cost("ollama", ["m"], Usage(input_tokens=1)) == 3  # somebody gave it a price
 
 
-def test_a_dated_state_of_a_model_has_its_price_and_a_later_version_has_not():
+def test_a_dated_model_snapshot_has_the_price_of_its_model_and_a_newer_version_has_none():
     prices = built_in()
     usage = Usage(input_tokens=1_000_000)
     assert prices.cost("claude", ["claude-haiku-4-5-20251001"], usage) == 1_000_000
@@ -73,11 +73,11 @@ def test_a_dated_state_of_a_model_has_its_price_and_a_later_version_has_not():
     assert prices.cost("claude", ["claude-opus-5"], usage) == 5_000_000
 
 
-def test_a_reply_that_names_its_model_in_its_own_way_has_the_price_of_the_model_asked_for():
+def test_an_unknown_model_name_in_a_response_falls_back_to_the_price_of_the_requested_model():
     assert TABLE.cost("claude", ["gateway/m", "m"], Usage(input_tokens=1_000)) == 3_000
 
 
-def test_a_long_prompt_has_the_prices_of_its_band_cached_parts_counted():
+def test_a_prompt_above_the_length_threshold_has_the_higher_prices_counting_cached_tokens():
     prices = built_in()
     short = Usage(input_tokens=40_000, cache_read_tokens=60_000, output_tokens=1_000)
     long = Usage(input_tokens=40_001, cache_read_tokens=60_000, output_tokens=1_000)
@@ -85,7 +85,7 @@ def test_a_long_prompt_has_the_prices_of_its_band_cached_parts_counted():
     assert prices.cost("claude", ["claude-haiku-5-5"], long) == 20_001 + 3_000 + 2_500  # 20000.5, rounded up
 
 
-def test_an_operators_price_overrules_all_bands_of_its_model_and_no_other():
+def test_a_price_override_replaces_all_bands_of_its_model_and_no_other_model():
     theirs = Prices(
         as_of=date(2027, 1, 1),
         source="our contract",
@@ -106,7 +106,7 @@ def test_an_operators_price_overrules_all_bands_of_its_model_and_no_other():
     assert prices.cost("offline", ["rules"], Usage(input_tokens=1)) == 0
 
 
-def test_the_table_that_ships_says_as_of_when_and_whose_prices_it_has():
+def test_the_shipped_price_table_has_a_date_a_source_and_consistent_ratios():
     prices = built_in()
     assert prices.as_of >= date(2026, 10, 1)
     assert "Anthropic" in prices.source
@@ -118,7 +118,7 @@ def test_the_table_that_ships_says_as_of_when_and_whose_prices_it_has():
     assert all(price.output == price.input * 5 for price in prices.models)
 
 
-def test_the_models_that_memstream_takes_by_default_have_prices():
+def test_the_default_models_have_prices():
     named = [
         field.default
         for name, field in Settings.model_fields.items()
@@ -138,6 +138,6 @@ def test_the_models_that_memstream_takes_by_default_have_prices():
         b'{"as_of":"soon","source":"s"}',
     ],
 )
-def test_a_file_that_is_no_table_of_prices_stops_the_start(table):
+def test_an_invalid_price_table_raises_misconfigured(table):
     with pytest.raises(Misconfigured, match=r"prices\.json is not a table of prices"):
         decoded(table)

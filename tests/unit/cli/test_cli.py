@@ -33,7 +33,7 @@ print(*loaded, sep="\\n")
 
 
 @pytest.mark.parametrize(("name", "said"), COMMANDS.items())
-def test_the_list_says_of_a_command_what_the_command_says_of_itself(name: str, said: str):
+def test_the_command_list_shows_the_first_help_line_of_each_command(name: str, said: str):
     assert load_command(name).help.splitlines()[0] == said
 
 
@@ -45,11 +45,11 @@ def test_every_command_and_every_option_has_a_help_text(name: str):
         assert not [parameter.opts for parameter in each.params if not getattr(parameter, "help", None)]
 
 
-def test_a_command_loads_only_what_it_needs():
+def test_light_commands_do_not_import_heavy_modules():
     assert printed(EACH).splitlines()[-len(LIGHT) :] == [f"{command} loaded" for command in LIGHT]
 
 
-def test_what_asks_nobody_outside_loads_no_client_of_theirs():
+def test_importing_mcp_serve_and_worker_commands_does_not_import_anthropic():
     assert (
         printed("import sys; from deploy.cli import mcp, serve, worker; print('anthropic' in sys.modules)") == "False\n"
     )

@@ -18,7 +18,7 @@ async def left() -> None:
     await asyncio.sleep(3 * mcp.CHECK_INTERVAL_S)
 
 
-def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monkeypatch: pytest.MonkeyPatch):
+def test_the_mcp_server_ends_when_a_policy_change_forbids_its_setup(monkeypatch: pytest.MonkeyPatch):
     ending: list[float] = []
     monkeypatch.setattr(mcp, "exit_after", ending.append)
 
@@ -33,6 +33,6 @@ def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monk
     assert ending == [mcp.END_WITHIN_S]
 
 
-def test_it_ends_with_its_client():
+def test_the_mcp_server_ends_when_its_client_disconnects():
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(mcp.serve_until_disconnect(left(), PeriodicTasks()))

@@ -7,7 +7,7 @@ import pytest
 from deploy.cli import worker
 
 
-def test_the_ready_file_of_an_earlier_life_is_removed_and_that_of_this_one_ends_with_it(
+def test_a_stale_ready_file_is_removed_at_start_and_the_own_one_when_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """A container that is started again finds the files of the one before it."""

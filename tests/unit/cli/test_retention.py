@@ -29,13 +29,13 @@ class Waiting:
         self.sweeps.by_id[SWEEP.sweep_id] = replace(SWEEP, status=self.statuses[at])
 
 
-async def test_a_sweep_is_waited_for_until_it_is_over():
+async def test_the_command_waits_until_the_sweep_is_over():
     waiting = Waiting("pending", "running", "running", "completed")
     done = await wait_for_sweep(waiting.sweeps, SWEEP, 60, waiting.sleep)
     assert (done.status, waiting.waited_s) == ("completed", 4 * POLL_S)
 
 
-async def test_one_that_ends_with_the_last_look_is_over():
+async def test_a_sweep_that_completes_at_the_last_poll_counts_as_completed():
     waiting = Waiting("running", "completed")
     assert (await wait_for_sweep(waiting.sweeps, SWEEP, 2 * POLL_S, waiting.sleep)).status == "completed"
 
@@ -44,7 +44,9 @@ async def test_one_that_ends_with_the_last_look_is_over():
     ("status", "waited_s", "told"),
     [("pending", 30, "start a worker with the stage archive"), ("running", 60, "not ended within 60 s.* --wait")],
 )
-async def test_one_that_does_not_end_is_left_to_the_workers_with_a_word(status: str, waited_s: float, told: str):
+async def test_a_sweep_that_does_not_complete_in_time_raises_with_an_explanation(
+    status: str, waited_s: float, told: str
+):
     waiting = Waiting(status)
     with pytest.raises(Misconfigured, match=told):
         await wait_for_sweep(waiting.sweeps, SWEEP, 60, waiting.sleep)
@@ -52,7 +54,7 @@ async def test_one_that_does_not_end_is_left_to_the_workers_with_a_word(status: 
 
 
 @pytest.mark.parametrize(("status", "so_far"), [("running", True), ("completed", False)])
-def test_numbers_of_a_sweep_that_is_not_over_are_said_to_be_those_so_far(
+def test_statistics_of_an_unfinished_sweep_are_labelled_as_preliminary(
     status: Any, so_far: bool, capsys: pytest.CaptureFixture[str]
 ):
     show(replace(SWEEP, status=status))

@@ -46,35 +46,35 @@ def rows(shown: WindowState) -> dict[str, str]:
     return dict(window_view.statistics_rows(shown))
 
 
-def test_reasons_are_counted_and_put_into_words():
+def test_removed_messages_are_counted_by_reason_with_an_explanation():
     assert window_view.reasons(PRUNING.removed) == [
         "3: It belonged to a completed task.",
         "1: It was the oldest that could leave.",
     ]
 
 
-def test_a_pruning_says_when_why_and_how_much():
+def test_a_pruning_row_has_its_time_cause_message_count_and_tokens():
     row = window_view.pruning_row(PRUNING)
     assert row[:6] == ("1", "2023-11-14 22:13:20", "a task began", "ok", "4", "900 -> 400")
 
 
-def test_tokens_are_told_by_role_with_what_markers_take():
+def test_tokens_are_shown_by_role_and_for_markers():
     assert rows(state())["tokens by role"] == "system 50, user 250, assistant 100, markers 36"
 
 
-def test_what_never_happened_is_said_in_words():
+def test_missing_values_are_shown_as_words():
     shown = rows(state())
     assert shown["last pruned"] == shown["cleared manually"] == "never"
     assert shown["oldest in context"] == "no messages"
     assert shown["conversation"] == "open, model not named, policy default"
 
 
-def test_the_last_pruning_is_told_with_its_cause():
+def test_the_last_pruning_is_shown_with_its_cause():
     shown = rows(state(LastPrune(1_700_000_000.0, "manual", 1)))
     assert shown["last pruned"] == "2023-11-14 22:13:20: 1 message, pruned manually"
 
 
-def test_a_script_reads_names_and_no_places():
+def test_the_json_output_has_named_fields():
     last = LastPrune(1_700_000_000.0, "boundary", 4)
     whole = state(last, gaps=(Gap(2, 7, 4, 500),), prunings=(PRUNING,))
     told = json.loads(codec.encode(window_view.as_json(whole)))

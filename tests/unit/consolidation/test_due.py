@@ -14,23 +14,23 @@ NIGHT = datetime(2026, 3, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def test_nothing_is_due_before_its_moment_and_the_next_one_is_noted_with_it():
+def test_no_run_is_due_before_its_time_and_a_due_run_carries_the_next_time():
     assert next_time(NIGHTLY, NOON) == NIGHT
     assert due(NIGHTLY, NIGHT, NIGHT - timedelta(microseconds=1)) is None
     assert due(NIGHTLY, NIGHT, NIGHT) == DueRun(NIGHT, 0, NIGHT + DAY)
 
 
-def test_moments_that_passed_while_nobody_looked_are_made_good_by_one_run_which_says_how_many():
+def test_missed_times_of_a_schedule_are_made_up_by_one_run_with_their_count():
     assert due(NIGHTLY, NIGHT, NIGHT + 3 * DAY + timedelta(hours=5)) == DueRun(NIGHT + 3 * DAY, 3, NIGHT + 4 * DAY)
 
 
-def test_a_weekly_schedule_in_a_time_zone_keeps_its_hour_when_clocks_change():
+def test_a_weekly_schedule_keeps_its_local_hour_across_daylight_saving_changes():
     weekly = Schedule(at="03:00", weekdays=("sun",), time_zone="Europe/Lisbon")
     assert next_time(weekly, datetime(2026, 3, 20, tzinfo=UTC)) == datetime(2026, 3, 22, 3, tzinfo=UTC)
     assert next_time(weekly, datetime(2026, 3, 22, 3, tzinfo=UTC)) == datetime(2026, 3, 29, 2, tzinfo=UTC)
 
 
-def test_whoever_finds_that_a_moment_is_due_makes_the_same_run():
+def test_the_run_id_of_a_due_time_is_the_same_whichever_worker_finds_it():
     came = DueRun(NIGHT, 0, NIGHT + DAY)
     assert scheduled_run("p", came, NIGHT).run_id == scheduled_run("p", came, NIGHT + DAY).run_id
     others = {scheduled_run("q", came, NIGHT).run_id, scheduled_run("p", came._replace(at=NIGHT + DAY), NIGHT).run_id}
@@ -42,7 +42,7 @@ def test_whoever_finds_that_a_moment_is_due_makes_the_same_run():
     at=st.sampled_from(["00:00", "02:00", "02:30", "23:59"]),
     zone=st.sampled_from(["UTC", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe"]),
 )
-def test_however_seldom_it_is_looked_every_moment_is_in_one_run_and_no_moment_in_two(looks, at, zone):
+def test_every_scheduled_time_is_covered_by_exactly_one_run_however_rarely_it_is_checked(looks, at, zone):
     schedule, now = Schedule(at=at, time_zone=zone), NOON
     next_due, covered, runs = next_time(schedule, now), 0, []
     for seconds in looks:

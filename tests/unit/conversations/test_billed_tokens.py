@@ -111,7 +111,7 @@ def errors(requests: list[Recorded], count: TokenCount, known: Calibration) -> t
 
 
 @pytest.mark.parametrize("learned_from", ["first half", "second half"])
-def test_what_a_context_is_told_to_be_billed_for_is_within_five_percent_of_the_bill(learned_from, count):
+def test_calibrated_token_counts_are_within_five_percent_of_the_billed_tokens(learned_from, count):
     requests = recorded()
     middle = len(requests) // 2
     learned, held_out = requests[:middle], requests[middle:]
@@ -127,7 +127,7 @@ def test_what_a_context_is_told_to_be_billed_for_is_within_five_percent_of_the_b
     assert min(before) > WITHIN >= max(after)
 
 
-def test_forty_short_messages_are_told_as_a_request_with_them_is_billed():
+def test_per_message_overhead_of_short_messages_is_within_five_percent_of_the_billed_tokens():
     said = tuple(
         ArchivedMessage(message=archived(number, role="user", content="a b c d e f g"), partition=0, position=number)
         for number in range(40)
@@ -138,7 +138,7 @@ def test_forty_short_messages_are_told_as_a_request_with_them_is_billed():
     assert context.statistics.total_tokens == context.billed_tokens
 
 
-def test_tools_that_go_with_a_request_leave_less_room_for_messages(count):
+def test_tools_of_a_request_reduce_the_room_for_messages(count):
     (first, *_) = [each for each in recorded() if each.asked.tools]
     with_tools = first.told(count, UNCALIBRATED)
     assert with_tools.tool_tokens > first.tool_use > 0

@@ -67,7 +67,7 @@ def told(built: ConversationContext) -> list[str]:
     return [entry.message_id or entry.content for entry in built.entries]
 
 
-def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message():
+def test_a_small_conversation_is_shown_completely_with_metadata_of_each_message():
     system = archived(0, "system", "Be brief.")
     call = archived(3, "assistant", "", tool_calls=(ToolCall(id="t", name="clock"),))
     built = build([system, *talk(1), call, archived(4, "tool", "noon", tool_call_id="t")])
@@ -89,7 +89,7 @@ def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message(
     assert (built.statistics.messages_in_context, built.missing, built.left_out) == (5, 0, ())
 
 
-def test_what_left_the_window_stays_away_with_its_marker():
+def test_pruned_messages_stay_out_and_are_replaced_by_their_gap_markers():
     known = KnownWindow((Gap(2, 3, 2, 9), Gap(6, 6, 1, 3, "They greeted.", 2)), in_context=7)
     built = build(talk(5), known)
     assert told(built) == [
@@ -99,7 +99,7 @@ def test_what_left_the_window_stays_away_with_its_marker():
     assert (built.statistics.pruned_messages, built.statistics.messages_in_context) == (3, 7)
 
 
-def test_a_prompt_and_a_message_that_were_not_published_are_shown_first_and_last():
+def test_an_unpublished_system_prompt_comes_first_and_an_unpublished_current_message_last():
     asked = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
     built = build(talk(1), **asked)
     assert told(built) == ["Be brief.", "m1", "m2", "m9"]
@@ -109,7 +109,7 @@ def test_a_prompt_and_a_message_that_were_not_published_are_shown_first_and_last
     assert told(build(talk(1, first=0), **asked)) == ["Be brief.", "m0", "m1", "m9"]
 
 
-def test_what_has_no_room_in_this_context_is_told_with_its_reason():
+def test_messages_that_exceed_max_tokens_are_left_out_with_a_reason():
     built = build(talk(20), limits=budget(1_000, strategy="rolling_window"), max_tokens=80)
     assert built.billed_tokens <= 80 == built.limit_tokens
     assert [each.message_id for each in built.left_out] == [f"m{n}" for n in range(1, 1 + len(built.left_out))]
@@ -118,7 +118,7 @@ def test_what_has_no_room_in_this_context_is_told_with_its_reason():
     assert build(talk(2), max_tokens=10_000).limit_tokens == 800, "a request makes no context larger"
 
 
-def test_a_limit_that_is_too_small_is_refused_with_the_sizes():
+def test_a_limit_smaller_than_the_protected_content_is_rejected_with_the_sizes():
     smallest = (
         "what is never pruned takes 29 tokens: system prompt 0, 0 protected messages 0, current message 5, markers 24"
     )
@@ -131,7 +131,7 @@ def long_words(count: int) -> str:
     return " ".join(f"w{number}" for number in range(count))
 
 
-def test_a_tool_result_that_has_no_room_is_shortened_and_says_by_how_much():
+def test_a_tool_result_that_does_not_fit_is_shortened_with_the_number_of_omitted_characters():
     call = archived(3, "assistant", "Let me look.", tool_calls=(ToolCall(id="t", name="read"),))
     result = archived(4, "tool", long_words(5_000), tool_call_id="t")
     built = build([*talk(1), call, result, archived(5, content=long_words(200))])
@@ -144,7 +144,7 @@ def test_a_tool_result_that_has_no_room_is_shortened_and_says_by_how_much():
     assert built.statistics.total_tokens == built.billed_tokens
 
 
-def test_where_tool_results_are_not_enough_other_long_messages_are_shortened_too():
+def test_other_long_messages_are_shortened_if_shortening_tool_results_is_not_enough():
     said = [archived(n, content=long_words(300)) for n in range(1, 11)]
     built = build([archived(0, "system", "Be brief."), *said])
     assert [entry.shortened for entry in built.entries] == [False] + [True] * 10
@@ -175,7 +175,7 @@ TURNS = st.lists(
 
 @settings(max_examples=150)
 @given(window_settings(), st.integers(50, 1_000), TURNS, st.integers(0, 40))
-def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, behind):
+def test_the_context_built_from_the_archive_equals_the_context_of_the_window(limits, model_tokens, turns, behind):
     policy = Policy(name="p", window=limits)
     terms = Terms.of(policy, Budget.of(limits, model_tokens))
     window, said, at = Window.opened("talk", 3), [], 0
@@ -260,12 +260,12 @@ def stage() -> Stage:
     return Stage()
 
 
-async def test_a_new_conversation_has_a_context_before_anything_is_known_of_its_window(stage: Stage):
+async def test_a_conversation_without_a_stored_window_has_a_context(stage: Stage):
     stage.archive.say("talk", ("user", "Hi."), ("assistant", "Hello!"), app_id="app", user_id="ada")
     assert told(await stage.build()) == ["talk-1", "talk-2"]
 
 
-async def test_the_model_says_how_much_there_may_be_and_who_asks_may_name_another(stage: Stage):
+async def test_the_model_determines_the_token_limit_and_a_request_can_override_the_model(stage: Stage):
     stage.archive.say("talk", ("user", "Hi."), app_id="app", user_id="ada")
     assert (await stage.build()).limit_tokens == 800
     assert (await stage.build(model="small")).limit_tokens == 160
@@ -274,7 +274,7 @@ async def test_the_model_says_how_much_there_may_be_and_who_asks_may_name_anothe
     assert (await stage.build(model="other", max_tokens=100)).limit_tokens == 100
 
 
-async def test_what_belongs_to_a_window_that_was_forgotten_is_not_shown_nor_what_went_astray(stage: Stage):
+async def test_a_context_omits_messages_of_a_forgotten_window_and_of_another_partition(stage: Stage):
     stage.archive.say("talk", *[("user", f"Number {n}.") for n in range(1, 7)], app_id="app", user_id="ada")
     stage.archive.say("talk", ("user", "Astray."), partition=5, app_id="app", user_id="ada")
     known = a_state("talk", scope=Scope(conversation_id="talk", app_id="app", user_id="ada"))
@@ -283,7 +283,7 @@ async def test_what_belongs_to_a_window_that_was_forgotten_is_not_shown_nor_what
     assert told(await stage.build()) == ["talk-4", "... [1 message removed] ...", "talk-6"]
 
 
-async def test_what_is_asked_for_again_is_looked_through_once(stage: Stage):
+async def test_message_traits_are_detected_once_across_repeated_requests(stage: Stage):
     said = [("user", "Error: it failed."), ("assistant", "Try again."), ("user", "Thanks!")]
     stage.archive.say("talk", *said, app_id="app", user_id="ada")
     once = await stage.build()

@@ -41,7 +41,7 @@ def message(content: str, role: str = "user", **fields: Any) -> Message:
     return Message(conversation_id="c", message_id="m", role=role, timestamp=at, content=content, **fields)  # type: ignore[arg-type]
 
 
-def test_a_text_is_counted_once_and_the_hit_rate_is_told():
+def test_a_text_is_counted_once_and_cache_hits_are_reported():
     count, told = Counting(), list[bool]()
     kept = TokenCountCache(count, told.append)
     assert [kept("hello"), kept("hello"), kept("you"), kept("\ud800")] == [5, 5, 3, 1]
@@ -49,7 +49,7 @@ def test_a_text_is_counted_once_and_the_hit_rate_is_told():
     assert told == [False, True, False, False]
 
 
-def test_the_least_recently_used_leaves_first():
+def test_the_least_recently_used_token_count_is_evicted():
     count = Counting()
     kept = TokenCountCache(count, most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
@@ -57,7 +57,7 @@ def test_the_least_recently_used_leaves_first():
     assert count.counted == ["a", "b", "c", "b"]
 
 
-def test_a_text_is_looked_through_once_for_each_way_in_which_it_is_said():
+def test_traits_are_detected_once_per_text_role_and_tool_calls():
     detecting = Detecting()
     kept = TokenCountCache(Counting(), detect=detecting)
     call = ToolCall(id="t", name="clock")
@@ -74,7 +74,7 @@ def test_a_text_is_looked_through_once_for_each_way_in_which_it_is_said():
     assert detecting.read == [each.content for each in ways]
 
 
-def test_as_many_traits_are_kept_as_counts():
+def test_traits_are_evicted_at_the_same_limit_as_token_counts():
     detecting = Detecting()
     kept = TokenCountCache(Counting(), most=2, detect=detecting)
     for text in ("a", "b", "a", "c", "a", "b"):
@@ -82,7 +82,7 @@ def test_as_many_traits_are_kept_as_counts():
     assert detecting.read == ["a", "b", "c", "b"]
 
 
-def test_threads_share_what_is_kept(few_instructions_between_threads: None):
+def test_the_token_count_cache_is_thread_safe(few_instructions_between_threads: None):
     kept = TokenCountCache(len, most=2)
     texts = [str(number % 7) for number in range(5_000)]
     with ThreadPoolExecutor(4) as threads:

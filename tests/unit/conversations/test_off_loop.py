@@ -97,7 +97,9 @@ def called(**arguments: Any) -> dict[str, Any]:
     ],
     ids=["text", "result", "arguments", "numbers", "nested", "system", "current", "call of current", "tools"],
 )
-async def test_what_is_long_is_read_off_the_event_loop(watched: Watched, said: dict[str, Any], asked: dict[str, Any]):
+async def test_long_content_is_counted_off_the_event_loop(
+    watched: Watched, said: dict[str, Any], asked: dict[str, Any]
+):
     await watched.say(**said)
     assert await watched.build(**asked) <= int(0.8 * 16_384)
     assert watched.on_loop == [] and max(watched.elsewhere) > MAX_LOOP_CHARS
@@ -117,7 +119,7 @@ async def test_many_short_messages_are_read_off_the_event_loop_too(watched: Watc
     assert watched.on_loop == []
 
 
-async def test_a_short_conversation_is_not_worth_a_thread(watched: Watched):
+async def test_a_short_conversation_is_counted_on_the_event_loop(watched: Watched):
     await watched.say("assistant", **called(path="notes.txt"))
     await watched.build(system="Be brief.")
     await watched.measure()
@@ -136,5 +138,5 @@ async def test_a_short_conversation_is_not_worth_a_thread(watched: Watched):
         ([list(range(26))], True),
     ],
 )
-def test_values_are_measured_by_what_they_take_as_json(values: list[Any], exceeds: bool):
+def test_the_size_of_values_is_their_length_as_json(values: list[Any], exceeds: bool):
     assert exceeds_chars(values, 104) is exceeds

@@ -28,25 +28,25 @@ def fed(*said: Scope, window: Scope | None = None) -> tuple[str, ...]:
     return namespaces_of(scope_of("talk", window, said), said, POLICIES)
 
 
-def test_what_is_said_without_a_name_is_of_whoever_was_named():
+def test_messages_without_a_user_id_belong_to_the_named_user_of_the_conversation():
     assistant, ada = scope(), scope(app_id="kitchen", user_id="ada")
     assert fed(assistant, ada, assistant) == fed(ada) == ("kitchen/ada", "kitchen")
     assert fed(assistant, window=ada) == ("kitchen/ada", "kitchen")
 
 
-def test_a_conversation_in_which_others_speak_is_theirs_as_well():
+def test_a_conversation_with_several_speakers_feeds_the_namespaces_of_all():
     ada, bob = scope(app_id="kitchen", user_id="ada"), scope(app_id="kitchen", user_id="bob")
     assert fed(ada, bob) == ("kitchen/ada", "kitchen", "kitchen/bob")
     assert fed(bob, window=ada) == ("kitchen/ada", "kitchen", "kitchen/bob")
 
 
-def test_an_id_that_two_apps_use_is_of_both():
+def test_a_conversation_id_used_by_two_apps_feeds_the_namespaces_of_both():
     assert fed(scope(app_id="kitchen", user_id="ada"), scope(app_id="notes", user_id="eve")) == (
         *("kitchen/ada", "kitchen", "notes/eve"),
     )
 
 
-def test_a_conversation_that_fits_no_template_is_its_own():
+def test_a_conversation_that_fits_no_namespace_template_feeds_its_own_namespace():
     assert fed(scope(app_id="window", user_id="ada")) == ("conversation/talk",)
 
 
@@ -82,7 +82,7 @@ def known() -> Known:
         ((), False),
     ],
 )
-async def test_only_who_may_read_every_namespace_that_it_feeds_finds_it(
+async def test_a_conversation_is_found_only_with_read_rights_to_every_namespace_it_feeds(
     known: Known, patterns: tuple[str, ...], may: bool
 ):
     known.archive.say("talk", ("user", "Hi."), ("assistant", "Hello."), app_id="kitchen", user_id="ada")
@@ -91,7 +91,9 @@ async def test_only_who_may_read_every_namespace_that_it_feeds_finds_it(
     assert (await known.find(*patterns) is not None) is may
 
 
-async def test_a_message_of_somebody_else_closes_it_to_who_may_not_read_theirs(known: Known):
+async def test_a_message_of_another_speaker_hides_a_conversation_from_readers_without_rights_to_that_speaker(
+    known: Known,
+):
     known.archive.say("talk", ("user", "Hi."), app_id="kitchen", user_id="ada")
     await known.windows.project([a_state("talk", scope=scope(app_id="kitchen", user_id="ada"))])
     assert await known.find("kitchen/ada", "kitchen")
@@ -100,7 +102,7 @@ async def test_a_message_of_somebody_else_closes_it_to_who_may_not_read_theirs(k
     assert await known.find("kitchen/ada", "kitchen/bob", "kitchen")
 
 
-async def test_a_conversation_is_found_with_its_policy_by_its_first_messages_and_without_any(known: Known):
+async def test_a_conversation_is_found_from_its_messages_or_its_window_alone(known: Known):
     assert await known.find("*") is None
     known.archive.say("talk", ("user", "Hi."), app_id="notes", user_id="ada")
     found = await known.find("*")
@@ -112,7 +114,7 @@ async def test_a_conversation_is_found_with_its_policy_by_its_first_messages_and
     assert found is not None and found.state == state
 
 
-async def test_markers_do_not_tell_what_was_said_before_a_namespace_was_erased(known: Known):
+async def test_gap_markers_lose_their_summaries_when_a_namespace_of_the_conversation_is_erased(known: Known):
     gaps = (Gap(2, 3, 2, 9, "She moved to Ghent.", 5), Gap(5, 5, 1, 3))
     await known.windows.project([a_state("talk", scope=scope(app_id="notes", user_id="ada"), gaps=gaps)])
     known.archive.erased_namespaces.add("notes/eve")

@@ -62,7 +62,7 @@ def shown_arguments(built: ConversationContext) -> Any:
     return built.entries[1].tool_calls[0].arguments
 
 
-def test_a_call_whose_arguments_have_no_room_is_shown_with_their_long_strings_shortened():
+def test_tool_call_arguments_that_do_not_fit_have_their_long_strings_shortened():
     text = "".join(f"line {number}\n" for number in range(7_000))
     messages = writing({"path": "notes.txt", "content": text, "mode": 420})
     arguments = shown_arguments(built := build(messages))
@@ -73,7 +73,7 @@ def test_a_call_whose_arguments_have_no_room_is_shown_with_their_long_strings_sh
     assert messages[1].message.tool_calls[0].arguments["content"] == text, "the archive's copy stays whole"
 
 
-def test_arguments_that_a_provider_sends_as_a_string_stay_json_in_it():
+def test_shortened_arguments_given_as_a_json_string_stay_valid_json():
     arguments = shown_arguments(build(writing(json.dumps({"path": "notes.txt", "content": 'say "hi"\n' * 9_000}))))
     inner = json.loads(arguments)
     assert inner["path"] == "notes.txt" and "characters left out] ..." in inner["content"]
@@ -87,12 +87,12 @@ def test_arguments_without_long_strings_are_shown_by_their_beginning_and_their_e
     assert "characters left out] ..." in shown["..."]
 
 
-def test_a_string_that_is_no_json_is_cut_as_it_is():
+def test_arguments_given_as_a_string_that_is_no_json_are_truncated():
     assert "characters left out] ..." in shown_arguments(build(writing("{" + "x" * 90_000)))
 
 
 @pytest.mark.parametrize("published", [True, False])
-def test_a_system_prompt_larger_than_the_limit_is_shortened_in_its_middle(published):
+def test_a_system_prompt_larger_than_the_limit_is_shortened_in_the_middle(published):
     prompt = "Be brief. " + "Mind the rules. " * 9_000 + "Never delete files."
     talk = [said(n, ("assistant", "user")[n % 2], "hello there") for n in range(1, 6)]
     built = build([said(0, "system", prompt), *talk]) if published else build(talk, system=prompt)
@@ -102,14 +102,14 @@ def test_a_system_prompt_larger_than_the_limit_is_shortened_in_its_middle(publis
     assert "characters left out] ..." in content
 
 
-def test_a_system_prompt_is_whole_as_long_as_shorter_messages_make_room_for_it():
+def test_a_system_prompt_stays_complete_if_shortening_messages_makes_enough_room():
     prompt = "Mind the rules. " * 2_000
     talk = [said(n, ("assistant", "user")[n % 2], "word " * 2_000) for n in range(1, 11)]
     built = build([said(0, "system", prompt), *talk])
     assert [entry.shortened for entry in built.entries] == [False] + [True] * 10
 
 
-def test_where_shortening_is_not_enough_the_oldest_are_left_out_with_their_reason():
+def test_the_oldest_messages_are_left_out_if_shortening_is_not_enough():
     talk = [said(n, ("user", "assistant")[n % 2], f"number {n} " * 100) for n in range(20)]
     built = build([*talk, said(20, "user", "And now? " * 100)], max_tokens=300)
     contents = [entry.content for entry in built.entries]
@@ -120,7 +120,7 @@ def test_where_shortening_is_not_enough_the_oldest_are_left_out_with_their_reaso
     assert {entry.reason for entry in built.entries[1:]} == {"recent"}
 
 
-def test_a_call_is_never_left_out_without_its_results():
+def test_a_tool_call_and_its_results_are_left_out_only_together():
     steps = [
         each
         for n in range(1, 21, 2)
@@ -132,7 +132,7 @@ def test_a_call_is_never_left_out_without_its_results():
     assert "c19" in calls, "the oldest leave first"
 
 
-def test_a_limit_that_not_even_the_latest_message_fits_is_refused_with_the_smallest_sizes():
+def test_a_limit_too_small_for_the_latest_message_is_rejected_with_the_minimal_sizes():
     talk = [said(0, "system", "Be brief. " * 900), *(said(n, "user", "hello " * 900) for n in range(1, 9))]
     assert [entry.role for entry in build(talk, max_tokens=LEAST).entries] == ["system", "marker", "user"]
     with pytest.raises(
@@ -142,7 +142,7 @@ def test_a_limit_that_not_even_the_latest_message_fits_is_refused_with_the_small
     assert (no.value.reason, "min_recent" in no.value.detail) == ("context_too_small", False)
 
 
-def test_tools_that_leave_no_room_for_a_context_are_named_in_the_refusal():
+def test_tool_definitions_that_leave_no_room_for_messages_are_named_in_the_rejection():
     tool = {"name": "write_file", "description": "word " * 400}
     with pytest.raises(Rejected, match=r"Definitions of tools take 5\d\d of the 500 tokens"):
         build([said(0, "user", "hello")], max_tokens=500, tools=(tool,))
@@ -163,7 +163,7 @@ STEPS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(STEPS, st.integers(2 * LEAST, 3_000))
-def test_any_conversation_has_a_context_within_any_limit(steps, limit):
+def test_a_context_exists_for_any_conversation_and_limit_and_keeps_the_latest_user_message(steps, limit):
     messages, open_call = [], "none"
     for position, (role, text, arguments) in enumerate(steps):
         if role == "call":

@@ -47,20 +47,20 @@ def put_aside(record: Any, reason: str = "invalid", stage: str = "windows") -> A
     return record_of(dead_letter(record, stage, Rejected(reason, "not so"), MONDAY))
 
 
-def test_a_letter_goes_back_as_it_was_to_the_partition_that_it_came_from():
+def test_a_dead_letter_converts_back_to_the_original_record_and_partition():
     letter = put_aside(source())
     back = original_record(parse_dead_letter(letter), letter, "a.")
     assert back == Outgoing(topic=topics.MESSAGES, key=b"c", value=b"{}", headers=(TRACE,), partition=5)
 
 
 @pytest.mark.parametrize("record", [{"value": None}, {"value": b""}, {"key": None}])
-def test_a_tombstone_stays_one_and_what_is_empty_stays_empty(record: dict[str, Any]):
+def test_null_and_empty_keys_and_values_survive_a_dead_letter(record: dict[str, Any]):
     letter = put_aside(came := source(**record))
     back = original_record(parse_dead_letter(letter), letter, "a.")
     assert (back.key, back.value) == (came.key, came.value)
 
 
-def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
+def test_a_dead_letter_by_reference_is_replayed_from_its_source_record():
     letter = put_aside(came := source(value=b"x" * MAX_COPIED_BYTES))
     read = parse_dead_letter(letter)
     assert (read.by_reference, read.bytes) == (True, 0)
@@ -68,14 +68,14 @@ def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
 
 
 @pytest.mark.parametrize("topic", ["b.chat.messages", "a.memory.events", "a.memory.policies", "a.memory.dead-letters"])
-def test_what_came_from_elsewhere_has_no_way_back(topic: str):
+def test_a_dead_letter_of_a_foreign_or_internal_topic_cannot_be_replayed(topic: str):
     """A policy that was put since would be put back by an older one."""
     letter = put_aside(source(topic=topic))
     with pytest.raises(Rejected, match="cannot be replayed to"):
         original_record(parse_dead_letter(letter), letter, "a.")
 
 
-def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source():
+def test_a_foreign_record_in_the_topic_is_parsed_as_a_dead_letter_without_a_source():
     strange = SimpleNamespace(partition=0, offset=0, timestamp=1_000, key=None, value=None, headers=())
     letter = parse_dead_letter(strange)
     assert (letter.place, letter.reason, letter.source, letter.at.timestamp()) == ("0:0", "", None, 1.0)
@@ -83,7 +83,7 @@ def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source(
         original_record(letter, strange, "")
 
 
-def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_contents():
+def test_the_settlement_of_a_dead_letter_follows_it_in_its_partition_without_content():
     record = put_aside(source())
     letter = parse_dead_letter(record)
     told = settlement(record, letter, "discarded", MONDAY)
@@ -102,7 +102,7 @@ def at(place: str, **changed: Any) -> DeadLetter:
     return structs.replace(letter, partition=partition, offset=offset)
 
 
-def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
+def test_a_dead_letter_filter_combines_place_range_reason_stage_and_time():
     some = DeadLetterFilter(places=parse_places(["3:10-12", "4:1"]))
     assert [place for place in ("3:9", "3:10", "3:12", "3:13", "4:1", "4:2") if at(place) in some] == [
         "3:10",
@@ -117,12 +117,12 @@ def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
 
 
 @pytest.mark.parametrize("text", ["3", "3:", "a:1", "3:1-", "-1:2", "3:1 "])
-def test_what_is_no_place_is_named(text: str):
+def test_an_invalid_place_of_a_dead_letter_is_named_in_the_error(text: str):
     with pytest.raises(ValueError, match="not the place of a dead letter"):
         parse_places([text])
 
 
-def test_a_record_that_its_window_failed_at_says_so_when_it_goes_back():
+def test_a_replayed_record_that_failed_unexpectedly_carries_a_replayed_header():
     """It is in the archive, and would be taken for one that was extracted."""
     for reason, said in (("unforeseen", True), ("invalid", False)):
         letter = put_aside(source(), reason=reason)

@@ -11,7 +11,7 @@ AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 REJECTED = Rejected("invalid", "not a Message: field `role`")
 
 
-def test_a_dead_letter_carries_key_value_and_headers_as_they_were():
+def test_a_dead_letter_has_the_key_value_and_headers_of_its_record():
     source = record(
         "chat.messages", 7, b"\xff\x00 not json", key=b"\xfekey", headers=[("trace", b"\x00\xff"), ("b", b"")]
     )
@@ -21,7 +21,7 @@ def test_a_dead_letter_carries_key_value_and_headers_as_they_were():
     assert letter.headers[:2] == (("trace", b"\x00\xff"), ("b", b""))
 
 
-def test_a_dead_letter_says_why_and_where_it_came_from():
+def test_a_dead_letter_has_the_reason_and_source_position_in_its_headers():
     letter = dead_letter(record("chat.messages", 7, b"x", partition=3), "windows", REJECTED, AT)
     assert dead_letter_headers(letter.headers) == {
         "reason": "invalid",
@@ -35,17 +35,17 @@ def test_a_dead_letter_says_why_and_where_it_came_from():
     }
 
 
-def test_a_record_without_key_and_value_becomes_a_dead_letter_that_kafka_takes():
+def test_a_record_without_key_and_value_becomes_a_dead_letter_with_an_empty_value():
     letter = dead_letter(record("chat.messages", 7, None, key=None), "windows", REJECTED, AT)
     assert (letter.key, letter.value) == (None, b"")
 
 
-def test_the_same_record_rejected_twice_gives_the_same_letter():
+def test_rejecting_a_record_twice_gives_equal_dead_letters():
     source = record("chat.messages", 7, b"x")
     assert dead_letter(source, "windows", REJECTED, AT) == dead_letter(source, "windows", REJECTED, AT)
 
 
-def test_a_dead_letter_that_was_sent_back_and_rejected_again_says_only_the_latest():
+def test_a_replayed_and_again_rejected_dead_letter_has_only_the_latest_headers():
     first = dead_letter(record("chat.messages", 7, b"x", headers=[("trace", b"1")]), "windows", REJECTED, AT)
     back = record("chat.messages", 90, first.value, headers=first.headers)
     again = dead_letter(back, "windows", Rejected("undecodable", "not JSON"), AT)
@@ -56,6 +56,6 @@ def test_a_dead_letter_that_was_sent_back_and_rejected_again_says_only_the_lates
     assert ("trace", b"1") in again.headers
 
 
-def test_a_detail_that_cannot_be_encoded_is_told_as_far_as_it_can():
+def test_unencodable_characters_in_the_detail_are_replaced():
     letter = dead_letter(record("t", 1, b"x"), "windows", Rejected("invalid", "lone \ud83d surrogate"), AT)
     assert dead_letter_headers(letter.headers)["detail"] == "lone ? surrogate"

@@ -74,7 +74,7 @@ steps = st.tuples(st.sampled_from(["nothing", *OFTEN, *OFTEN, *OFTEN, *RARE]), s
 @example(schedule=AND_BACK, max_poll_records=500)
 @example(schedule=LATE, max_poll_records=2)
 @given(schedule=st.lists(steps, min_size=25, max_size=60), max_poll_records=st.sampled_from([2, 500]))
-def test_whatever_the_schedule_nothing_is_lost_and_nothing_is_committed_before_it_is_applied(
+def test_under_any_schedule_no_record_is_lost_and_no_offset_is_committed_before_it_is_applied(
     checkpoints, schedule, max_poll_records
 ):
     with scripted(), asyncio.Runner(loop_factory=VirtualLoop) as runner:

@@ -19,14 +19,14 @@ def app(tmp_path: Path) -> StageApp:
     return stage_app("archive", ClusterSettings(bootstrap_servers="127.0.0.1:9", datadir=tmp_path), TopicSettings(), {})
 
 
-def test_a_stage_that_is_never_given_partitions_is_told(app: StageApp):
+def test_check_fence_raises_for_a_stage_that_is_never_assigned_partitions(app: StageApp):
     app.check_fence(0.0)
     app.check_fence(FIRST_EPOCH_WITHIN_S)
     with pytest.raises(RuntimeError, match="was given no partitions"):
         app.check_fence(FIRST_EPOCH_WITHIN_S + 1.0)
 
 
-def test_a_fence_that_stays_shut_without_a_rebalance_is_told(app: StageApp):
+def test_check_fence_raises_for_a_fence_that_stays_shut_without_a_rebalance(app: StageApp):
     app.fence.open()
     app.fence.shut()
     app.check_fence(0.0)
@@ -35,13 +35,13 @@ def test_a_fence_that_stays_shut_without_a_rebalance_is_told(app: StageApp):
         app.check_fence(MIN_IDLE_S + 1.0)
 
 
-def test_an_open_fence_is_never_told(app: StageApp):
+def test_check_fence_never_raises_for_an_open_fence(app: StageApp):
     app.fence.open()
     for now in (0.0, 1e6, 2e6):
         app.check_fence(now)
 
 
-def test_the_time_counts_anew_after_each_epoch(app: StageApp):
+def test_the_idle_time_restarts_after_each_epoch(app: StageApp):
     app.check_fence(0.0)
     app.fence.open()
     app.check_fence(50.0)

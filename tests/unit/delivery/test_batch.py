@@ -53,12 +53,12 @@ def test_an_ack_in_the_next_epoch_has_no_effect(fence):
     assert acks == []
 
 
-def test_a_batch_that_let_go_of_its_records_is_acked_all_the_same(fence):
+def test_a_batch_that_released_its_records_can_still_be_acked(fence):
     given, acks = batch(fence)
     given.release()
     given.ack()
     assert (given.records, given.end, acks) == ([], 9, ["acked"])
 
 
-def test_a_batch_says_where_it_lies(fence):
+def test_the_repr_of_a_batch_shows_its_topic_partition_offsets_and_epoch(fence):
     assert repr(batch(fence)[0]) == "<Batch chat.messages[1] 5..9 epoch 1>"

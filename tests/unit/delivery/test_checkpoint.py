@@ -22,7 +22,7 @@ async def test_a_checkpoint_carries_rows_effects_and_offsets_and_then_acks():
         assert counters.checkpoint_s == counters.longest_checkpoint_s
 
 
-async def test_nothing_is_acked_before_the_broker_has_it():
+async def test_a_batch_is_not_acked_before_the_broker_confirms_the_commit():
     async with running(0) as stage:
         answered = asyncio.Event()
         stage.changelog.on("committed", answered)
@@ -36,7 +36,7 @@ async def test_nothing_is_acked_before_the_broker_has_it():
         assert given.acked
 
 
-async def test_a_partition_has_one_checkpoint_at_a_time_and_what_came_meanwhile_goes_together():
+async def test_a_partition_has_one_checkpoint_at_a_time_and_later_batches_share_the_next_one():
     async with running(0) as stage:
         arrived = asyncio.Event()
         stage.changelog.on("commit", arrived)
@@ -52,7 +52,7 @@ async def test_a_partition_has_one_checkpoint_at_a_time_and_what_came_meanwhile_
         assert stage.broker.rows(0) == {b"a": b"2"}
 
 
-async def test_two_who_find_a_checkpoint_due_in_the_same_moment_start_one():
+async def test_two_simultaneous_triggers_start_one_checkpoint():
     async with running(0, interval_s=1_000.0) as stage:
         given = stage.apply(0, 0, {b"a": b"1"})
         stage.checkpointer._start_due()  # the interval
@@ -74,7 +74,7 @@ async def test_a_slow_partition_does_not_hold_up_another():
         assert again.acked
 
 
-async def test_asking_brings_the_next_checkpoint_forward():
+async def test_request_triggers_the_next_checkpoint_early():
     async with running(0, interval_s=100.0) as stage:
         given = stage.apply(0, 0, {b"a": b"1"})
         stage.checkpointer.request()

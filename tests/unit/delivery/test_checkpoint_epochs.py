@@ -7,7 +7,7 @@ from tests.fakes.clock import settled
 from tests.unit.delivery.checkpointing import running
 
 
-async def test_nothing_leaves_after_the_fence_is_shut():
+async def test_no_checkpoint_is_sent_after_the_fence_is_shut():
     async with running(0) as stage:
         given = stage.apply(0, 0, {b"a": b"1"})
         stage.fence.shut()
@@ -16,7 +16,7 @@ async def test_nothing_leaves_after_the_fence_is_shut():
         assert not given.acked
 
 
-async def test_an_answer_that_comes_after_the_epoch_acks_nothing_and_claims_nothing():
+async def test_a_commit_confirmed_after_the_epoch_acks_no_batch_and_does_not_advance_the_ledger():
     async with running(0) as stage:
         answered = asyncio.Event()
         stage.changelog.on("committed", answered)
@@ -29,7 +29,7 @@ async def test_an_answer_that_comes_after_the_epoch_acks_nothing_and_claims_noth
         assert stage.checkpointer[0].complete_to == 0
 
 
-async def test_settling_finishes_what_was_applied_and_returns():
+async def test_settle_commits_all_applied_batches_and_returns():
     async with running(0, 1, interval_s=1_000.0) as stage:
         given = [stage.apply(0, 0, {b"a": b"1"}), stage.apply(1, 0, {b"b": b"1"})]
         stage.fence.close()
@@ -37,7 +37,7 @@ async def test_settling_finishes_what_was_applied_and_returns():
         assert [batch.acked for batch in given] == [True, True]
 
 
-async def test_settling_takes_along_what_came_while_a_checkpoint_was_on_its_way():
+async def test_settle_also_commits_batches_applied_during_a_running_checkpoint():
     async with running(0, interval_s=0.1) as stage:
         arrives = asyncio.Event()
         stage.changelog.on("commit", arrives)
@@ -53,7 +53,7 @@ async def test_settling_takes_along_what_came_while_a_checkpoint_was_on_its_way(
         assert late.acked
 
 
-async def test_settling_ends_when_a_checkpoint_fails():
+async def test_settle_returns_when_a_checkpoint_fails():
     async with running(0, interval_s=1_000.0) as stage:
         stage.changelog.on("commit", Retryable("broker away"))
         given = stage.apply(0, 0, {b"a": b"1"})
@@ -63,7 +63,7 @@ async def test_settling_ends_when_a_checkpoint_fails():
         assert not given.held
 
 
-async def test_settling_with_nothing_to_do_or_with_a_shut_fence_returns_at_once():
+async def test_settle_returns_at_once_if_nothing_is_pending_or_the_fence_is_shut():
     async with running(0, interval_s=1_000.0) as stage:
         await stage.checkpointer.settle()
         stage.apply(0, 0, {b"a": b"1"})
@@ -72,7 +72,7 @@ async def test_settling_with_nothing_to_do_or_with_a_shut_fence_returns_at_once(
         assert stage.broker.transactions == []
 
 
-async def test_abandoning_drops_the_rest_and_a_new_epoch_begins_with_what_is_safe():
+async def test_abandon_drops_uncommitted_rows_and_the_next_epoch_begins_with_the_committed_ones():
     async with running(0, 1) as stage:
         stage.apply(0, 0, {b"a": b"safe"})
         await asyncio.sleep(0.6)
@@ -90,7 +90,7 @@ async def test_abandoning_drops_the_rest_and_a_new_epoch_begins_with_what_is_saf
         assert (leaving.acked, pending.acked, again.acked) == (False, False, True)
 
 
-async def test_a_partition_goes_on_in_the_next_epoch_even_if_a_checkpoint_was_due_just_as_the_last_one_was_abandoned():
+async def test_a_checkpoint_due_during_abandon_does_not_block_the_partition_in_the_next_epoch():
     """Whatever turn of the loop the interval ends in."""
     for turns in range(8):
         async with running(0, 1, interval_s=1_000.0) as stage:

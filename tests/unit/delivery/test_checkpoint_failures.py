@@ -13,7 +13,7 @@ from tests.unit.delivery.checkpointing import TOPIC, effect, running
 
 
 @pytest.mark.parametrize("point", ["commit", "committed"], ids=["nothing arrived", "the answer was lost"])
-async def test_a_checkpoint_in_doubt_shuts_the_fence_acks_nothing_and_is_told(point):
+async def test_a_checkpoint_in_doubt_shuts_the_fence_acks_no_batch_and_reports_the_failure(point):
     async with running(0) as stage:
         doubt = Retryable("broker away")
         stage.changelog.on(point, doubt)
@@ -28,7 +28,7 @@ async def test_a_checkpoint_in_doubt_shuts_the_fence_acks_nothing_and_is_told(po
         )
 
 
-async def test_when_several_partitions_are_in_doubt_the_epoch_is_begun_anew_once():
+async def test_checkpoints_in_doubt_in_several_partitions_report_one_failure():
     """Twice at a time, each would close the producers of the other's recovery."""
     async with running(0, 1, 2) as stage:
         stage.changelog.on("commit", *(Retryable("broker away") for _ in range(3)))
@@ -38,7 +38,7 @@ async def test_when_several_partitions_are_in_doubt_the_epoch_is_begun_anew_once
         assert len(stage.failures) == 1
 
 
-async def test_a_checkpoint_that_fails_when_its_epoch_is_over_begins_nothing_anew():
+async def test_a_checkpoint_that_fails_after_its_epoch_reports_no_failure():
     async with running(0) as stage:
         answer = asyncio.Event()
         stage.changelog.on("commit", answer)
@@ -52,7 +52,7 @@ async def test_a_checkpoint_that_fails_when_its_epoch_is_over_begins_nothing_ane
 
 
 @pytest.mark.parametrize("point", ["commit", "committed"], ids=["nothing arrived", "the answer was lost"])
-async def test_an_epoch_begun_anew_after_doubt_knows_what_arrived(point):
+async def test_an_epoch_restarted_after_a_checkpoint_in_doubt_restores_what_the_broker_committed(point):
     async with running(0) as stage:
         stage.apply(0, 0, {b"a": b"before"})
         await asyncio.sleep(0.6)
@@ -70,7 +70,7 @@ async def test_an_epoch_begun_anew_after_doubt_knows_what_arrived(point):
         assert again.acked
 
 
-async def test_an_old_owner_shuts_its_fence_and_acks_nothing():
+async def test_a_fenced_old_owner_shuts_its_fence_and_acks_no_batch():
     async with running(0) as stage:
         successor = FakeChangelog(stage.broker)
         await successor.open([0])
@@ -84,7 +84,7 @@ async def test_an_old_owner_shuts_its_fence_and_acks_nothing():
         assert stage.failures == []
 
 
-async def test_being_fenced_in_an_epoch_that_is_over_does_not_shut_the_next_one():
+async def test_a_fenced_checkpoint_of_an_ended_epoch_does_not_shut_the_next_epoch():
     async with running(0) as stage:
         gone = asyncio.Event()
         stage.changelog.on("commit", gone)
@@ -99,7 +99,7 @@ async def test_being_fenced_in_an_epoch_that_is_over_does_not_shut_the_next_one(
         assert stage.fence.phase is Phase.OPEN
 
 
-async def test_an_unforeseen_failure_shuts_the_fence_acks_nothing_and_is_told():
+async def test_an_unexpected_error_shuts_the_fence_acks_no_batch_and_is_reported():
     async with running(0) as stage:
         stage.changelog.on("commit", ValueError("a bug"))
         given = stage.apply(0, 0, {b"a": b"1"})

@@ -9,7 +9,7 @@ from tests.fakes.changelog import Broker
 from tests.unit.delivery.checkpointing import running
 
 
-async def test_restoring_brings_rows_up_to_date_and_reads_only_what_is_new():
+async def test_restore_updates_rows_and_reads_only_new_changelog_records():
     broker = Broker()
     async with running(0, broker=broker) as stage:
         stage.apply(0, 0, {b"a": b"1", b"gone": b"1"})
@@ -23,7 +23,7 @@ async def test_restoring_brings_rows_up_to_date_and_reads_only_what_is_new():
         assert stage.checkpointer[0].complete_to == 4
 
 
-async def test_a_partition_that_was_away_is_read_from_its_beginning():
+async def test_a_partition_that_was_not_assigned_in_between_is_restored_from_the_beginning():
     broker = Broker()
     async with running(0, 1, broker=broker) as stage:
         stage.apply(0, 0, {b"a": b"1"})
@@ -42,7 +42,7 @@ async def test_a_partition_that_was_away_is_read_from_its_beginning():
 
 
 @pytest.mark.parametrize("point", ["open", "read"])
-async def test_restoring_again_after_a_failure_gives_the_same_rows(point):
+async def test_restore_retried_after_a_failure_gives_the_same_rows(point):
     broker = Broker()
     broker.log[0] += [(b"a", b"1"), (b"a", None), (b"b", b"2")]
     broker.log[1] += [(b"c", b"3")]
@@ -55,7 +55,7 @@ async def test_restoring_again_after_a_failure_gives_the_same_rows(point):
         assert dict(stage.checkpointer[1].scan()) == {b"c": b"3"}
 
 
-async def test_taking_a_partition_over_comes_before_reading_it():
+async def test_restore_opens_partitions_before_it_reads_them():
     async with running(0, 1) as stage:
         points = [point for point, _ in stage.changelog.calls if point in ("open", "read")]
         assert points == ["open", "open", "read", "read"]

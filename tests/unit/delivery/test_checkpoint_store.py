@@ -24,7 +24,7 @@ class FullDisk(MemoryStore):
         super().write(rows, mark)
 
 
-async def test_a_store_that_fails_after_the_brokers_ack_acks_nothing_and_stops_the_worker():
+async def test_a_store_failure_after_the_broker_commit_acks_no_batch_and_stops_the_worker():
     store = FullDisk()
     async with running(0, stores=lambda _: store) as stage:
         store.full = True
@@ -39,7 +39,7 @@ async def test_a_store_that_fails_after_the_brokers_ack_acks_nothing_and_stops_t
         assert stage.checkpointer.counters.checkpoints == 0
 
 
-async def test_the_next_process_reads_from_the_changelog_what_the_store_did_not_take():
+async def test_the_next_process_restores_from_the_changelog_what_the_store_failed_to_write():
     broker, store = Broker(), FullDisk()
     async with running(0, stores=lambda _: store, broker=broker) as stage:
         stage.apply(0, 0, {b"a": b"1"})
@@ -57,7 +57,7 @@ async def test_the_next_process_reads_from_the_changelog_what_the_store_did_not_
         assert again.acked
 
 
-async def test_a_store_that_fails_in_one_partition_ends_the_epoch_of_all():
+async def test_a_store_failure_in_one_partition_ends_the_epoch_of_all_partitions():
     stores = {0: FullDisk(), 1: FullDisk()}
     async with running(0, 1, stores=stores.__getitem__) as stage:
         stores[0].full = True
@@ -71,7 +71,7 @@ async def test_a_store_that_fails_in_one_partition_ends_the_epoch_of_all():
         assert stage.broker.rows(1).get(b"b") != b"2"
 
 
-async def test_a_store_that_fails_while_restoring_is_told_and_nothing_is_begun():
+async def test_a_store_failure_during_restore_is_raised_and_no_epoch_begins():
     broker = Broker()
     broker.log[0] += [(b"a", b"1")]
     store = FullDisk()
@@ -83,7 +83,7 @@ async def test_a_store_that_fails_while_restoring_is_told_and_nothing_is_begun()
     await stage.stop()
 
 
-async def test_a_store_that_fails_when_its_epoch_is_over_is_told_all_the_same():
+async def test_a_store_failure_while_the_epoch_closes_is_still_reported():
     """Nobody may go on with a disk that takes nothing; only what the broker said is forgotten."""
     store, answer = FullDisk(), asyncio.Event()
     async with running(0, stores=lambda _: store) as stage:
@@ -108,7 +108,7 @@ async def left_behind(broker: Broker, clock: Clock, store: MemoryStore) -> None:
         await asyncio.sleep(0.6)
 
 
-async def test_a_store_that_was_away_for_too_long_does_not_bring_a_deleted_row_back():
+async def test_a_store_out_of_use_for_too_long_is_rebuilt_without_rows_deleted_meanwhile():
     broker, clock, store = Broker(), Clock(), MemoryStore()
     await left_behind(broker, clock, store)
     broker.compact(0, tombstones=True)
@@ -118,7 +118,7 @@ async def test_a_store_that_was_away_for_too_long_does_not_bring_a_deleted_row_b
         assert dict(stage.checkpointer[0].scan()) == {b"b": b"1"} == broker.rows(0)
 
 
-async def test_a_store_within_the_bound_reads_only_what_is_new_and_is_right():
+async def test_a_store_within_its_trusted_time_reads_only_new_changelog_records():
     broker, clock, store = Broker(), Clock(), MemoryStore()
     await left_behind(broker, clock, store)
     broker.compact(0)
@@ -129,7 +129,7 @@ async def test_a_store_within_the_bound_reads_only_what_is_new_and_is_right():
         assert store.mark.current_at == clock.now_s
 
 
-async def test_an_answer_that_was_long_on_its_way_does_not_make_a_store_look_fresh():
+async def test_a_store_is_dated_by_the_start_of_a_commit_not_by_its_late_answer():
     """A process may be stopped while it waits; deletions by others go on meanwhile."""
     clock, store, answer = Clock(), MemoryStore(), asyncio.Event()
     async with running(0, stores=lambda _: store, now=clock) as stage:
@@ -143,7 +143,7 @@ async def test_an_answer_that_was_long_on_its_way_does_not_make_a_store_look_fre
         assert store.mark == Mark(stage.broker.name, 1, START_S + 5.0)
 
 
-async def test_a_recovery_that_takes_long_dates_the_store_from_its_beginning():
+async def test_a_store_is_dated_by_the_start_of_a_long_recovery():
     broker, clock, store, read = Broker(), Clock(), MemoryStore(), asyncio.Event()
     broker.log[0] += [(b"a", b"1"), (b"b", b"1")]
     stage = Stage(broker=broker, stores=lambda _: store, now=clock)

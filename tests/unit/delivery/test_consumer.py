@@ -17,14 +17,14 @@ async def consumer() -> BareConsumer:
     return consumer
 
 
-async def test_what_continues_is_delivered_as_a_batch_of_the_open_epoch(consumer):
+async def test_contiguous_reads_are_delivered_as_batches_of_the_open_epoch(consumer):
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 104, 103))
     assert consumer.extents == [(MESSAGES, 100, 103), (MESSAGES, 103, 104)]
     assert all(batch.current for batch in consumer.delivered)
     assert consumer.counters == Counters(epochs=1, batches=2, records=4)
 
 
-async def test_a_jump_at_the_start_of_a_read_is_read_again(consumer):
+async def test_a_gap_before_a_read_makes_the_consumer_seek_back_and_read_again(consumer):
     await consumer.drain(read(MESSAGES, 150, 151, 150))
     assert consumer.delivered == []
     assert consumer._thread.placed == [{MESSAGES: 100}]
@@ -32,14 +32,14 @@ async def test_a_jump_at_the_start_of_a_read_is_read_again(consumer):
     assert consumer.extents == [(MESSAGES, 100, 151)]
 
 
-async def test_a_hole_inside_a_read_is_delivered_and_committed_past(consumer):
+async def test_a_read_with_gaps_inside_is_delivered_and_committed_to_its_end(consumer):
     await consumer.drain(read(MESSAGES, 100, 110, 100, 105))
     consumer.delivered[0].ack()
     assert consumer._new_offset(MESSAGES) == 110
     assert (consumer.counters.jumps, consumer.counters.jumped_offsets) == (1, 8)
 
 
-async def test_what_was_handed_over_is_committed_only_when_it_is_acked(consumer):
+async def test_delivered_batches_are_committed_only_when_they_are_acked(consumer):
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 104, 103))
     consumer.delivered[1].ack()
     assert consumer._new_offset(MESSAGES) == 100
@@ -47,14 +47,14 @@ async def test_what_was_handed_over_is_committed_only_when_it_is_acked(consumer)
     assert consumer._new_offset(MESSAGES) == 104
 
 
-async def test_what_was_drained_while_an_epoch_ended_is_not_delivered(consumer):
+async def test_records_drained_while_an_epoch_ends_are_not_delivered(consumer):
     consumer._thread.meanwhile = consumer.fence.open
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102))
     assert consumer.delivered == []
     assert consumer._thread.placed == [{MESSAGES: 100}]
 
 
-async def test_what_was_drained_while_the_flow_stopped_is_read_again(consumer):
+async def test_records_drained_while_the_flow_stops_are_read_again(consumer):
     def stop() -> None:
         consumer.flow_active = False
 
@@ -64,7 +64,7 @@ async def test_what_was_drained_while_the_flow_stopped_is_read_again(consumer):
     assert consumer._thread.placed == [{MESSAGES: 100}]
 
 
-async def test_when_an_epoch_ends_between_two_partitions_of_a_drain_the_second_is_not_delivered(consumer):
+async def test_an_epoch_end_between_two_partitions_of_a_drain_stops_delivery_of_the_second(consumer):
     deliver = consumer._deliver
 
     async def deliver_and_end(tp: TP, given: Read) -> None:
@@ -83,7 +83,7 @@ async def test_control_records_alone_leave_no_lag_without_checkpoints(consumer):
     assert consumer._new_offset(MESSAGES) == 101
 
 
-async def test_control_records_alone_are_handed_to_the_checkpoints_that_carry_the_offsets():
+async def test_control_records_alone_are_delivered_as_an_empty_batch_if_checkpoints_carry_offsets():
     consumer = BareConsumer(checkpoints=True)
     consumer._thread.offsets = {MESSAGES: 100, OTHER: 0}
     await consumer.begin({MESSAGES, OTHER}, set(), {})
@@ -102,7 +102,7 @@ async def test_partitions_that_are_not_of_the_epoch_are_not_read():
     assert consumer._thread.asked == [{MESSAGES}]
 
 
-async def test_only_stages_without_checkpoints_commit_by_themselves(consumer):
+async def test_only_stages_without_checkpoints_commit_offsets_through_the_consumer(consumer):
     assert set(consumer._filter_tps_with_pending_acks()) == {MESSAGES, OTHER}
     assert set(consumer._filter_tps_with_pending_acks({MESSAGES})) == {MESSAGES}
     assert set(consumer._filter_tps_with_pending_acks({"chat.messages"})) == {MESSAGES, OTHER}
@@ -111,7 +111,7 @@ async def test_only_stages_without_checkpoints_commit_by_themselves(consumer):
     assert list(with_table._filter_tps_with_pending_acks()) == []
 
 
-async def test_an_epoch_begins_where_it_was_committed_else_at_the_origin_else_at_the_beginning():
+async def test_an_epoch_begins_at_the_committed_offset_else_the_origin_else_the_log_beginning():
     consumer = BareConsumer()
     added = TP("chat.messages", 2)
     consumer._thread.assigned = {MESSAGES, OTHER, added}
@@ -123,7 +123,7 @@ async def test_an_epoch_begins_where_it_was_committed_else_at_the_origin_else_at
     assert consumer.fence.admits(1)
 
 
-async def test_an_epoch_does_not_begin_with_partitions_that_were_taken_away_meanwhile():
+async def test_an_epoch_does_not_begin_with_partitions_that_were_revoked_meanwhile():
     consumer = BareConsumer()
     consumer._thread.assigned = {OTHER}
     assert not await consumer.begin({MESSAGES, OTHER}, set(), {})
@@ -131,14 +131,14 @@ async def test_an_epoch_does_not_begin_with_partitions_that_were_taken_away_mean
     assert MESSAGES not in consumer.positions
 
 
-async def test_an_offset_of_zero_is_an_offset_and_not_taken_for_none():
+async def test_a_committed_offset_of_zero_is_not_treated_as_missing():
     consumer = BareConsumer()
     consumer._thread.offsets = {MESSAGES: 0}
     await consumer.begin({MESSAGES}, set(), {tuple(MESSAGES): 50})
     assert consumer.positions.expected(MESSAGES) == 0
 
 
-async def test_a_stage_that_finishes_reads_nothing_more_and_holds_what_it_has(consumer):
+async def test_a_finishing_stage_reads_no_more_records_and_can_still_ack_its_batches(consumer):
     await consumer.drain(read(MESSAGES, 100, 101, 100))
     consumer.finishing = True
     await consumer.drain(read(MESSAGES, 101, 102, 101))

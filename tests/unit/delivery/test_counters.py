@@ -24,7 +24,7 @@ def test_each_counter_is_tested_here():
     assert [name for name in Counters.__struct_fields__ if name not in tested] == []
 
 
-async def test_epochs_are_those_that_began(consumer):
+async def test_epochs_counts_epochs_that_began(consumer):
     assert consumer.counters.epochs == 1
     consumer._thread.assigned = set()
     assert not await consumer.begin({MESSAGES}, set(), {})
@@ -34,17 +34,17 @@ async def test_epochs_are_those_that_began(consumer):
     assert consumer.counters.epochs == 2
 
 
-async def test_batches_and_records_are_those_that_were_handed_out(consumer):
+async def test_batches_and_records_count_what_was_delivered(consumer):
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(OTHER, 0, 1, 0), read(MESSAGES, 150, 151, 150))
     assert (consumer.counters.batches, consumer.counters.records) == (2, 4)
 
 
-async def test_jumps_and_jumped_offsets_are_what_carries_no_record_inside_a_read(consumer):
+async def test_jumps_and_jumped_offsets_count_gaps_inside_reads(consumer):
     await consumer.drain(read(MESSAGES, 100, 110, 100, 105), read(MESSAGES, 110, 111, 110), read(MESSAGES, 111, 113))
     assert (consumer.counters.jumps, consumer.counters.jumped_offsets) == (2, 8 + 2)
 
 
-async def test_rewinds_are_reads_that_do_not_continue_of_partitions_that_are_held(consumer):
+async def test_rewinds_counts_non_contiguous_reads_of_assigned_partitions(consumer):
     await consumer.drain(read(MESSAGES, 150, 151, 150), read(MESSAGES, 100, 101, 100))
     assert consumer.counters.rewinds == 1
     consumer._thread.meanwhile = consumer.positions.clear
@@ -52,7 +52,7 @@ async def test_rewinds_are_reads_that_do_not_continue_of_partitions_that_are_hel
     assert consumer.counters.rewinds == 1
 
 
-async def test_stale_batches_were_handed_out_and_are_not_finished_when_their_epoch_ends(consumer):
+async def test_stale_batches_counts_delivered_batches_unfinished_at_the_end_of_their_epoch(consumer):
     await consumer.drain(*(read(MESSAGES, offset, offset + 1, offset) for offset in range(100, 105)))
     await consumer.drain(read(OTHER, 0, 1, 0), read(OTHER, 1, 2))
     for number in (0, 2, 4):  # finished, the last two of them behind a hole
@@ -63,7 +63,7 @@ async def test_stale_batches_were_handed_out_and_are_not_finished_when_their_epo
     assert consumer.counters.stale_batches == 3
 
 
-async def test_stale_batches_are_not_those_that_finish_while_their_epoch_closes(consumer):
+async def test_stale_batches_does_not_count_batches_that_finish_while_their_epoch_closes(consumer):
     await consumer.drain(read(MESSAGES, 100, 101, 100))
 
     async def settle() -> None:
@@ -74,7 +74,7 @@ async def test_stale_batches_are_not_those_that_finish_while_their_epoch_closes(
     assert consumer.counters.stale_batches == 0
 
 
-async def test_frontier_lag_is_what_was_handed_out_and_may_not_be_committed(consumer):
+async def test_frontier_lag_is_the_number_of_delivered_offsets_that_cannot_be_committed(consumer):
     assert consumer.frontier_lag == 0
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 107, 103), read(OTHER, 0, 1, 0))
     assert consumer.frontier_lag == 3 + 4 + 1
@@ -89,7 +89,7 @@ async def test_frontier_lag_is_what_was_handed_out_and_may_not_be_committed(cons
     assert consumer.frontier_lag == 0
 
 
-async def test_checkpoints_checkpoint_rows_and_checkpoint_bytes_are_those_that_arrived():
+async def test_checkpoints_checkpoint_rows_and_checkpoint_bytes_count_committed_checkpoints():
     async with running(0, interval_s=1.0) as stage:
         stage.apply(0, 0, {b"a": b"12", b"gone": None}, effect("four"))
         stage.apply(0, 1, {b"a": b"123"})
@@ -103,7 +103,7 @@ async def test_checkpoints_checkpoint_rows_and_checkpoint_bytes_are_those_that_a
         assert (counters.checkpoints, counters.checkpoint_rows) == (1, 2)
 
 
-async def test_checkpoint_s_is_their_sum_and_longest_checkpoint_s_the_longest():
+async def test_checkpoint_s_sums_checkpoint_durations_and_longest_checkpoint_s_is_the_longest():
     async with running(0, interval_s=1.0) as stage:
         for offset, seconds in enumerate((0.25, 2.0, 0.5)):
             answer = asyncio.Event()
@@ -117,7 +117,7 @@ async def test_checkpoint_s_is_their_sum_and_longest_checkpoint_s_the_longest():
         assert counters.longest_checkpoint_s == pytest.approx(2.0)
 
 
-async def test_fenced_are_checkpoints_refused_because_somebody_else_owns_the_partition():
+async def test_fenced_counts_checkpoints_rejected_because_another_worker_owns_the_partition():
     async with running(0, 1) as stage:
         await FakeChangelog(stage.broker).open([0])
         stage.apply(0, 0, {b"a": b"1"})

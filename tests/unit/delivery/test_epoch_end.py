@@ -42,7 +42,7 @@ def noting(consumer: BareConsumer, *names: str) -> list[tuple[str, Phase]]:
     return calls
 
 
-async def test_what_was_finished_is_committed_and_no_more(consumer):
+async def test_the_end_of_an_epoch_commits_exactly_the_finished_batches(consumer):
     consumer.delivered[0].ack()
     consumer.delivered[2].ack()
     await consumer.end_epoch(BOUND_S)
@@ -51,7 +51,7 @@ async def test_what_was_finished_is_committed_and_no_more(consumer):
     assert MESSAGES not in consumer.positions
 
 
-async def test_two_phases_in_this_order(consumer):
+async def test_an_epoch_settles_and_commits_while_closing_and_abandons_when_shut(consumer):
     calls = noting(consumer, "settle", "force_commit", "abandon")
     await consumer.end_epoch(BOUND_S)
     assert calls == [
@@ -62,7 +62,7 @@ async def test_two_phases_in_this_order(consumer):
     ]
 
 
-async def test_what_is_finished_while_it_closes_counts_and_what_comes_later_does_not(consumer):
+async def test_acks_while_the_epoch_closes_are_committed_and_later_acks_have_no_effect(consumer):
     early, _, late = consumer.delivered
 
     async def settle() -> None:
@@ -77,7 +77,7 @@ async def test_what_is_finished_while_it_closes_counts_and_what_comes_later_does
 
 @pytest.mark.parametrize("failure", [KafkaConnectionError(), ValueError("a bug")], ids=repr)
 @pytest.mark.parametrize("step", ["settle", "force_commit"])
-async def test_a_failure_on_the_way_ends_the_epoch_all_the_same(consumer, step, failure):
+async def test_an_epoch_ends_even_if_settling_or_committing_fails(consumer, step, failure):
     async def fail(*_: Any) -> None:
         raise failure
 
@@ -89,7 +89,7 @@ async def test_a_failure_on_the_way_ends_the_epoch_all_the_same(consumer, step, 
 
 
 @pytest.mark.parametrize("step", ["settle", "force_commit"])
-async def test_what_takes_too_long_is_given_up_before_the_session_is(consumer, step):
+async def test_settling_or_committing_that_hangs_is_abandoned_after_the_bound(consumer, step):
     async def hang(*_: Any) -> None:
         await asyncio.get_running_loop().create_future()
 
@@ -100,7 +100,7 @@ async def test_what_takes_too_long_is_given_up_before_the_session_is(consumer, s
     assert consumer.fence.phase is Phase.SHUT
 
 
-async def test_a_thread_that_is_gone_does_not_keep_the_stop_from_going_on(consumer):
+async def test_an_epoch_ends_even_if_the_consumer_thread_cancels_the_commit(consumer):
     """Faust's thread cancels what waits for it when it ends."""
 
     async def cancelled(*_: Any) -> None:
@@ -111,7 +111,7 @@ async def test_a_thread_that_is_gone_does_not_keep_the_stop_from_going_on(consum
     assert consumer.fence.phase is Phase.SHUT
 
 
-async def test_who_is_cancelled_while_ending_an_epoch_has_ended_it_and_is_cancelled(consumer):
+async def test_a_cancelled_end_epoch_shuts_the_epoch_and_raises_the_cancellation(consumer):
     async def hang(*_: Any) -> None:
         await asyncio.get_running_loop().create_future()
 
@@ -125,7 +125,7 @@ async def test_who_is_cancelled_while_ending_an_epoch_has_ended_it_and_is_cancel
     assert MESSAGES not in consumer.positions
 
 
-async def test_an_epoch_that_never_began_can_be_ended():
+async def test_end_epoch_without_a_begun_epoch_commits_nothing():
     consumer = BareConsumer()
     await consumer.end_epoch(BOUND_S)
     assert consumer.committed == []

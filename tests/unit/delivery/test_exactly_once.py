@@ -170,6 +170,6 @@ IN_ANOTHER_CLUSTER = [*ALL_WORK, ("recreate", 3), *BACK, ("assign", 1), ("all pa
 @example(STORE_FAILS_IN_RECOVERY)
 @example(MADE_ANEW)
 @example(IN_ANOTHER_CLUSTER)
-def test_whatever_the_schedule_each_record_is_applied_once_and_no_offset_is_committed_before_it(schedule):
+def test_under_any_schedule_each_record_is_applied_once_and_committed_only_afterwards(schedule):
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(play(begun + schedule))

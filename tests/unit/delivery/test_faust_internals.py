@@ -274,19 +274,19 @@ def test_the_pinned_versions_are_installed():
 
 
 @pytest.mark.parametrize(("ours", "path", "known"), READ)
-def test_what_is_replaced_is_what_was_read(ours, path, known):
+def test_the_source_of_replaced_library_functions_is_unchanged(ours, path, known):
     assert source_hash(path) == known, look_at(ours, f"the source of {path} is {source_hash(path)} now")
 
 
 @pytest.mark.parametrize(("ours", "path", "known"), CALLED)
-def test_what_is_called_takes_what_it_took(ours, path, known):
+def test_the_parameters_of_called_library_functions_are_unchanged(ours, path, known):
     assert parameters(path) == known, look_at(ours, f"{path} takes ({parameters(path)}) now")
 
 
 @pytest.mark.parametrize(
     ("ours", "path", "name"), [(ours, path, name) for (ours, path), names in ATTRIBUTES.items() for name in names]
 )
-def test_what_is_read_on_instances_is_there(ours, path, name):
+def test_attributes_used_on_library_instances_exist(ours, path, name):
     module, _, owner = path.partition(":")
     classes = getattr(import_module(module), owner).__mro__[:-1]
     there = any(hasattr(each, name) or re.search(rf"self\.{name}\b", source_of(each)) for each in classes)

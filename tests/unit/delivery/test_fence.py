@@ -3,7 +3,7 @@
 from streams.delivery.fence import Fence, Phase
 
 
-def test_before_the_first_assignment_nothing_is_admitted():
+def test_a_new_fence_admits_no_epoch():
     fence = Fence()
     assert not fence.admits(0)
     assert not fence.holds(0)
@@ -21,7 +21,7 @@ def test_an_open_epoch_admits_and_holds_its_own_work_only():
     assert fence.admits(second)
 
 
-def test_a_closing_epoch_takes_nothing_new_and_finishes_what_it_has():
+def test_a_closing_epoch_admits_no_new_work_and_holds_its_current_work():
     fence = Fence()
     epoch = fence.open()
     fence.close()
@@ -29,7 +29,7 @@ def test_a_closing_epoch_takes_nothing_new_and_finishes_what_it_has():
     assert fence.holds(epoch)
 
 
-def test_a_shut_epoch_changes_nothing():
+def test_a_shut_epoch_neither_admits_nor_holds_work():
     fence = Fence()
     epoch = fence.open()
     fence.close()

@@ -12,7 +12,7 @@ from streams.delivery.fenced_futures import leave_out_fenced_futures
 @pytest.mark.parametrize(
     ("error", "told"), [(ProducerFenced(), False), (InvalidProducerEpoch(), False), (KafkaError("gone"), True)]
 )
-async def test_only_errors_of_being_fenced_are_left_out(
+async def test_unretrieved_future_errors_are_logged_unless_they_are_fencing_errors(
     error: Exception, told: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     leave_out_fenced_futures()

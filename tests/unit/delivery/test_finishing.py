@@ -33,7 +33,7 @@ def stage(in_flight: int) -> Any:
     return app
 
 
-async def test_it_returns_when_the_last_batch_has_ended():
+async def test_finish_returns_when_the_last_batch_is_done():
     app = stage(1)
     finishing = asyncio.create_task(app.finish(60.0))
     await asyncio.sleep(30)
@@ -43,7 +43,7 @@ async def test_it_returns_when_the_last_batch_has_ended():
     assert finishing.done()
 
 
-async def test_it_waits_for_what_is_under_way_beside_the_batches():
+async def test_finish_waits_for_work_outside_of_batches():
     app, parked = stage(0), [1]
     app.beside.append(lambda: len(parked))
     finishing = asyncio.create_task(app.finish(60.0))
@@ -54,14 +54,14 @@ async def test_it_waits_for_what_is_under_way_beside_the_batches():
     assert finishing.done()
 
 
-async def test_checkpoints_are_asked_for_as_they_end_the_batches_of_a_table():
+async def test_finish_keeps_requesting_checkpoints():
     app = stage(1)
     app.checkpointer = Checkpointer()
     await app.finish(1.0)
     assert app.checkpointer.requested > 1
 
 
-async def test_what_takes_too_long_is_left_to_whoever_comes_next_and_told(caplog: pytest.LogCaptureFixture):
+async def test_finish_returns_at_its_time_limit_and_logs_the_unfinished_records(caplog: pytest.LogCaptureFixture):
     began = asyncio.get_running_loop().time()
     with caplog.at_level(logging.WARNING):
         await stage(2).finish(10.0)
@@ -69,7 +69,7 @@ async def test_what_takes_too_long_is_left_to_whoever_comes_next_and_told(caplog
     assert "stub: 2 records are unfinished after 10 s" in caplog.text
 
 
-async def test_a_stage_that_never_started_has_nothing_to_finish():
+async def test_finish_returns_for_a_stage_that_never_started():
     app = stage(0)
     app._consumer = None
     await app.finish(10.0)

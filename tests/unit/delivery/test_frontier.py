@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from streams.delivery.frontier import Frontier
 
 
-def test_work_that_ends_out_of_order_moves_the_frontier_only_when_the_hole_is_filled():
+def test_work_finished_out_of_order_moves_the_frontier_only_when_the_gap_is_filled():
     frontier = Frontier(10)
     first, second, third = frontier.add(15), frontier.add(20), frontier.add(21)
     assert frontier.finish(third) == 10
@@ -17,7 +17,7 @@ def test_work_that_ends_out_of_order_moves_the_frontier_only_when_the_hole_is_fi
     assert frontier.in_flight == 0
 
 
-def test_a_hole_of_one_record_is_not_passed():
+def test_the_frontier_does_not_pass_a_gap_of_one_unfinished_record():
     frontier = Frontier(0)
     extents = [frontier.add(end) for end in range(1, 6)]
     for extent in extents[1:]:
@@ -34,7 +34,7 @@ def test_finishing_an_extent_again_changes_nothing():
     assert frontier.finish(first) == 9
 
 
-def test_an_extent_of_another_epoch_moves_nothing():
+def test_an_extent_of_another_epoch_does_not_move_the_frontier():
     old, new = Frontier(0), Frontier(0)
     stale = old.add(5)
     new.add(3)
@@ -54,7 +54,7 @@ def test_an_extent_cannot_end_before_the_last_one():
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.data())
-def test_whatever_the_order_of_finishing_nothing_unfinished_is_passed_and_the_end_is_reached(lengths, data):
+def test_in_any_finishing_order_the_frontier_stops_at_unfinished_work_and_reaches_the_end(lengths, data):
     frontier = Frontier(100)
     extents, end = [], 100
     for length in lengths:

@@ -51,7 +51,7 @@ async def read_all(world: World, produced: list[tuple[int, str, int]]) -> None:
     ),
     max_poll_records=st.sampled_from([1, 3, 500]),
 )
-def test_in_one_epoch_nothing_is_fetched_twice_whatever_gaps_there_are(checkpoints, produced, max_poll_records):
+def test_each_offset_is_fetched_once_in_an_epoch_with_any_gaps(checkpoints, produced, max_poll_records):
     async def play() -> None:
         await read_all(World(checkpoints=checkpoints, max_poll_records=max_poll_records), produced)
 
@@ -66,7 +66,7 @@ def broker() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("broker")
-async def test_a_backlog_full_of_gaps_is_read_in_as_few_reads_as_one_without():
+async def test_a_backlog_with_gaps_needs_no_more_reads_than_one_without():
     reads = {}
     for name, kinds in (
         ("whole", [RECORD] * 4),

@@ -31,7 +31,7 @@ async def test_rows_effects_and_offsets_are_one_transaction_in_order(coordinator
     assert end == 104, "the offset behind the last row; the effect lies elsewhere"
 
 
-async def test_who_opens_a_partition_fences_the_old_owner(coordinator):
+async def test_opening_a_partition_fences_its_old_owner(coordinator):
     old, new = changelog(), changelog()
     await old.open([2])
     await new.open([2])
@@ -55,7 +55,7 @@ async def test_an_old_owner_whose_last_commit_failed_does_not_take_the_partition
     assert [sent["records"][0][3] for sent in coordinator.committed] == [b"new", b"newer"]
 
 
-async def test_what_no_repetition_mends_is_not_called_retryable(coordinator):
+async def test_a_permanent_commit_error_is_not_raised_as_retryable(coordinator):
     log = changelog()
     await log.open([2])
     coordinator.on("commit", MessageSizeTooLargeError())
@@ -77,7 +77,7 @@ async def test_each_partition_has_its_own_transactional_id(coordinator):
     assert {producer.settings["transactional_id"] for producer in coordinator.clients} == {"group-1", "group-2"}
 
 
-async def test_a_partition_that_cannot_be_taken_over_can_be_told_again(coordinator):
+async def test_opening_a_partition_can_be_retried_after_a_failure(coordinator):
     log = changelog(timeout_s=30.0)
     coordinator.on("start", KafkaTimeoutError())
     with pytest.raises(Retryable, match="cannot take over partition 2"):
@@ -88,7 +88,7 @@ async def test_a_partition_that_cannot_be_taken_over_can_be_told_again(coordinat
     assert len(coordinator.committed) == 1
 
 
-async def test_taking_over_is_given_up_in_time(coordinator):
+async def test_opening_a_partition_times_out(coordinator):
     loop = asyncio.get_running_loop()
     coordinator.on("start", HANG)
     begun = loop.time()
@@ -98,7 +98,7 @@ async def test_taking_over_is_given_up_in_time(coordinator):
 
 
 @pytest.mark.parametrize("late", ["fails", "succeeds"])
-async def test_a_slow_take_over_does_no_harm_to_the_next_one(coordinator, late):
+async def test_an_attempt_to_open_a_partition_that_ends_late_does_not_disturb_its_retry(coordinator, late):
     """One partition fails at once and is tried again; the other one's first attempt ends later."""
     log, slow = changelog(timeout_s=30.0), asyncio.Event()
     coordinator.on("start", slow if late == "succeeds" else HANG, KafkaTimeoutError())
@@ -112,7 +112,7 @@ async def test_a_slow_take_over_does_no_harm_to_the_next_one(coordinator, late):
     assert len(coordinator.committed) == 2
 
 
-async def test_who_is_interrupted_while_taking_over_leaves_nothing_open(coordinator):
+async def test_a_cancelled_open_leaves_no_producer_open(coordinator):
     log = changelog()
     coordinator.on("start", None, HANG)
     opening = asyncio.create_task(log.open([1, 2]))
@@ -125,9 +125,7 @@ async def test_who_is_interrupted_while_taking_over_leaves_nothing_open(coordina
 
 
 @pytest.mark.parametrize("happening", [KafkaTimeoutError(), OSError("reset"), HANG], ids=["Kafka", "OS", "hangs"])
-async def test_a_producer_that_does_not_stop_cleanly_holds_nobody_up_and_leaves_no_task_or_socket(
-    coordinator, happening
-):
+async def test_a_producer_that_fails_to_stop_is_discarded_in_time_and_leaves_no_client_open(coordinator, happening):
     log = changelog()
     await log.open([1, 2])
     coordinator.on("stop", happening)

@@ -44,7 +44,7 @@ def coordinator(monkeypatch: pytest.MonkeyPatch) -> Coordinator:
     return installed(monkeypatch)
 
 
-async def test_a_transaction_makes_all_the_calls_that_fail_below(coordinator):
+async def test_a_transaction_makes_every_call_that_the_failure_tests_cover(coordinator):
     log = changelog()
     await log.open([2])
     await log.commit(2, checkpoint())
@@ -53,7 +53,9 @@ async def test_a_transaction_makes_all_the_calls_that_fail_below(coordinator):
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(("error", "told"), BY_NAME)
-async def test_what_a_call_raises_is_told_by_what_is_to_be_done_about_it(coordinator, call, error, told):
+async def test_commit_translates_each_client_error_into_retryable_fenced_or_the_error_itself(
+    coordinator, call, error, told
+):
     log = changelog()
     await log.open([2])
     coordinator.on(call, error)
@@ -65,7 +67,7 @@ async def test_what_a_call_raises_is_told_by_what_is_to_be_done_about_it(coordin
 
 
 @pytest.mark.parametrize("call", ["send_batch", "send", "arrived"])
-async def test_it_does_not_matter_which_of_several_calls_fails(coordinator, call):
+async def test_commit_raises_retryable_if_a_later_one_of_repeated_calls_fails(coordinator, call):
     log = changelog()
     await log.open([2])
     coordinator.on(call, None, KafkaConnectionError())
@@ -78,7 +80,7 @@ async def test_it_does_not_matter_which_of_several_calls_fails(coordinator, call
 
 
 @pytest.mark.parametrize("call", AWAITED)
-async def test_a_call_without_an_answer_is_given_up_in_time(coordinator, call):
+async def test_a_commit_times_out_if_any_call_hangs(coordinator, call):
     log = changelog(timeout_s=TIMEOUT_S)
     await log.open([2])
     coordinator.on(call, HANG)
@@ -90,7 +92,7 @@ async def test_a_call_without_an_answer_is_given_up_in_time(coordinator, call):
 
 
 @pytest.mark.parametrize("call", AWAITED)
-async def test_a_commit_that_is_cancelled_is_cancelled_and_its_producer_closed(coordinator, call):
+async def test_a_cancelled_commit_raises_the_cancellation_and_its_producer_is_closed(coordinator, call):
     log = changelog()
     await log.open([2])
     coordinator.on(call, HANG)
@@ -126,9 +128,7 @@ class Stage:
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(("error", "told"), BY_NAME)
-async def test_a_failed_checkpoint_acks_nothing_and_is_told_unless_somebody_else_owns_the_partition(
-    coordinator, call, error, told
-):
+async def test_a_failed_checkpoint_acks_no_batch_and_is_reported_unless_it_was_fenced(coordinator, call, error, told):
     stage = Stage()
     await stage.begin()
     coordinator.on(call, error)
@@ -145,7 +145,9 @@ async def test_a_failed_checkpoint_acks_nothing_and_is_told_unless_somebody_else
 
 @pytest.mark.parametrize("call", AWAITED)
 @pytest.mark.parametrize("closing", [False, True], ids=["at once", "after closing it"])
-async def test_an_epoch_that_ends_at_any_await_of_a_checkpoint_leaves_nothing_behind(coordinator, call, closing):
+async def test_an_epoch_that_ends_at_any_await_of_a_checkpoint_leaves_no_commit_or_open_client(
+    coordinator, call, closing
+):
     stage = Stage()
     await stage.begin()
     coordinator.on(call, HANG)
@@ -166,7 +168,7 @@ async def test_an_epoch_that_ends_at_any_await_of_a_checkpoint_leaves_nothing_be
     assert len(coordinator.committed) == 1
 
 
-async def test_an_answer_that_comes_while_the_epoch_closes_still_counts(coordinator):
+async def test_a_commit_confirmed_while_the_epoch_closes_still_acks_its_batch(coordinator):
     stage, answer = Stage(), asyncio.Event()
     await stage.begin()
     coordinator.on("commit", answer)
@@ -181,7 +183,7 @@ async def test_an_answer_that_comes_while_the_epoch_closes_still_counts(coordina
 
 
 @pytest.mark.parametrize("call", ["send_batch", "arrived", "commit"])
-async def test_a_checkpoint_that_the_client_library_cancels_by_itself_is_in_doubt(coordinator, call):
+async def test_a_checkpoint_cancelled_by_the_client_library_itself_is_in_doubt(coordinator, call):
     """As when its sender's task is gone. Else the partition would wait for ever for a checkpoint that is over."""
     stage = Stage()
     await stage.begin()

@@ -36,7 +36,7 @@ class Reader:
         return self
 
 
-async def test_reading_ends_by_position_behind_trailing_markers(coordinator):
+async def test_reading_ends_at_the_log_end_position_after_trailing_transaction_markers(coordinator):
     coordinator.logs[0] = [A, B, MARKER, GONE, MARKER, MARKER, MARKER, MARKER]
     reader = await asyncio.wait_for(Reader().read(0), 60.0)
     assert reader.given == [
@@ -47,14 +47,14 @@ async def test_reading_ends_by_position_behind_trailing_markers(coordinator):
     assert coordinator.open_clients == []
 
 
-async def test_reading_begins_where_the_store_stands(coordinator):
+async def test_reading_begins_at_the_offset_of_the_store(coordinator):
     coordinator.logs[0], coordinator.beginnings[0] = [A, A, A, A, B, MARKER], 2
     reader = await Reader(p0=4).read(0)
     assert reader.asked == [(0, 2, 6)]
     assert reader.given == [(0, {b"b": b"1"}, 6)]
 
 
-async def test_a_store_that_stands_at_the_end_is_given_nothing(coordinator):
+async def test_a_store_already_at_the_log_end_receives_no_rows(coordinator):
     coordinator.logs[0] = [A, MARKER]
     reader = await Reader(p0=2).read(0)
     assert reader.given == []
@@ -73,12 +73,12 @@ async def test_each_partition_is_read_to_its_own_end_and_no_further(coordinator)
     assert [(partition, offset) for partition, _, offset in reader.given] == [(0, 1), (1, 3), (1, 6), (1, 7)]
 
 
-async def test_the_latest_of_several_rows_of_a_key_counts(coordinator):
+async def test_the_latest_of_several_rows_of_a_key_is_restored(coordinator):
     coordinator.logs[0] = [A, (b"a", b"2"), GONE]
     assert (await Reader().read(0)).given == [(0, {b"a": None}, 3)]
 
 
-async def test_records_that_were_deleted_meanwhile_begin_the_recovery_anew(coordinator):
+async def test_records_deleted_during_the_read_raise_retryable_and_a_new_read_succeeds(coordinator):
     """Compaction may take the place away between asking for the beginning and reading there."""
     coordinator.logs[0] = [A, B]
     coordinator.on("getmany", OffsetOutOfRangeError({}))
@@ -91,7 +91,7 @@ async def test_records_that_were_deleted_meanwhile_begin_the_recovery_anew(coord
 
 @pytest.mark.parametrize("call", ["start reader", "ends", "beginnings", "getmany", "position"])
 @pytest.mark.parametrize("happening", [KafkaConnectionError(), OSError("reset"), HANG], ids=["Kafka", "OS", "hangs"])
-async def test_whatever_fails_while_reading_is_worth_another_try(coordinator, call, happening):
+async def test_any_client_failure_or_hang_while_reading_raises_retryable(coordinator, call, happening):
     coordinator.logs[0] = [A, B]
     coordinator.on(call, happening)
     begun = asyncio.get_running_loop().time()
@@ -101,7 +101,7 @@ async def test_whatever_fails_while_reading_is_worth_another_try(coordinator, ca
     assert coordinator.open_clients == []
 
 
-async def test_a_long_changelog_may_take_longer_than_one_call(coordinator):
+async def test_reading_a_long_changelog_may_take_longer_than_the_timeout_of_one_call(coordinator):
     coordinator.logs[0] = [A] * 30
     for _ in range(10):
         answers = asyncio.Event()
@@ -111,7 +111,7 @@ async def test_a_long_changelog_may_take_longer_than_one_call(coordinator):
     assert asyncio.get_running_loop().time() >= 200.0
 
 
-async def test_a_reader_that_is_answered_with_nothing_for_ever_is_worth_another_try(coordinator):
+async def test_a_reader_that_receives_no_records_for_too_long_raises_retryable(coordinator):
     """As after a broker came back whose leadership the client has not understood."""
     coordinator.logs[0] = [A, B]
     coordinator.silent = True
@@ -122,7 +122,7 @@ async def test_a_reader_that_is_answered_with_nothing_for_ever_is_worth_another_
     assert (await Reader().read(0)).given == [(0, {b"a": b"1", b"b": b"1"}, 2)]
 
 
-async def test_reading_that_is_cancelled_leaves_nothing_open(coordinator):
+async def test_a_cancelled_read_leaves_no_client_open(coordinator):
     coordinator.logs[0] = [A]
     coordinator.on("getmany", HANG)
     reading = asyncio.create_task(Reader().read(0))
@@ -133,7 +133,7 @@ async def test_reading_that_is_cancelled_leaves_nothing_open(coordinator):
     assert coordinator.open_clients == []
 
 
-async def test_what_is_read_is_committed_and_of_no_group(coordinator):
+async def test_the_reader_uses_read_committed_isolation_and_no_consumer_group(coordinator):
     await Reader().read(0)
     settings = coordinator.clients[0].settings
     assert settings["isolation_level"] == "read_committed"
@@ -141,14 +141,14 @@ async def test_what_is_read_is_committed_and_of_no_group(coordinator):
     assert settings["enable_auto_commit"] is False
 
 
-async def test_the_source_is_the_cluster_and_the_topic(coordinator):
+async def test_source_returns_the_cluster_id_and_the_topic(coordinator):
     assert await changelog().source() == f"cluster-1/{TOPIC}"
     assert coordinator.open_clients == []
 
 
 @pytest.mark.parametrize("call", ["start admin", "describe"])
 @pytest.mark.parametrize("happening", [KafkaConnectionError(), OSError("reset"), HANG], ids=["Kafka", "OS", "hangs"])
-async def test_a_source_that_cannot_be_named_is_worth_another_try(coordinator, call, happening):
+async def test_source_raises_retryable_if_the_cluster_id_cannot_be_fetched(coordinator, call, happening):
     coordinator.on(call, happening)
     with pytest.raises(Retryable, match="id of the Kafka cluster"):
         await changelog(timeout_s=30.0).source()
@@ -156,7 +156,7 @@ async def test_a_source_that_cannot_be_named_is_worth_another_try(coordinator, c
     assert coordinator.open_clients == []
 
 
-async def test_a_reader_whose_end_is_cancelled_from_within_is_closed_and_its_failure_told(coordinator):
+async def test_a_reader_whose_stop_is_cancelled_internally_is_closed_and_its_read_error_raised(coordinator):
     coordinator.logs[0] = [A, MARKER]
     coordinator.on("getmany", KafkaConnectionError())
     coordinator.on("stop reader", asyncio.CancelledError())

@@ -26,21 +26,21 @@ async def consumer() -> BareConsumer:
     return consumer
 
 
-async def test_the_lag_grows_while_a_full_buffer_keeps_the_partition_from_being_fetched(consumer):
+async def test_the_lag_grows_with_the_broker_end_offset_while_the_partition_is_not_fetched(consumer):
     assert consumer.lags() == {MESSAGES: 3}
     consumer._thread.broker_ends = {MESSAGES: 5_100, OTHER: 7}
     await consumer.fetch_log_ends()
     assert consumer.lags() == {MESSAGES: 5_000, OTHER: 7}, "also of what was never fetched"
 
 
-async def test_a_fetch_that_came_later_is_believed(consumer):
+async def test_a_later_fetch_overrides_the_end_offset_requested_from_the_broker(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
     await consumer.fetch_log_ends()
     consumer._thread.fetched_ends = {MESSAGES: 120}
     assert consumer.lags()[MESSAGES] == 20
 
 
-async def test_while_no_broker_answers_what_was_known_last_stays(consumer):
+async def test_the_last_known_lag_stays_while_no_broker_answers(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
     await consumer.fetch_log_ends()
     consumer._thread.broker_ends = None
@@ -49,7 +49,7 @@ async def test_while_no_broker_answers_what_was_known_last_stays(consumer):
     assert consumer.lags() == {MESSAGES: 10, OTHER: 7}
 
 
-async def test_what_is_not_held_has_no_lag_and_is_not_asked_for(consumer):
+async def test_partitions_not_assigned_have_no_lag_and_their_end_offsets_are_not_requested(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
     await consumer.fetch_log_ends()
     await consumer.end_epoch(1.0)
@@ -65,7 +65,7 @@ async def thread():
     await thread.end()
 
 
-async def test_leaders_tell_the_ends_of_what_is_committed(thread):
+async def test_end_offsets_are_fetched_from_the_partition_leaders(thread):
     assert await thread.ends([MESSAGES, OTHER]) == {MESSAGES: 8, OTHER: 3}
 
 
@@ -74,7 +74,7 @@ async def test_leaders_tell_the_ends_of_what_is_committed(thread):
     [{"leader": None}, {"leader": -1}, {"code": NotLeaderForPartitionError.errno}, {"refusal": KafkaConnectionError()}],
     ids=lambda trouble: next(iter(trouble)),
 )
-async def test_asking_ends_within_seconds_when_no_leader_answers(thread, trouble):
+async def test_fetching_end_offsets_fails_within_seconds_if_no_leader_answers(thread, trouble):
     for name, value in trouble.items():
         setattr(thread.broker, name, value)
     clock = asyncio.get_running_loop().time
@@ -84,7 +84,7 @@ async def test_asking_ends_within_seconds_when_no_leader_answers(thread, trouble
     assert clock() - since <= ENDS_WITHIN_S + 0.1
 
 
-async def test_a_leader_that_is_silent_is_not_waited_for_longer(thread, monkeypatch):
+async def test_fetching_end_offsets_fails_if_a_leader_never_responds(thread, monkeypatch):
     async def silent(node_id: int, request: object) -> None:
         await asyncio.Event().wait()
 

@@ -41,7 +41,7 @@ def test_reads_see_the_latest_of_three_layers():
 
 
 @pytest.mark.parametrize("layer", ["leaving", "changed"])
-def test_a_row_deleted_in_an_upper_layer_is_not_there(layer):
+def test_a_row_deleted_in_an_upper_layer_is_not_read_or_scanned(layer):
     ledger = Ledger()
     ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": None}, [])
@@ -60,7 +60,7 @@ def test_a_scan_yields_each_row_once_as_reads_see_it():
     assert sorted(ledger.scan()) == [(b"a", b"1"), (b"b", b"2"), (b"c", b"3"), (b"d", b"3")]
 
 
-def test_one_checkpoint_is_on_its_way_at_a_time():
+def test_begin_checkpoint_raises_while_another_checkpoint_is_running():
     ledger = Ledger()
     ledger.record(a_batch(), {b"a": b"1"}, [])
     assert ledger.dirty
@@ -72,7 +72,7 @@ def test_one_checkpoint_is_on_its_way_at_a_time():
         ledger.begin_checkpoint()
 
 
-def test_what_arrived_is_safe_and_what_came_later_waits():
+def test_committed_rows_are_safe_and_later_rows_stay_dirty():
     ledger = Ledger()
     ledger.restore({b"deleted": b"1"}, 1)
     ledger.record(a_batch(), {b"a": b"1", b"deleted": None}, [])
@@ -84,7 +84,7 @@ def test_what_arrived_is_safe_and_what_came_later_waits():
     assert ledger.dirty
 
 
-def test_a_checkpoint_without_rows_does_not_move_what_is_safe_backwards():
+def test_a_checkpoint_without_rows_does_not_move_the_complete_offset_backwards():
     ledger = Ledger()
     ledger.restore({}, 9)
     ledger.record(a_batch(), {}, [])
@@ -93,21 +93,21 @@ def test_a_checkpoint_without_rows_does_not_move_what_is_safe_backwards():
     assert ledger.complete_to == 9
 
 
-def test_a_chunk_goes_before_its_head_even_if_the_head_was_there_first():
+def test_a_checkpoint_orders_chunks_before_their_head_even_if_the_head_was_recorded_first():
     ledger = Ledger()
     ledger.record(a_batch(), {b"chunk-1": b"1", b"head": b"1"}, [])
     ledger.record(a_batch(), {b"chunk-2": b"1", b"head": b"2"}, [])
     assert list(ledger.begin_checkpoint().rows.items()) == [(b"chunk-1", b"1"), (b"chunk-2", b"1"), (b"head", b"2")]
 
 
-def test_the_last_batch_of_each_topic_says_what_to_commit():
+def test_a_checkpoint_commits_the_end_offset_of_the_last_batch_of_each_topic():
     ledger = Ledger()
     for batch in (a_batch(3, "messages"), a_batch(9, "ended"), a_batch(4, "messages")):
         ledger.record(batch, {}, [])
     assert ledger.begin_checkpoint().offsets() == {"messages": 5, "ended": 10}
 
 
-def test_a_batch_that_leaves_a_hole_behind_is_refused():
+def test_record_rejects_a_batch_that_does_not_follow_the_last_offset():
     """A batch that failed and was passed over would be committed over by the next one."""
     ledger = Ledger()
     ledger.record(a_batch(3, "messages"), {}, [])
@@ -121,7 +121,7 @@ def test_a_batch_that_leaves_a_hole_behind_is_refused():
     ledger.record(a_batch(3, "messages"), {}, [])
 
 
-def test_bytes_are_counted_until_they_arrive():
+def test_pending_bytes_counts_rows_and_effects_until_they_are_committed():
     ledger = Ledger()
     ledger.record(a_batch(), {b"key": b"value", b"gone": None}, [effect("four")])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4
@@ -132,7 +132,7 @@ def test_bytes_are_counted_until_they_arrive():
     assert ledger.pending_bytes == 4
 
 
-def test_forgetting_keeps_what_is_safe_and_nothing_else():
+def test_drop_uncommitted_keeps_only_committed_rows():
     ledger = Ledger()
     ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": b"leaving"}, [effect("one")])
@@ -152,7 +152,7 @@ def followed(**mark) -> tuple[Ledger, MemoryStore]:
     return Ledger(store), store
 
 
-def test_a_store_is_brought_up_to_date_from_where_it_stands():
+def test_a_trusted_store_is_updated_from_its_own_changelog_offset():
     ledger, _ = followed()
     assert ledger.read_from(SOURCE, 0, 9, NOW + TRUSTED_S) == 5
     assert ledger.read(b"a") == b"1"
@@ -168,14 +168,14 @@ def test_a_store_is_brought_up_to_date_from_where_it_stands():
         ({}, NOW - TRUSTED_S - 1),
     ],
 )
-def test_a_store_that_cannot_be_brought_up_to_date_is_emptied_and_read_anew(mark, now):
+def test_a_store_that_cannot_be_updated_is_cleared_and_read_from_the_beginning(mark, now):
     ledger, store = followed(**mark)
     assert ledger.read_from(SOURCE, 2, 9, now) == 2
     assert list(ledger.scan()) == []
     assert store.mark == Mark(SOURCE, 2, now)
 
 
-def test_a_store_counts_as_current_only_when_it_has_reached_the_end():
+def test_a_store_is_marked_current_only_after_it_reached_the_log_end():
     """Else a recovery that is broken off again and again would outlive the deletions it has not seen."""
     ledger, store = followed()
     ledger.restore({b"b": b"1"}, 7)
@@ -194,7 +194,7 @@ steps = st.lists(changes | st.sampled_from(["leave", "arrived", "forget"]), max_
 
 
 @given(steps)
-def test_a_ledger_reads_like_one_dictionary_whatever_happens_on_the_way(steps):
+def test_a_ledger_behaves_like_one_dictionary_under_any_sequence_of_steps(steps):
     store = MemoryStore()
     ledger = Ledger(store)
     seen, safe, left = {}, {}, None

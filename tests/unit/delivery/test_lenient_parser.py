@@ -39,7 +39,7 @@ def read_legibly(data: bytes, start: int = 0, aborted: Iterable[tuple[int, int]]
 
 @pytest.mark.parametrize("bad", [{0}, {2}, {4}, {0, 1, 3}, set(range(5))], ids=str)
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_every_record_of_a_batch_is_read_whole_whatever_the_headers_beside_it_are_named(bad, compression):
+def test_every_record_of_a_batch_is_read_even_if_header_names_are_not_utf8(bad, compression):
     if not COMPRESSIONS[compression][1]:
         pytest.skip(f"{compression} is not installed")
     data = numbered_batch(0, 5, bad, compression=compression)
@@ -73,7 +73,7 @@ raws = st.builds(
     ),
     start=st.integers(0, 5_000),
 )
-def test_records_without_odd_names_are_read_as_aiokafka_reads_them(records, options, start):
+def test_records_with_valid_header_names_are_read_exactly_as_by_aiokafka(records, options, start):
     data = record_batch(100, dict(sorted(records.items())), **options)
     usual = partition_records(MemoryRecords(data), start)
     assert read_legibly(data, start) == (list(usual), usual.next_fetch_offset)
@@ -85,14 +85,14 @@ def test_reading_begins_inside_a_batch_behind_the_bad_record():
     assert end == 5
 
 
-def test_holes_that_compaction_left_are_passed():
+def test_gaps_left_by_compaction_are_skipped():
     data = record_batch(10, {12: numbered(12, bad=True), 15: numbered(15)}, end=20)
     records, end = read_legibly(data, start=10)
     assert_numbered(records, [12, 15], {12})
     assert end == 20
 
 
-def test_aborted_transactions_are_passed_and_committed_ones_are_read():
+def test_aborted_transactions_are_skipped_and_committed_ones_are_read():
     aborted = numbered_batch(0, 3, {1}, flags=TRANSACTIONAL, producer_id=7)
     committed = numbered_batch(4, 6, {4}, flags=TRANSACTIONAL, producer_id=8)
     records, end = read_legibly(aborted + abort_marker(3, 7) + committed + abort_marker(6, 9), aborted=[(7, 0)])
@@ -100,14 +100,14 @@ def test_aborted_transactions_are_passed_and_committed_ones_are_read():
     assert end == 7
 
 
-def test_a_batch_that_is_cut_short_is_left_for_the_next_fetch():
+def test_a_truncated_batch_is_left_for_the_next_fetch():
     records, end = read_legibly(numbered_batch(0, 3, {1}) + numbered_batch(3, 6, {3})[:-1])
     assert_numbered(records, range(3), {1})
     assert end == 3
     assert read_legibly(numbered_batch(0, 3, {1})[:-1]) == ([], 0)
 
 
-def test_a_batch_that_fails_its_checksum_is_corrupt_and_what_lies_before_it_is_not():
+def test_a_batch_with_a_bad_checksum_raises_after_earlier_batches_were_read():
     damaged = bytearray(numbered_batch(3, 6, {3}))
     damaged[-1] ^= 1
     found = partition_records(LegibleRecords(numbered_batch(0, 3, {1}) + damaged))
@@ -116,7 +116,7 @@ def test_a_batch_that_fails_its_checksum_is_corrupt_and_what_lies_before_it_is_n
         next(found)
 
 
-def test_a_record_of_another_size_than_it_says_is_corrupt():
+def test_a_record_whose_size_differs_from_its_length_field_raises_corrupt_record():
     data = numbered_batch(0, 1, {0})
     head, body = LegibleBatch.HEADER_STRUCT.size, bytearray(data)
     body[head] += 2  # a varint: one byte more

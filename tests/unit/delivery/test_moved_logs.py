@@ -40,7 +40,7 @@ async def read(world: World) -> list[tuple[int, int]]:
     return extents
 
 
-async def test_records_that_retention_took_away_are_passed(world: World):
+async def test_records_deleted_by_retention_are_skipped(world: World):
     log = world.cluster.logs[MESSAGES]
     log.kinds += [RECORD] * 10
     log.beginning = 8
@@ -51,7 +51,7 @@ async def test_records_that_retention_took_away_are_passed(world: World):
     assert not world.worker.draining.done()
 
 
-async def test_a_log_that_was_cut_below_what_was_committed_stops_the_worker_with_the_remedy(world: World):
+async def test_a_log_that_ends_below_the_committed_offset_stops_the_worker_and_names_the_remedy(world: World):
     """What comes next has offsets of records that were applied: windows would take it for those."""
     log = world.cluster.logs[MESSAGES]
     world.cluster.committed[tuple(MESSAGES)] = 100

@@ -38,7 +38,7 @@ async def thread() -> AsyncIterator[BareThread]:
     await thread.end()
 
 
-async def test_the_log_of_an_old_worker_is_clean(thread, caplog):
+async def test_a_long_running_worker_logs_no_warnings_about_unfetched_partitions(thread, caplog):
     consumer = OldConsumer(thread)
     thread.consumer = consumer
     await consumer.verify_all_partitions_active()

@@ -17,7 +17,7 @@ def positions() -> Positions:
     return positions
 
 
-def test_a_read_that_starts_where_the_partition_was_left_continues(positions):
+def test_a_read_that_starts_at_the_expected_offset_continues_the_partition(positions):
     assert positions.continues(TP, Read(100, 105, ["r"]))
     positions.take(TP, Read(100, 105, ["r"]))
     assert positions.expected(TP) == 105
@@ -25,18 +25,18 @@ def test_a_read_that_starts_where_the_partition_was_left_continues(positions):
 
 
 @pytest.mark.parametrize("start", [99, 101, 105])
-def test_a_read_that_starts_elsewhere_does_not(positions, start):
+def test_a_read_that_starts_at_another_offset_does_not_continue_the_partition(positions, start):
     assert not positions.continues(TP, Read(start, start + 5, ["r"]))
 
 
-def test_a_partition_that_is_not_held_continues_nothing_and_has_nothing_to_commit(positions):
+def test_a_partition_not_assigned_accepts_no_read_and_has_no_committable_offset(positions):
     assert OTHER not in positions
     assert list(positions) == [TP]
     assert not positions.continues(OTHER, Read(0, 5, ["r"]))
     assert positions.committable(OTHER) is None
 
 
-def test_holes_inside_a_read_are_part_of_its_extent(positions):
+def test_gaps_inside_a_read_are_part_of_its_extent(positions):
     extent = positions.take(TP, Read(100, 120, ["only", "two"]))
     assert (extent.first, extent.end) == (100, 120)
     assert positions.committable(TP) == 100
@@ -50,7 +50,7 @@ def test_control_records_alone_leave_no_lag(positions):
     assert positions.committable(TP) == 104
 
 
-def test_control_records_are_not_committed_past_work_that_is_not_done(positions):
+def test_control_records_are_not_committed_before_earlier_work_is_finished(positions):
     work = positions.take(TP, Read(100, 103, ["r"]))
     positions.finish(TP, positions.take(TP, Read(103, 104, [])))
     assert positions.committable(TP) == 100
@@ -58,13 +58,13 @@ def test_control_records_are_not_committed_past_work_that_is_not_done(positions)
     assert positions.committable(TP) == 104
 
 
-def test_an_agent_with_an_empty_queue_has_read_to_behind_trailing_control_records(positions):
+def test_read_to_includes_trailing_control_records_if_the_agent_has_applied_everything(positions):
     positions.take(TP, Read(100, 103, ["r"]))
     positions.take(TP, Read(103, 104, []))
     assert positions.read_to(TP, applied=103) == 104
 
 
-def test_an_agent_with_work_in_its_queue_has_read_to_where_it_applied(positions):
+def test_read_to_is_the_applied_offset_if_the_agent_has_queued_work(positions):
     positions.take(TP, Read(100, 103, ["r"]))
     positions.take(TP, Read(103, 107, ["r"]))
     positions.take(TP, Read(107, 108, []))
@@ -72,13 +72,13 @@ def test_an_agent_with_work_in_its_queue_has_read_to_where_it_applied(positions)
     assert positions.read_to(TP, applied=None) == 100
 
 
-def test_an_agent_that_got_nothing_in_this_epoch_has_read_to_where_it_began_or_control_records_end(positions):
+def test_read_to_is_the_start_or_the_end_of_control_records_if_nothing_was_applied(positions):
     assert positions.read_to(TP, applied=None) == 100
     positions.take(TP, Read(100, 101, []))
     assert positions.read_to(TP, applied=None) == 101
 
 
-def test_what_is_finished_after_a_partition_was_lost_changes_nothing(positions):
+def test_work_finished_after_its_partition_was_lost_changes_nothing(positions):
     stale = positions.take(TP, Read(100, 105, ["r"]))
     positions.clear()
     positions.finish(TP, stale)
@@ -91,7 +91,7 @@ def test_what_is_finished_after_a_partition_was_lost_changes_nothing(positions):
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=10), st.data())
-def test_only_reads_that_were_finished_are_committed_whatever_their_order(reads, data):
+def test_only_finished_reads_are_committable_in_any_finishing_order(reads, data):
     positions, start = Positions(), 50
     positions.reset({TP: start})
     extents = []

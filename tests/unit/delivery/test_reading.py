@@ -88,7 +88,7 @@ def assert_all_read(thread: BareThread) -> None:
 
 
 @pytest.mark.parametrize("max_poll_records", [500, 4, 1])
-async def test_good_and_bad_records_of_a_batch_are_all_handed_on_in_order(begin, max_poll_records):
+async def test_good_and_bad_records_of_a_batch_are_all_delivered_in_order(begin, max_poll_records):
     thread = await begin(max_poll_records=max_poll_records)
     await thread.drain_to(ENDS)
     assert_all_read(thread)
@@ -96,7 +96,7 @@ async def test_good_and_bad_records_of_a_batch_are_all_handed_on_in_order(begin,
 
 
 @pytest.mark.parametrize("version", [4, 5, 11])
-async def test_aborted_transactions_are_passed_whatever_their_headers_are_named(begin, version):
+async def test_aborted_transactions_are_skipped_even_if_header_names_are_not_utf8(begin, version):
     aborted = numbered_batch(0, 3, {1}, flags=TRANSACTIONAL, producer_id=7)
     committed = numbered_batch(4, 6, {5}, flags=TRANSACTIONAL, producer_id=8)
     thread = await begin({MESSAGES: {3: aborted, 4: abort_marker(3, 7), 6: committed}})
@@ -105,7 +105,7 @@ async def test_aborted_transactions_are_passed_whatever_their_headers_are_named(
     assert_numbered(thread.drained(MESSAGES), [4, 5], {5})
 
 
-async def test_aiokafka_without_its_extensions_fails_otherwise_and_is_helped_as_well(begin, monkeypatch):
+async def test_bad_header_names_are_also_handled_by_aiokafka_without_c_extensions(begin, monkeypatch):
     monkeypatch.setattr("aiokafka.consumer.fetcher.MemoryRecords", _MemoryRecordsPy)
     monkeypatch.setattr("aiokafka.record.memory_records.DefaultRecordBatch", _DefaultRecordBatchPy)
     monkeypatch.setattr(lenient_parser, "DefaultRecordBatch", _DefaultRecordBatchPy)
@@ -114,7 +114,7 @@ async def test_aiokafka_without_its_extensions_fails_otherwise_and_is_helped_as_
     assert_all_read(thread)
 
 
-async def test_behind_the_trouble_the_fetcher_reads_as_ever(begin, second_fetches):
+async def test_batches_after_the_bad_one_are_read_by_the_regular_fetcher(begin, second_fetches):
     thread = await begin({MESSAGES: {3: numbered_batch(0, 3, {1})}})
     await thread.drain_to({MESSAGES: 3})
     thread.broker.logs[MESSAGES][6] = numbered_batch(3, 6)
@@ -123,7 +123,7 @@ async def test_behind_the_trouble_the_fetcher_reads_as_ever(begin, second_fetche
     assert_numbered(thread.drained(MESSAGES), range(6), {1})
 
 
-async def test_two_troubled_partitions_are_both_read(begin):
+async def test_two_partitions_with_bad_records_are_both_read(begin):
     logs = {tp: {end: numbered_batch(end - 3, end, {end - 2}) for end in range(3, 31, 3)} for tp in (MESSAGES, OTHER)}
     thread = await begin(logs, max_poll_records=7)
     await thread.drain_to({MESSAGES: 30, OTHER: 30})
@@ -131,7 +131,7 @@ async def test_two_troubled_partitions_are_both_read(begin):
         assert_numbered(thread.drained(tp), range(30), range(1, 30, 3))
 
 
-async def test_a_partition_in_trouble_for_long_does_not_starve_another(begin):
+async def test_a_partition_with_many_bad_records_does_not_starve_another(begin):
     endless = {end: numbered_batch(end - 2, end, {end - 1}) for end in range(2, 801, 2)}
     thread = await begin({MESSAGES: endless, OTHER: LOGS[OTHER]}, max_poll_records=2)
     await thread.drain_to({OTHER: 3})
@@ -149,7 +149,7 @@ async def test_a_partition_in_trouble_for_long_does_not_starve_another(begin):
     ],
     ids=str,
 )
-async def test_when_the_leader_does_not_answer_it_is_asked_again_without_haste(begin, second_fetches, states):
+async def test_a_failed_second_fetch_is_retried_with_a_pause_and_a_metadata_update(begin, second_fetches, states):
     thread = await begin()
     second_fetches.troubles = [trouble(thread, **states) for _ in range(5)]
     began = asyncio.get_running_loop().time()
@@ -161,7 +161,7 @@ async def test_when_the_leader_does_not_answer_it_is_asked_again_without_haste(b
 
 
 @pytest.mark.parametrize("place", [0, 5, 8])
-async def test_what_was_fetched_for_another_place_is_not_handed_on(begin, second_fetches, place):
+async def test_records_fetched_before_a_seek_are_not_delivered(begin, second_fetches, place):
     thread = await begin()
 
     def seek() -> None:
@@ -174,7 +174,7 @@ async def test_what_was_fetched_for_another_place_is_not_handed_on(begin, second
     assert_numbered(thread.drained(MESSAGES, place), range(place, 9), {4})
 
 
-async def test_what_was_fetched_of_a_partition_that_is_taken_away_is_not_handed_on(begin, second_fetches):
+async def test_records_fetched_from_a_revoked_partition_are_not_delivered(begin, second_fetches):
     thread = await begin()
 
     def take_away() -> None:
@@ -188,14 +188,14 @@ async def test_what_was_fetched_of_a_partition_that_is_taken_away_is_not_handed_
     assert_numbered(thread.drained(OTHER), range(3), ())
 
 
-async def test_the_trouble_may_be_where_retention_moved_the_beginning_to(begin):
+async def test_a_bad_record_is_read_at_a_log_beginning_moved_by_retention(begin):
     thread = await begin()
     thread.broker.beginnings[MESSAGES] = 3
     await thread.drain_to(ENDS)
     assert_numbered(thread.drained(MESSAGES), range(3, 9), {4})
 
 
-async def test_a_batch_that_fails_its_checksum_is_raised_and_nothing_before_it_is_passed(begin):
+async def test_a_batch_with_a_bad_checksum_raises_and_the_position_does_not_advance(begin):
     damaged = bytearray(LOGS[MESSAGES][8])
     damaged[-1] ^= 1
     thread = await begin({MESSAGES: LOGS[MESSAGES] | {8: bytes(damaged)}})
@@ -218,7 +218,7 @@ def log_of(batches: list[tuple[int, set[int]]]) -> tuple[dict[int, bytes], set[i
 
 
 @given(both=st.tuples(sizes_and_bad, sizes_and_bad), max_poll_records=st.integers(1, 10))
-def test_wherever_the_bad_records_are_all_are_read_once_and_in_order(both, max_poll_records):
+def test_all_records_are_read_once_and_in_order_wherever_bad_ones_lie(both, max_poll_records):
     made = dict(zip((MESSAGES, OTHER), map(log_of, both), strict=True))
 
     async def play() -> None:

@@ -23,13 +23,13 @@ class Interrupted(ScriptedRecovery):
         self.begun.set()
 
 
-async def test_a_cancellation_from_within_does_not_end_it():
+async def test_an_internal_cancellation_does_not_end_a_recovery():
     recovery = Interrupted(asyncio.CancelledError())
     await recovery._recover(1)
     assert recovery.begun.is_set()
 
 
-async def test_a_revocation_ends_it():
+async def test_a_revocation_ends_a_recovery():
     recovery = Interrupted(*[TimeoutError() for _ in range(100)])
     recovering = recovery._recovering = asyncio.create_task(recovery._recover(1))
     await asyncio.sleep(0)  # it waits for its second attempt
@@ -39,7 +39,7 @@ async def test_a_revocation_ends_it():
     assert not recovery.begun.is_set()
 
 
-async def test_the_stop_of_its_stage_ends_it():
+async def test_stopping_the_stage_ends_a_recovery():
     recovery = Interrupted(*[TimeoutError() for _ in range(100)])
     recovery.buffers = {}
     recovering = recovery._recovering = asyncio.create_task(recovery._recover(1))

@@ -8,7 +8,7 @@ from tests.fakes.clock import settled
 from tests.unit.delivery.checkpointing import effect, running
 
 
-async def test_room_waits_while_too_much_is_on_its_way_and_asks_for_a_checkpoint():
+async def test_wait_for_room_blocks_above_the_pending_bytes_bound_and_requests_a_checkpoint():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.apply(0, 0, {b"a": b"x" * 9})
         await asyncio.wait_for(stage.checkpointer.wait_for_room(0), 0.001)  # 10 bytes fit
@@ -19,7 +19,7 @@ async def test_room_waits_while_too_much_is_on_its_way_and_asks_for_a_checkpoint
         assert stage.broker.rows(0).keys() == {b"a", b"b"}
 
 
-async def test_room_in_one_partition_does_not_wait_for_another():
+async def test_wait_for_room_in_one_partition_does_not_depend_on_a_stuck_other_partition():
     async with running(0, 1, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * 99})
@@ -27,7 +27,9 @@ async def test_room_in_one_partition_does_not_wait_for_another():
 
 
 @pytest.mark.parametrize(("others", "waits"), [(8, False), (12, True)], ids=["there is room", "there is none"])
-async def test_a_partition_with_its_share_on_its_way_waits_once_all_together_have_too_much(others: int, waits: bool):
+async def test_a_partition_above_its_share_waits_only_if_all_partitions_together_exceed_the_bound(
+    others: int, waits: bool
+):
     async with running(0, 1, interval_s=1_000.0, max_pending_bytes=20) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * (others - 1)})
@@ -37,13 +39,13 @@ async def test_a_partition_with_its_share_on_its_way_waits_once_all_together_hav
         assert stage.checkpointer[0].pending_bytes == others
 
 
-async def test_everybody_who_waits_for_room_is_released():
+async def test_every_waiter_for_room_is_released():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.apply(0, 0, {b"a": b"x" * 99})
         await asyncio.gather(*(stage.checkpointer.wait_for_room(0) for _ in range(3)))
 
 
-async def test_abandoning_releases_who_waits_for_room():
+async def test_abandon_releases_waiters_for_room():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event())
         stage.apply(0, 0, {b"a": b"x" * 99})
@@ -62,7 +64,7 @@ MEGABYTE = 1_000_000
 
 
 @pytest.mark.parametrize("stuck", [False, True], ids=["it all waits", "some of it is on its way"])
-async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
+async def test_pending_bytes_never_exceed_the_bound_plus_one_batch(stuck):
     """What is on its way counts as well as what waits for it: a checkpoint that is stuck frees nothing."""
     bound = 16 * MEGABYTE
     async with running(0, interval_s=1_000.0, max_pending_bytes=bound) as stage:
@@ -90,7 +92,7 @@ async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
             reading.result()
 
 
-async def test_a_batch_larger_than_the_bound_is_taken_when_there_is_room():
+async def test_a_batch_larger_than_the_bound_is_accepted_when_there_is_room():
     async with running(0, interval_s=0.5, max_pending_bytes=10) as stage:
         await stage.checkpointer.wait_for_room(0)
         given = stage.apply(0, 0, {b"a": b"x" * 1_000})
@@ -99,7 +101,7 @@ async def test_a_batch_larger_than_the_bound_is_taken_when_there_is_room():
         assert stage.checkpointer[0].pending_bytes == 0
 
 
-async def test_who_waits_for_room_in_a_partition_that_is_taken_away_is_released():
+async def test_a_waiter_for_room_in_a_revoked_partition_is_released():
     async with running(0, 1, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * 99})

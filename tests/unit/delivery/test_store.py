@@ -54,7 +54,7 @@ def test_rows_and_mark_are_written_together(store: Store):
     assert list(store.scan()) == [(b'"a"', b"1 again"), (b'"c"', b"\x00")]
 
 
-def test_clearing_takes_everything(store: Store):
+def test_clear_removes_all_rows_and_the_mark(store: Store):
     store.write({b"a": b"1"}, MARK)
     store.clear()
     assert store.mark == Mark()
@@ -63,7 +63,7 @@ def test_clearing_takes_everything(store: Store):
     assert list(store.scan()) == [(b"b", b"2")]
 
 
-def test_a_store_on_disk_comes_back_with_rows_and_mark(tmp_path: Path):
+def test_a_reopened_store_on_disk_has_its_rows_and_mark(tmp_path: Path):
     first = RocksStore(tmp_path / "0")
     first.write({b"a": b"1"}, MARK)
     first.close()
@@ -100,7 +100,7 @@ def said_to_be_broken(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [another_manifest, garbled_manifest, no_table, said_to_be_broken])
-def test_a_damaged_store_is_begun_anew(tmp_path: Path, damage: Callable[[Path], None]):
+def test_a_damaged_store_is_replaced_by_an_empty_one(tmp_path: Path, damage: Callable[[Path], None]):
     on_disk(tmp_path / "0")
     damage(tmp_path / "0")
     again = RocksStore(tmp_path / "0")
@@ -119,7 +119,7 @@ def on_disk(directory: Path, rows: int = 20_000) -> None:
 
 
 @pytest.mark.parametrize("use", ["scan", "get"])
-def test_a_damaged_block_is_told_not_taken_for_the_end_and_the_next_process_begins_anew(tmp_path: Path, use: str):
+def test_reading_a_damaged_block_raises_and_the_next_process_starts_with_an_empty_store(tmp_path: Path, use: str):
     on_disk(tmp_path / "0")
     (table,) = (tmp_path / "0").glob("*.sst")
     content = bytearray(table.read_bytes())
@@ -138,7 +138,7 @@ def test_a_damaged_block_is_told_not_taken_for_the_end_and_the_next_process_begi
     again.close()
 
 
-def test_a_store_that_cannot_be_opened_for_another_reason_is_left_as_it_is(tmp_path: Path):
+def test_a_store_that_cannot_be_opened_without_being_damaged_is_left_unchanged(tmp_path: Path):
     on_disk(tmp_path / "0")
     failed = subprocess.run(
         [sys.executable, "-c", OPEN_WITH_FEW_FILES, str(tmp_path / "0")], capture_output=True, text=True, check=False
@@ -149,14 +149,14 @@ def test_a_store_that_cannot_be_opened_for_another_reason_is_left_as_it_is(tmp_p
     store.close()
 
 
-def test_rows_are_found_by_the_beginning_of_their_keys(store: Store):
+def test_scan_finds_rows_by_key_prefix(store: Store):
     store.write({b'"a"': b"1", b'"b"': b"2", b"chunk": b"3", b"": b"4", b"\xff": b"5"}, MARK)
     assert list(store.scan(b'"')) == [(b'"a"', b"1"), (b'"b"', b"2")]
     assert list(store.scan(b"\xff")) == [(b"\xff", b"5")]
     assert list(store.scan(b"nothing")) == []
 
 
-def test_what_fails_later_is_told_with_its_place_and_begun_anew_by_the_next_process(tmp_path: Path):
+def test_a_write_failure_raises_with_the_path_and_the_next_process_starts_with_an_empty_store(tmp_path: Path):
     store = RocksStore(tmp_path / "0")
     store.write({b"a": b"1"}, MARK)
     store.close()
@@ -167,7 +167,7 @@ def test_what_fails_later_is_told_with_its_place_and_begun_anew_by_the_next_proc
     again.close()
 
 
-def test_two_on_one_directory_are_told_to_take_two(tmp_path: Path):
+def test_opening_a_directory_already_in_use_is_a_configuration_error(tmp_path: Path):
     store = RocksStore(tmp_path / "0")
     store.write({b"a": b"1"}, MARK)
     with pytest.raises(Misconfigured, match="one process may use a data_dir"):
@@ -176,7 +176,7 @@ def test_two_on_one_directory_are_told_to_take_two(tmp_path: Path):
     store.close()
 
 
-def test_stores_that_nobody_used_for_long_are_removed_and_others_stay(tmp_path: Path):
+def test_remove_old_deletes_stores_out_of_use_and_keeps_everything_else(tmp_path: Path):
     for name in ("0", "1"):
         RocksStore(tmp_path / name).close()
     for file in (tmp_path / "0").iterdir():
@@ -199,7 +199,7 @@ def files_that_say(directory: Path, word: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("sorted_before", [False, True])
-def test_what_is_forgotten_is_on_the_disk_no_more_and_its_neighbours_are(tmp_path: Path, sorted_before: bool):
+def test_purge_removes_deleted_rows_from_disk_and_keeps_neighbouring_rows(tmp_path: Path, sorted_before: bool):
     directory = tmp_path / "0"
     store = RocksStore(directory)
     store.write({b"chunk\x00%d" % n: b"Zanzibar %d" % n if n < 50 else b"Porto %d" % n for n in range(100)}, MARK)
@@ -214,7 +214,7 @@ def test_what_is_forgotten_is_on_the_disk_no_more_and_its_neighbours_are(tmp_pat
     assert files_that_say(directory, b"Porto") != []
 
 
-def test_a_store_that_was_closed_meanwhile_has_nothing_to_forget_and_is_not_taken_for_broken(tmp_path: Path):
+def test_purge_of_a_closed_store_does_nothing_and_does_not_mark_it_broken(tmp_path: Path):
     store = RocksStore(tmp_path / "0")
     store.write({b"a": b"1"}, MARK)
     store.close()
@@ -225,7 +225,7 @@ def test_a_store_that_was_closed_meanwhile_has_nothing_to_forget_and_is_not_take
     again.close()
 
 
-def test_what_was_erased_elsewhere_while_a_store_rested_is_on_the_disk_no_more_once_it_is_compacted(tmp_path: Path):
+def test_purge_of_a_reopened_store_removes_rows_deleted_since_from_disk(tmp_path: Path):
     directory = tmp_path / "0"
     store = RocksStore(directory)
     store.write({b"chunk\x00": b"Zanzibar", b"chunk\x01": b"Porto"}, MARK)

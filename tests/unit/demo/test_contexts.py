@@ -38,7 +38,7 @@ def texts(entries: list[Entry]) -> list[str]:
     return [entry.text for entry in entries]
 
 
-def test_markers_stand_where_messages_were():
+def test_markers_are_shown_where_messages_were_removed():
     shown = texts(list(context_entries(TALK[:6], left(Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)))))
     assert shown == [
         "said at 0",
@@ -49,12 +49,12 @@ def test_markers_stand_where_messages_were():
     ]
 
 
-def test_what_was_said_in_another_partition_is_not_in_this_context():
+def test_messages_of_another_partition_are_not_shown():
     shown = texts(list(context_entries([archived(3, partition=PARTITION + 1), archived(4)], left())))
     assert shown == ["said at 4"]
 
 
-def test_the_largest_marker_is_shown_with_its_neighbours():
+def test_the_largest_marker_is_shown_with_its_neighbouring_messages():
     shown = entries_around_marker(TALK, left(Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)))
     assert shown[REACH] == Entry(MARKER, "... [5 messages removed] ...")
     assert (shown[REACH - 1].text, shown[REACH + 1].text) == ("said at 11", "said at 17")
@@ -65,7 +65,7 @@ def test_a_marker_at_the_beginning_is_shown_first():
     assert entries_around_marker(TALK, left(Gap(0, 20, 21, 100)))[0].role == MARKER
 
 
-def test_a_long_message_is_shown_by_its_beginning_and_a_call_by_its_name():
+def test_a_long_message_is_truncated_and_a_tool_call_is_shown_by_name():
     entries = list(
         context_entries(
             [archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], left()

@@ -11,7 +11,7 @@ CASES = Path(__file__).parent / "alerts.promtool.yaml"
 RULES = Path(__file__).parents[3] / "deploy" / "dashboards" / "alerts.yaml"
 
 
-def test_each_alert_has_a_case_in_which_it_is_raised():
+def test_the_promtool_cases_raise_every_alert_of_the_rules():
     cases = yaml.safe_load(CASES.read_text())
     (wrong,) = [case for case in cases["tests"] if case["name"] == "all is wrong"]
     (raised,) = wrong["promql_expr_test"]
@@ -22,6 +22,6 @@ def test_each_alert_has_a_case_in_which_it_is_raised():
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
-def test_prometheus_raises_them_when_they_are_due_and_no_others():
+def test_promtool_accepts_all_alert_test_cases():
     done = subprocess.run(["promtool", "test", "rules", str(CASES)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

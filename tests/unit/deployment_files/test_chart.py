@@ -86,7 +86,7 @@ def trigger_complaints(trigger: dict[str, Any]) -> list[str]:
     return [*sorted(given.keys() - known.keys()), *sorted(needed - given.keys()), *wrong]
 
 
-def test_helm_finds_nothing_to_improve_but_an_icon(helm: Any):
+def test_helm_lint_finds_nothing_but_a_missing_icon(helm: Any):
     found = helm.lint(str(CHART))
     findings = found.get("messages", found) if isinstance(found, dict) else found
     assert [each for each in findings if "icon" not in str(each)] == []
@@ -94,7 +94,7 @@ def test_helm_finds_nothing_to_improve_but_an_icon(helm: Any):
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("chosen", CHOSEN)
-def test_kubernetes_takes_what_it_makes(chart: Any, chosen: str, version: str):
+def test_rendered_manifests_are_valid_for_kubernetes_and_keda(chart: Any, chosen: str, version: str):
     for manifest in rendered(chart, CHOSEN[chosen]):
         if manifest["apiVersion"] == "keda.sh/v1alpha1":
             assert keda_complaints(manifest) == []
@@ -102,14 +102,14 @@ def test_kubernetes_takes_what_it_makes(chart: Any, chosen: str, version: str):
             kubernetes_validate.validate(manifest, version, strict=True)
 
 
-def test_kubernetes_would_not_take_a_misspelt_field(chart: Any):
+def test_kubernetes_validation_detects_a_misspelt_field(chart: Any):
     (manifest, *_) = of_kind(rendered(chart, {}), "Deployment").values()
     manifest["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
     with pytest.raises(kubernetes_validate.ValidationError, match="readynessProbe"):
         kubernetes_validate.validate(manifest, VERSIONS[0], strict=True)
 
 
-def test_keda_would_not_take_a_misspelt_field_a_wrong_type_or_a_parameter_that_its_scaler_does_not_know(chart: Any):
+def test_keda_validation_detects_misspelt_fields_wrong_types_and_unknown_scaler_parameters(chart: Any):
     (made, *_) = of_kind(rendered(chart, PROTECTED), "ScaledObject").values()
 
     def complaints(change: Callable[[Any, Any], object]) -> list[str]:
@@ -128,13 +128,13 @@ def test_keda_would_not_take_a_misspelt_field_a_wrong_type_or_a_parameter_that_i
     assert complaints(lambda _, trigger: trigger["metadata"].update(lagThreshold=5)) != []
 
 
-def test_keda_gets_the_secrets_that_its_scaler_reads(chart: Any):
+def test_the_keda_trigger_authentication_sets_only_parameters_that_the_kafka_scaler_reads(chart: Any):
     (made,) = of_kind(rendered(chart, PROTECTED), "TriggerAuthentication").values()
     read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
     assert {each["parameter"] for each in made["spec"]["secretTargetRef"]} <= read
 
 
-def test_keda_logs_in_with_tokens_as_the_stages_do(chart: Any):
+def test_keda_authenticates_to_kafka_with_oauth_tokens_like_the_stages(chart: Any):
     made = rendered(chart, BY_TOKEN)
     (login,) = of_kind(made, "TriggerAuthentication").values()
     read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
@@ -145,7 +145,7 @@ def test_keda_logs_in_with_tokens_as_the_stages_do(chart: Any):
         assert {trigger["metadata"]["sasl"] for trigger in scaled["spec"]["triggers"]} == {"oauthbearer"}
 
 
-def test_keda_logs_in_at_msk_with_its_own_role(chart: Any):
+def test_keda_authenticates_to_msk_with_its_own_iam_role(chart: Any):
     made = rendered(chart, BY_IAM)
     (login,) = of_kind(made, "TriggerAuthentication").values()
     assert login["spec"] == {"podIdentity": {"provider": "aws"}}
@@ -156,7 +156,7 @@ def test_keda_logs_in_at_msk_with_its_own_role(chart: Any):
 
 
 @pytest.mark.parametrize(("chosen", "grace_s"), [({}, 40), ({"STOP_S": 90.5}, 121)])
-def test_pods_get_the_time_that_stopping_takes(chart: Any, chosen: dict[str, Any], grace_s: int):
+def test_the_termination_grace_period_exceeds_the_shutdown_time(chart: Any, chosen: dict[str, Any], grace_s: int):
     for made in of_kind(rendered(chart, {"settings": chosen}), "Deployment").values():
         within_s = made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
         settings = Settings(**{setting.lower(): value for setting, value in chosen.items()})
@@ -165,17 +165,17 @@ def test_pods_get_the_time_that_stopping_takes(chart: Any, chosen: dict[str, Any
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)
-def test_its_commands_and_variables_are_those_of_memstream(chart: Any, chosen: str):
+def test_commands_and_environment_variables_of_the_chart_exist_in_memstream(chart: Any, chosen: str):
     for container in containers(rendered(chart, CHOSEN[chosen])):
         assert_runs(container["args"])
         assert_known({variable["name"] for variable in container["env"]})
 
 
-def test_each_stage_is_a_deployment_and_the_api_another(chart: Any):
+def test_the_chart_has_one_deployment_for_each_stage_and_one_for_the_api(chart: Any):
     assert set(of_kind(rendered(chart, {}), "Deployment")) == {f"demo-{name}" for name in (*STAGES, "api")}
 
 
-def test_selectors_budgets_and_network_policies_are_for_the_pods_of_one_deployment(chart: Any):
+def test_selectors_match_the_pods_of_exactly_one_deployment(chart: Any):
     manifests = rendered(chart, {})
     labels = {
         name: each["spec"]["template"]["metadata"]["labels"] for name, each in of_kind(manifests, "Deployment").items()
@@ -195,7 +195,7 @@ def test_selectors_budgets_and_network_policies_are_for_the_pods_of_one_deployme
     assert chosen_by(of_kind(manifests, "Service")["demo-api"]["spec"]["selector"]) == ["demo-api"]
 
 
-def test_containers_have_no_rights_and_a_read_only_root(chart: Any):
+def test_containers_drop_all_capabilities_and_have_a_read_only_root(chart: Any):
     for container in containers(rendered(chart, PROTECTED)):
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
@@ -210,7 +210,7 @@ def secret_names() -> set[str]:
     return {name.upper() for name, field in fields if "SecretStr" in str(field.annotation)}
 
 
-def test_what_is_secret_comes_from_secrets_alone(chart: Any):
+def test_secret_settings_come_only_from_kubernetes_secrets(chart: Any):
     secret = {PREFIX + name for name in secret_names()}
     for container in containers(rendered(chart, PROTECTED)):
         given = {variable["name"]: set(variable) for variable in container["env"]}
@@ -235,12 +235,12 @@ def test_a_secret_among_the_settings_is_refused(helm: Any, chart: Any, name: str
         {"image": {"digest": "latest"}},
     ],
 )
-def test_values_that_would_do_nothing_or_harm_are_refused(helm: Any, chart: Any, wrong: dict[str, Any]):
+def test_ineffective_or_harmful_chart_values_are_rejected(helm: Any, chart: Any, wrong: dict[str, Any]):
     with pytest.raises(helm.HelmValuesError):
         chart.validate_schema(chart.merge_values(wrong))
 
 
-def test_a_stage_is_scaled_by_the_lag_of_its_group_in_each_topic_that_it_reads(chart: Any):
+def test_a_stage_is_scaled_by_the_lag_of_its_consumer_group_in_each_of_its_topics(chart: Any):
     topics = TopicSettings(prefix="a.")
     for stage, scaled in zip(sorted(STAGES), of_kind(rendered(chart, PROTECTED), "ScaledObject").values(), strict=True):
         assert scaled["spec"]["scaleTargetRef"]["name"] == f"demo-{stage}"
@@ -251,7 +251,7 @@ def test_a_stage_is_scaled_by_the_lag_of_its_group_in_each_topic_that_it_reads(c
         assert scaled["spec"]["maxReplicaCount"] <= TopicSettings().conversation_partitions
 
 
-def test_kafkas_files_are_mounted_where_the_settings_look_for_them(chart: Any):
+def test_kafka_certificate_files_are_mounted_where_the_settings_expect_them(chart: Any):
     for container in containers(rendered(chart, PROTECTED)):
         (mount,) = [each["mountPath"] for each in container["volumeMounts"] if each["name"] == "kafka"]
         values = {variable["name"]: variable.get("value") for variable in container["env"]}
@@ -260,10 +260,10 @@ def test_kafkas_files_are_mounted_where_the_settings_look_for_them(chart: Any):
         assert values["MEMSTREAM_KAFKA_KEY_FILE"] == f"{mount}/tls.key"
 
 
-def test_the_pods_of_a_scaled_stage_are_counted_by_keda_alone(chart: Any):
+def test_stages_scaled_by_keda_have_no_fixed_replica_count(chart: Any):
     deployments = of_kind(rendered(chart, PROTECTED), "Deployment")
     assert [name for name, each in deployments.items() if "replicas" in each["spec"]] == ["demo-api"]
 
 
-def test_the_values_schema_is_one():
+def test_the_values_schema_is_a_valid_json_schema():
     Draft7Validator.check_schema(json.loads((CHART / "values.schema.json").read_text()))

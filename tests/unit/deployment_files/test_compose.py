@@ -29,7 +29,7 @@ def compose() -> dict[str, Any]:
     return found
 
 
-def test_it_is_what_the_compose_specification_allows(compose: dict[str, Any]):
+def test_the_compose_file_is_valid_by_the_compose_specification(compose: dict[str, Any]):
     schema = json.loads(Path(str(SPECIFICATION)).read_text())
     validator = validator_for(schema)(schema)
     assert [error.message for error in validator.iter_errors(compose)] == []
@@ -38,13 +38,13 @@ def test_it_is_what_the_compose_specification_allows(compose: dict[str, Any]):
     assert len(list(validator.iter_errors(wrong))) == 1
 
 
-def test_its_commands_and_variables_are_those_of_memstream(compose: dict[str, Any]):
+def test_commands_and_environment_variables_of_the_compose_file_exist_in_memstream(compose: dict[str, Any]):
     for name in OURS:
         assert_runs(compose["services"][name]["command"])
         assert_known(set(compose["services"][name]["environment"]))
 
 
-def test_memstreams_containers_may_write_nothing_but_their_volumes_and_have_no_rights(compose: dict[str, Any]):
+def test_memstream_containers_are_read_only_and_without_capabilities(compose: dict[str, Any]):
     for name in OURS:
         service = compose["services"][name]
         assert service["read_only"] is True
@@ -62,7 +62,7 @@ def test_workers_and_the_api_start_when_topics_and_tables_are_there(compose: dic
         }
 
 
-def test_what_is_waited_for_can_be_healthy_and_what_is_mounted_is_declared(compose: dict[str, Any]):
+def test_awaited_services_have_a_healthcheck_and_mounted_volumes_are_declared(compose: dict[str, Any]):
     services = compose["services"]
     for name, service in services.items():
         for part, how in service.get("depends_on", {}).items():
@@ -72,7 +72,7 @@ def test_what_is_waited_for_can_be_healthy_and_what_is_mounted_is_declared(compo
             assert source in compose["volumes"] or (DIRECTORY / source).exists(), (name, mount)
 
 
-def test_images_have_versions_and_ports_are_open_to_this_machine_alone(compose: dict[str, Any]):
+def test_images_are_versioned_and_ports_are_bound_to_loopback_only(compose: dict[str, Any]):
     for name, service in compose["services"].items():
         assert re.fullmatch(r"[a-z/]+:v?\d[\w.-]*", service["image"]), name
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
@@ -92,7 +92,7 @@ def test_passwords_have_no_default_and_settings_are_valid_once_one_is_given(comp
         assert settings.bootstrap_servers.split(":")[0] in compose["services"]
 
 
-def test_containers_get_the_time_that_stopping_takes(compose: dict[str, Any]):
+def test_the_stop_grace_period_exceeds_the_shutdown_time(compose: dict[str, Any]):
     settings = Settings()
     for name in ("worker", "api"):
         within = compose["services"][name]["stop_grace_period"]

@@ -30,7 +30,7 @@ def provisioned(kind: str) -> dict[str, Any]:
     return found
 
 
-def test_every_replica_of_workers_and_the_api_is_scraped_on_the_port_that_it_is_told_to_answer_on():
+def test_prometheus_scrapes_every_replica_of_workers_and_the_api_on_its_metrics_port():
     scraped = {}
     for job in PROMETHEUS["scrape_configs"]:
         assert job.keys() == {"job_name", "dns_sd_configs"}
@@ -42,11 +42,11 @@ def test_every_replica_of_workers_and_the_api_is_scraped_on_the_port_that_it_is_
     assert len({job["job_name"] for job in PROMETHEUS["scrape_configs"]}) == len(scraped)
 
 
-def test_what_is_scraped_listens_for_others():
+def test_metrics_listen_on_all_interfaces():
     assert {SERVICES[service]["environment"]["MEMSTREAM_METRICS_HOST"] for service in METRICS} == {"0.0.0.0"}
 
 
-def test_prometheus_reads_its_settings_and_the_rules_from_where_they_are_mounted():
+def test_prometheus_reads_its_configuration_and_rules_from_their_mounts():
     seen = mounted("prometheus")
     assert PROMETHEUS.keys() == {"global", "rule_files", "scrape_configs"}
     assert PROMETHEUS["global"].keys() == {"scrape_interval"}
@@ -56,7 +56,7 @@ def test_prometheus_reads_its_settings_and_the_rules_from_where_they_are_mounted
     assert list(seen.values()) == [DIRECTORY.parent / "dashboards" / "alerts.yaml"]
 
 
-def test_grafana_has_a_source_of_the_kind_that_the_dashboard_lets_one_choose_and_it_is_prometheus():
+def test_the_grafana_datasource_is_the_prometheus_service_of_the_type_the_dashboard_selects():
     (source,) = provisioned("datasources")["datasources"]
     assert source.keys() == {"name", "type", "uid", "url", "isDefault"}
     assert (source["type"], source["isDefault"]) == ("prometheus", True)
@@ -79,7 +79,7 @@ def named_sources(shown: Any) -> list[tuple[str, str]]:
     return own + [each for one in shown.values() for each in named_sources(one)]
 
 
-def test_grafana_shows_the_dashboards_of_the_directory_where_it_is_mounted():
+def test_grafana_reads_its_dashboards_from_the_mounted_directory():
     (provider,) = provisioned("dashboards")["providers"]
     assert provider.keys() == {"name", "type", "options"}
     assert (provider["type"], provider["options"].keys()) == ("file", {"path"})
@@ -89,9 +89,7 @@ def test_grafana_shows_the_dashboards_of_the_directory_where_it_is_mounted():
 
 
 @pytest.mark.parametrize(("service", "variable"), [("worker", "MEMSTREAM_METRICS_PORT"), ("api", "MEMSTREAM_API_PORT")])
-def test_workers_and_the_api_are_asked_whether_they_are_ready_on_a_port_that_they_listen_on(
-    service: str, variable: str
-):
+def test_healthchecks_of_workers_and_the_api_request_readiness_on_their_own_port(service: str, variable: str):
     (command,) = [part for part in SERVICES[service]["healthcheck"]["test"] if "http" in part]
     port = SERVICES[service]["environment"][variable]
     assert re.findall(r"http://([\w.]+):(\d+)(/[\w/]+)", command) == [("127.0.0.1", str(port), "/health/ready")]
@@ -103,7 +101,7 @@ def test_the_api_is_published_on_the_port_that_it_listens_on():
     assert SERVICES["api"]["ports"] == [f"127.0.0.1:{port}:{port}"]
 
 
-def test_parts_are_reached_where_they_listen():
+def test_kafka_and_qdrant_addresses_match_the_ports_they_listen_on():
     environment = SERVICES["worker"]["environment"]
     kafka = SERVICES["kafka"]["environment"]
     listening = dict(re.findall(r"(\w+)://:(\d+)", kafka["KAFKA_LISTENERS"]))

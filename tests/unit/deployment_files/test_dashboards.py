@@ -67,20 +67,20 @@ async def no_handle(_: Any) -> None:
     """There are no batches."""
 
 
-def test_whatever_is_asked_for_exists_and_most_of_what_exists_is_asked_for(samples: dict[str, set[str]]):
+def test_every_queried_metric_exists_and_nearly_every_metric_is_queried(samples: dict[str, set[str]]):
     asked = set(re.findall(r"\bmemstream_\w+", " ".join(expressions())))
     assert asked - samples.keys() == set()
     ours = {name for name in samples if name.startswith("memstream_") and not name.endswith(("_created", "_sum"))}
     assert ours - asked <= {"memstream_delivery_batches_total"}
 
 
-def test_the_page_of_metrics_answers_what_operators_ask(samples: dict[str, set[str]]):
+def test_the_metrics_page_has_queries_over_existing_metrics(samples: dict[str, set[str]]):
     assert len(questions()) > 15
     assert set(re.findall(r"\bmemstream_\w+", " ".join(questions()))) <= samples.keys()
 
 
 @pytest.mark.parametrize("expression", [*expressions(), *questions()])
-def test_expressions_are_promql_over_labels_that_the_metrics_have(expression: str, samples: dict[str, set[str]]):
+def test_expressions_are_valid_promql_over_existing_labels(expression: str, samples: dict[str, set[str]]):
     promql_parser.parse(expression)
     known = set().union(*(samples[name] for name in re.findall(r"\bmemstream_\w+", expression)))
     grouped = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(",")}
@@ -95,19 +95,19 @@ def grouped_by(expression: str) -> set[str]:
     return {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(",")}
 
 
-def test_legends_name_labels_that_their_expressions_leave():
+def test_legends_use_only_labels_kept_by_their_expressions():
     legends = [(target["legendFormat"], target["expr"]) for panel in panels() for target in panel["targets"]]
     assert any(LABEL.search(legend) for legend, _ in legends)
     for legend, expression in legends:
         assert set(LABEL.findall(legend)) <= grouped_by(expression), legend
 
 
-def test_what_is_no_promql_is_found():
+def test_invalid_promql_is_detected():
     with pytest.raises(ValueError, match="unclosed"):
         promql_parser.parse("sum by (group (memstream_stage_ready)")
 
 
-def test_alerts_say_what_is_wrong_and_what_to_do_with_labels_that_their_expressions_leave():
+def test_alert_annotations_use_only_labels_kept_by_their_expressions():
     for name, rule in alerts().items():
         assert re.fullmatch(r"Memstream[A-Za-z]+", name)
         assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
@@ -117,7 +117,7 @@ def test_alerts_say_what_is_wrong_and_what_to_do_with_labels_that_their_expressi
         assert named <= left, name
 
 
-def test_a_stage_without_workers_is_missed_in_each_deployment_and_all_of_them_when_none_is_scraped():
+def test_the_missing_stage_alert_counts_stages_per_prefix_and_fires_when_none_is_scraped():
     rule = alerts()["MemstreamStageMissing"]
     few, none = rule["expr"].split(" or ")
     by_prefix = r'label_replace\(count by \(group\) \(memstream_stage_ready\), "prefix", "\$1", "group", "(.+)"\)'
@@ -131,7 +131,7 @@ def test_a_stage_without_workers_is_missed_in_each_deployment_and_all_of_them_wh
     assert none == "0 * absent(memstream_stage_ready)"
 
 
-def test_an_api_is_missed_by_what_each_tells_before_the_first_request_and_no_worker_does():
+def test_the_missing_api_alert_uses_a_metric_exported_by_the_api_from_the_start_and_by_no_worker():
     (series,) = re.findall(r"^absent\((\w+)\)$", alerts()["MemstreamApiMissing"]["expr"])
 
     def told(registry: CollectorRegistry) -> set[str]:
@@ -162,7 +162,7 @@ def rule_complaints(rule: dict[str, Any]) -> list[str]:
     return said + [f"filled with {each.strip()}" for each in fillings if not FILLED.fullmatch(each.strip())]
 
 
-def test_prometheus_would_load_the_rules():
+def test_the_alert_rules_are_valid_for_prometheus():
     assert rules_complaints((DASHBOARDS / "alerts.yaml").read_text()) == []
 
 
@@ -180,12 +180,12 @@ def test_prometheus_would_load_the_rules():
         ("alert: MemstreamStageNotReady", "alert: MemstreamStageMissing", "MemstreamStageMissing twice"),
     ],
 )
-def test_prometheus_would_not_load_rules_of_another_shape(written: str, instead: str, said: str):
+def test_malformed_alert_rules_are_detected(written: str, instead: str, said: str):
     text = (DASHBOARDS / "alerts.yaml").read_text()
     assert said in rules_complaints(text.replace(written, instead, 1))
 
 
-def test_panels_have_numbers_of_their_own_and_lie_beside_each_other():
+def test_dashboard_panels_have_unique_ids_and_do_not_overlap():
     shown = panels()
     assert len({panel["id"] for panel in shown}) == len(shown)
     cells = [
@@ -198,7 +198,7 @@ def test_panels_have_numbers_of_their_own_and_lie_beside_each_other():
     assert max(x for x, _ in cells) == 23
 
 
-def test_the_page_of_metrics_lists_those_that_exist(samples: dict[str, set[str]]):
+def test_the_metrics_page_lists_exactly_the_existing_metrics_and_labels(samples: dict[str, set[str]]):
     page = (DASHBOARDS.parent / "docs" / "metrics.md").read_text()
     listed = {cells[1].strip(" `"): cells[3] for line in page.splitlines() if len(cells := line.split("|")) == 6}
     named = {name: labels for name, labels in listed.items() if name.startswith("memstream_")}
@@ -211,7 +211,7 @@ def test_the_page_of_metrics_lists_those_that_exist(samples: dict[str, set[str]]
 RUNBOOK = Path(__file__).parents[3] / "deploy" / "runbook"
 
 
-def test_each_alert_leads_to_the_page_that_the_index_names_for_it():
+def test_each_alert_links_to_the_runbook_page_that_the_index_lists_for_it():
     index = (RUNBOOK / "README.md").read_text()
     rows = [line for line in index.splitlines() if line.startswith("| ")]
     for name, rule in alerts().items():
@@ -221,7 +221,7 @@ def test_each_alert_leads_to_the_page_that_the_index_names_for_it():
         assert [row for row in rows if f"`{name}`" in row and f"({page.name})" in row], f"the index lacks {name}"
 
 
-def test_every_page_of_the_runbook_is_in_its_index_and_has_its_parts():
+def test_every_runbook_page_is_in_the_index_and_has_its_required_sections():
     index = (RUNBOOK / "README.md").read_text()
     for page in sorted(RUNBOOK.glob("*.md")):
         if page.name == "README.md":

@@ -30,21 +30,21 @@ def pins(lock: Path) -> set[str]:
     return set(re.findall(r"^[a-z0-9].*==[^ ]+", lock.read_text(), re.MULTILINE))
 
 
-def test_the_linter_has_nothing_to_say_of_the_dockerfile_and_would_have_of_a_worse_one():
+def test_the_linter_accepts_the_dockerfile_and_detects_worse_variants():
     text = DOCKERFILE.read_text()
     assert complaints(text) == []
     assert "DL3002" in complaints(text.replace("USER 10001:10001", "USER root"))
     assert "DL3006" in complaints(text.replace("python:${PYTHON} AS memstream", "python"))
 
 
-def test_packages_are_those_of_the_lock_with_their_hashes():
+def test_packages_are_installed_from_the_lock_file_with_hashes():
     (lock, project) = [line for line in instructions("RUN") if "pip install" in line]
     assert '--require-hashes --requirement "deploy/${LOCK}"' in lock
     assert "LOCK=requirements.lock" in instructions("ARG")
     assert "--no-deps" in project
 
 
-def test_the_lock_with_extras_has_the_other_one_s_versions_and_more():
+def test_the_extras_lock_contains_the_runtime_lock_and_more():
     runtime, extras = (pins(ROOT / "deploy" / name) for name in ("requirements.lock", "extras.lock"))
     assert runtime < extras
     assert {line.partition("==")[0] for line in extras - runtime} >= {
@@ -53,7 +53,7 @@ def test_the_lock_with_extras_has_the_other_one_s_versions_and_more():
     }
 
 
-def test_what_builds_is_left_behind():
+def test_the_final_image_contains_only_the_built_files():
     assert [line.split(" AS ")[-1] for line in instructions("FROM")] == ["build", "memstream"]
     shipped = DOCKERFILE.read_text().rpartition("\nFROM ")[2]
     assert "pip" not in shipped
@@ -61,7 +61,7 @@ def test_what_builds_is_left_behind():
     assert shipped.count("COPY ") == 1, "nothing but what was built"
 
 
-def test_it_runs_a_worker_as_a_user_without_rights_and_writes_where_a_volume_is():
+def test_the_image_runs_a_worker_as_an_unprivileged_user_and_declares_its_data_volume():
     assert instructions("USER") == ["10001:10001"]
     assert json.loads(instructions("ENTRYPOINT")[-1]) == ["memstream"]
     assert_runs(json.loads(instructions("CMD")[-1]))
@@ -70,11 +70,11 @@ def test_it_runs_a_worker_as_a_user_without_rights_and_writes_where_a_volume_is(
     assert json.loads(instructions("VOLUME")[-1]) == [environment["MEMSTREAM_DATA_DIR"]]
 
 
-def test_what_is_measured_has_the_environment_of_the_image():
+def test_measurements_use_the_environment_of_the_image():
     assert f" {' '.join(f'{name}={value}' for name, value in ENVIRONMENT.items())} " in instructions("ENV")[-1]
 
 
-def test_everything_that_it_copies_is_there_and_let_through():
+def test_copied_files_exist_and_pass_the_dockerignore():
     copied = [word for line in instructions("COPY") if "--from" not in line for word in line.split()[:-1]]
     ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
     for name in copied:

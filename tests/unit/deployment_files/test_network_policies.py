@@ -47,15 +47,13 @@ def reached(policy: Manifest) -> set[tuple[int, str]]:
     ],
     ids=["as it is", "protected", "managed", "https", "http", "nothing added"],
 )
-def test_pods_reach_names_of_hosts_and_the_ports_that_the_values_name_and_no_others(
-    chart: Any, values: dict[str, Any], ports: set[int]
-):
+def test_egress_is_limited_to_dns_and_the_configured_ports(chart: Any, values: dict[str, Any], ports: set[int]):
     for policy in policies(chart, values).values():
         assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
         assert reached(policy) == NAMES | {(port, "TCP") for port in ports}
 
 
-def test_whoever_may_scrape_reaches_the_metrics_of_each_and_whoever_may_call_the_api_its_port_alone(chart: Any):
+def test_ingress_admits_scrapers_to_metrics_and_api_clients_to_the_api_port_only(chart: Any):
     chosen = {
         "from": [{"namespaceSelector": {"matchLabels": {"name": "chat"}}}],
         "metricsFrom": [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}],
@@ -67,7 +65,7 @@ def test_whoever_may_scrape_reaches_the_metrics_of_each_and_whoever_may_call_the
         assert policy["spec"]["ingress"] == admitted
 
 
-def test_ports_that_a_policy_names_are_those_of_its_pods(chart: Any):
+def test_network_policies_name_ports_of_their_own_pods(chart: Any):
     deployments = of_kind(rendered(chart, {}), "Deployment")
     for name, policy in policies(chart, {}).items():
         (container,) = deployments[name]["spec"]["template"]["spec"]["containers"]
@@ -75,6 +73,6 @@ def test_ports_that_a_policy_names_are_those_of_its_pods(chart: Any):
         assert named == {port["name"] for port in container["ports"]}
 
 
-def test_by_default_the_namespace_may_call_and_everybody_scrape():
+def test_by_default_the_own_namespace_may_call_the_api_and_any_namespace_may_scrape():
     chosen = yaml.safe_load((CHART / "values.yaml").read_text())["networkPolicy"]
     assert (chosen["from"], chosen["metricsFrom"]) == ([{"podSelector": {}}], [{"namespaceSelector": {}}])

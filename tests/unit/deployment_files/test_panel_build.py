@@ -32,7 +32,7 @@ def check(copied: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={"PATH": str(copied / "bin")}, capture_output=True, text=True, timeout=60)
 
 
-def test_what_was_built_passes_and_says_that_it_was_not_built_again(copied: Path):
+def test_unmodified_built_files_pass_the_check_without_node(copied: Path):
     found = check(copied)
     assert (found.returncode, found.stderr) == (0, "")
     assert "there is no Node on this machine" in found.stdout
@@ -47,7 +47,7 @@ def test_an_edited_file_is_refused_without_node(copied: Path, edited: Path):
     assert "run `make panel`" in found.stderr
 
 
-def test_a_file_that_is_added_to_the_built_ones_is_refused_without_node(copied: Path):
+def test_an_added_built_file_fails_the_check_without_node(copied: Path):
     (copied / BUILT / "assets").mkdir(exist_ok=True)
     (copied / BUILT / "assets" / "more.js").write_text("1\n")
     assert check(copied).returncode == 1

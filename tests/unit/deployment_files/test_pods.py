@@ -28,7 +28,7 @@ def ports(container: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("api_port", [8080, 9000])
-def test_ports_of_containers_are_those_that_their_processes_are_told_to_listen_on(chart: Any, api_port: int):
+def test_container_ports_are_those_the_processes_listen_on(chart: Any, api_port: int):
     for name, container in deployed(chart, {"api": {"port": api_port}}).items():
         told = {variable["name"].removeprefix("MEMSTREAM_"): variable.get("value") for variable in container["env"]}
         listening = {"metrics": told.get("METRICS_PORT")}
@@ -39,7 +39,7 @@ def test_ports_of_containers_are_those_that_their_processes_are_told_to_listen_o
         assert told["METRICS_HOST"] == "0.0.0.0"
 
 
-def test_workers_are_probed_on_the_port_of_their_metrics_and_the_api_on_its_own_whether_they_live_and_are_ready(
+def test_workers_are_probed_on_their_metrics_port_and_the_api_on_its_http_port(
     chart: Any,
 ):
     for name, container in deployed(chart, {}).items():
@@ -49,7 +49,7 @@ def test_workers_are_probed_on_the_port_of_their_metrics_and_the_api_on_its_own_
         }
 
 
-def test_a_start_gets_two_minutes_and_a_loop_that_is_busy_for_a_while_is_not_killed(chart: Any):
+def test_probes_allow_two_minutes_for_the_start_and_thirty_seconds_of_a_blocked_event_loop(chart: Any):
     for container in deployed(chart, {}).values():
         start, live = container["startupProbe"], container["livenessProbe"]
         assert start["periodSeconds"] * start["failureThreshold"] >= 120
@@ -62,7 +62,7 @@ def test_the_service_leads_to_the_port_that_the_api_listens_on(chart: Any):
     assert (port["port"], port["targetPort"]) == (8000, "http")
 
 
-def test_pods_run_as_the_images_user_without_the_clusters_token(chart: Any):
+def test_pods_run_as_the_user_of_the_image_without_a_service_account_token(chart: Any):
     (user,) = re.findall(r"^USER (\d+):", DOCKERFILE.read_text(), re.MULTILINE)
     for pod in pods(rendered(chart, PROTECTED)):
         assert pod["securityContext"] == {
@@ -73,7 +73,7 @@ def test_pods_run_as_the_images_user_without_the_clusters_token(chart: Any):
         assert pod["automountServiceAccountToken"] is False
 
 
-def test_what_is_written_goes_to_volumes_with_a_limit(chart: Any):
+def test_writable_paths_are_volumes_with_a_size_limit(chart: Any):
     (written,) = re.findall(r'^VOLUME \["(.*)"\]', DOCKERFILE.read_text(), re.MULTILINE)
     for pod in pods(rendered(chart, {})):
         assert all(volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"])
@@ -81,7 +81,7 @@ def test_what_is_written_goes_to_volumes_with_a_limit(chart: Any):
             assert {mount["mountPath"] for mount in container["volumeMounts"]} == {written, "/tmp"}
 
 
-def test_tables_and_topics_are_made_before_pods_of_an_installation_or_upgrade_start(chart: Any):
+def test_a_helm_hook_runs_migrations_and_topic_creation_before_install_and_upgrade(chart: Any):
     (job,) = of_kind(rendered(chart, {}), "Job").values()
     annotations = job["metadata"]["annotations"]
     assert set(annotations["helm.sh/hook"].split(",")) == {"pre-install", "pre-upgrade"}

@@ -8,7 +8,7 @@ from tests.unit.deployment_files.manifests import CHART, rendered
 DEPLOY = CHART.parents[1]
 
 
-def test_the_runbook_names_deployments_as_an_installation_by_the_readme_has_them(chart: Any):
+def test_the_runbook_uses_the_deployment_names_of_the_readme_installation(chart: Any):
     (release,) = re.findall(r"helm install (\S+) deploy/helm/memstream", (DEPLOY / "README.md").read_text())
     made = {each["metadata"]["name"].replace("demo-", f"{release}-", 1) for each in rendered(chart, {})}
     lines = [line for page in (DEPLOY / "runbook").glob("*.md") for line in page.read_text().splitlines()]

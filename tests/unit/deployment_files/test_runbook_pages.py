@@ -26,39 +26,39 @@ def tried(tmp_path: Path):
     return tried
 
 
-def test_a_command_that_is_not_there_fails_the_page(tried):
+def test_an_unknown_command_fails_the_page(tried):
     with pytest.raises(AssertionError, match="'memstream topics craete' ended with 2"):
         tried("$ memstream topics craete\nnothing to create\n")
 
 
-def test_a_command_that_fails_before_others_of_its_block_fails_the_page(tried):
+def test_a_failing_command_fails_the_page_even_if_later_commands_of_the_block_succeed(tried):
     with pytest.raises(AssertionError, match="'false' ended with 1"):
         tried("$ false\n$ echo done\ndone\n")
 
 
-def test_a_command_that_is_to_fail_ends_with_the_code_that_the_page_says(tried):
+def test_a_command_expected_to_fail_must_exit_with_the_documented_code(tried):
     assert tried("$ echo no; exit 3\nno\n(exit code 3)\n") == "no\n(exit code 3)\n"
     for said in ("0", "1"):
         with pytest.raises(AssertionError, match="ended with 3"):
             tried(f"$ echo no; exit 3\nno\n(exit code {said})\n")
 
 
-def test_what_a_page_shows_is_to_be_printed(tried):
+def test_output_shown_by_the_page_must_be_printed(tried):
     with pytest.raises(AssertionError, match="did not print"):
         tried("$ echo Error: the group is not empty\nmoved to offset 7\n")
 
 
-def test_what_is_printed_where_the_page_shows_nothing_fails_it(tried):
+def test_unexpected_output_of_a_command_fails_the_page(tried):
     with pytest.raises(AssertionError, match="does not show"):
         tried("$ echo Error: the group is not empty\n")
 
 
-def test_numbers_ids_times_and_widths_are_others_each_time(tried):
+def test_numbers_ids_times_and_widths_may_differ_from_the_page(tried):
     tried(
         "$ echo 'run 2c81b1a6-5b07-4f0e-9bb5-1f7f5b1d2a3c from 2026-11-22T22:47:07.036541Z: 12 in t-0   of 3.5 GB  ────'\n"
         "run f5acbed7-3a86-46c0-953d-b21923ce242c from 2027-01-01T01:02:03.1Z: 7 in t-1 of 12 GB ──\n"
     )
 
 
-def test_of_a_long_output_the_beginning_is_shown(tried):
+def test_a_page_may_show_only_the_beginning_of_a_long_output(tried):
     assert tried("$ printf 'first\\nsecond\\nthird\\n'\nfirst\n...\n") == "first\nsecond\nthird\n"

@@ -12,9 +12,7 @@ VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
 
 
 @pytest.mark.parametrize("chosen", [1, 2, "50%"])
-def test_a_node_can_be_drained_one_pod_of_each_deployment_after_the_other_or_more_if_that_is_chosen(
-    chart: Any, chosen: int | str
-):
+def test_each_deployment_has_a_disruption_budget_with_the_chosen_max_unavailable(chart: Any, chosen: int | str):
     made = of_kind(rendered(chart, {"podDisruptionBudget": {"maxUnavailable": chosen}}), "PodDisruptionBudget")
     assert set(made) == {f"demo-{name}" for name in (*STAGES, "api")}
     for budget in made.values():
@@ -22,18 +20,18 @@ def test_a_node_can_be_drained_one_pod_of_each_deployment_after_the_other_or_mor
         assert budget["spec"]["maxUnavailable"] == chosen
 
 
-def test_by_default_a_pod_remains_while_one_is_moved():
+def test_the_default_replicas_exceed_the_default_max_unavailable():
     replicas = [stage["replicas"] for stage in VALUES["stages"].values()] + [VALUES["api"]["replicas"]]
     assert min(replicas) > VALUES["podDisruptionBudget"]["maxUnavailable"] == 1
 
 
 @pytest.mark.parametrize("wrong", [0, "0%", "50", "half", -1])
-def test_a_budget_that_lets_no_pod_go_is_refused(helm: Any, chart: Any, wrong: int | str):
+def test_a_disruption_budget_that_allows_no_eviction_is_rejected(helm: Any, chart: Any, wrong: int | str):
     with pytest.raises(helm.HelmValuesError, match="maxUnavailable"):
         chart.validate_schema(chart.merge_values({"podDisruptionBudget": {"maxUnavailable": wrong}}))
 
 
-def test_keda_scales_each_stage_by_the_lag_and_within_the_bounds_that_are_its_own(chart: Any):
+def test_keda_scales_each_stage_by_its_own_lag_threshold_and_bounds(chart: Any):
     chosen = {stage: {"min": 1 + at, "max": 4 + at, "lag": 100 + at} for at, stage in enumerate(STAGES)}
     stages = {stage: {"replicas": 1 + at, "scaling": chosen[stage]} for at, stage in enumerate(STAGES)}
     keda = {"enabled": True, "pollingInterval": 7, "cooldownPeriod": 70}
@@ -46,14 +44,14 @@ def test_keda_scales_each_stage_by_the_lag_and_within_the_bounds_that_are_its_ow
         assert (spec["pollingInterval"], spec["cooldownPeriod"]) == (7, 70)
 
 
-def test_by_default_bounds_hold_the_replicas_and_no_more_pods_than_partitions():
+def test_default_scaling_bounds_include_the_replicas_and_do_not_exceed_the_partitions():
     for stage in VALUES["stages"].values():
         assert 1 <= stage["scaling"]["min"] <= stage["replicas"] <= stage["scaling"]["max"]
         assert stage["scaling"]["max"] <= TopicSettings().conversation_partitions
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_no_stage_is_scaled_to_nothing(helm: Any, chart: Any, stage: str):
+def test_scaling_a_stage_to_zero_is_rejected(helm: Any, chart: Any, stage: str):
     scaling = {"min": 0, "max": 8, "lag": 20}
     with pytest.raises(helm.HelmValuesError, match="min"):
         chart.validate_schema(chart.merge_values({"stages": {stage: {"scaling": scaling}}}))

@@ -37,7 +37,7 @@ def memory_of_event(event: Any) -> Any:
 
 
 @pytest.mark.parametrize("frozen", FROZEN, ids=lambda folder: folder.name)
-def test_whoever_wrote_against_the_published_schemas_is_still_understood_and_understands(frozen: Path) -> None:
+def test_current_schemas_are_compatible_with_the_published_ones(frozen: Path) -> None:
     assert breaking_changes(frozen, generate.TARGET) == []
 
 
@@ -46,7 +46,7 @@ def test_the_published_schemas_of_this_major_version_are_frozen() -> None:
     assert all((folder / "asyncapi.json").exists() for folder in FROZEN)
 
 
-def test_every_topic_of_others_is_compared_with_its_side() -> None:
+def test_every_public_topic_is_compared_in_its_direction() -> None:
     assert sides(json.loads((FIRST / "asyncapi.json").read_text())) == {
         "message.schema.json": "in",
         "conversation-ended.schema.json": "in",
@@ -60,7 +60,7 @@ def test_every_topic_of_others_is_compared_with_its_side() -> None:
 
 
 @pytest.mark.parametrize("name", ["memory", "memory-event", "activity-event", "message", "command", "policy"])
-def test_a_schema_breaks_nothing_of_itself(name: str) -> None:
+def test_a_schema_is_compatible_with_itself(name: str) -> None:
     assert Comparison(schema(name), schema(name), "out").breaks() == []
     assert Comparison(schema(name), schema(name), "in").breaks() == []
 
@@ -125,13 +125,13 @@ BREAKING: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("case", BREAKING)
-def test_what_breaks_a_consumer_of_memory_state_is_found(case: str) -> None:
+def test_a_breaking_change_for_consumers_of_memory_state_is_detected(case: str) -> None:
     change, said = BREAKING[case]
     assert any(said in found for found in broken("memory", "out", change))
 
 
 @pytest.mark.parametrize("case", BREAKING)
-def test_the_same_is_found_in_the_memory_of_an_event(case: str) -> None:
+def test_the_same_breaking_change_inside_a_memory_event_is_detected(case: str) -> None:
     change, said = BREAKING[case]
 
     def within(event: Any) -> None:
@@ -156,7 +156,7 @@ def test_optional_fields_and_values_of_open_enums_may_be_added() -> None:
     assert broken("memory-event", "out", extended_event) == []
 
 
-def test_a_value_of_an_enum_that_consumers_were_told_nothing_about_may_not_be_added() -> None:
+def test_a_new_value_of_a_closed_enum_is_a_breaking_change() -> None:
     (found,) = broken("memory-event", "out", lambda event: event["properties"]["specversion"]["enum"].append("2.0"))
     assert "MemoryEvent.specversion has new values ['2.0']" in found
 
@@ -199,12 +199,12 @@ STRICTER: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("case", GENEROUS)
-def test_what_is_read_may_be_accepted_more_generously(case: str) -> None:
+def test_an_input_schema_may_become_more_permissive(case: str) -> None:
     assert broken("message", "in", GENEROUS[case]) == []
 
 
 @pytest.mark.parametrize("case", STRICTER)
-def test_what_breaks_an_older_producer_is_found(case: str) -> None:
+def test_a_breaking_change_for_existing_producers_is_detected(case: str) -> None:
     change, said = STRICTER[case]
     assert any(said in found for found in broken("message", "in", change))
 
@@ -219,14 +219,14 @@ def with_changed(directory: Path, name: str, change: Change) -> Path:
     return folder
 
 
-def test_a_break_says_what_to_do(tmp_path: Path) -> None:
+def test_a_breaking_change_is_reported_with_a_remedy(tmp_path: Path) -> None:
     now = with_changed(tmp_path, "memory.schema.json", lambda memory: memory["properties"].pop("tags"))
     (said,) = breaking_changes(FIRST, now)
     assert said.startswith("Memory.tags is gone: keep it as it was and add an optional field beside it")
     assert "another topic" in said
 
 
-def test_a_schema_that_vanishes_is_a_break(tmp_path: Path) -> None:
+def test_a_removed_schema_is_a_breaking_change(tmp_path: Path) -> None:
     folder = shutil.copytree(FIRST, tmp_path / "now")
     (folder / "memory.schema.json").unlink()
     (said,) = breaking_changes(FIRST, folder)
@@ -258,14 +258,14 @@ TOPICS: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("case", TOPICS)
-def test_what_breaks_whoever_reads_or_writes_a_topic_is_found(tmp_path: Path, case: str) -> None:
+def test_a_breaking_change_of_a_topic_is_detected(tmp_path: Path, case: str) -> None:
     change, said = TOPICS[case]
     found = breaking_changes(FIRST, with_changed(tmp_path, "asyncapi.json", change))
     assert found
     assert all(each.startswith(said) for each in found)
 
 
-def test_topics_that_memstream_writes_to_itself_are_its_own_affair(tmp_path: Path) -> None:
+def test_internal_topics_may_change_incompatibly(tmp_path: Path) -> None:
     now = with_changed(
         tmp_path, "asyncapi.json", lambda document: document["components"]["messages"].pop("memory.candidates")
     )

@@ -34,12 +34,12 @@ def settings_table(listed: list[SettingRow]) -> str:
     return "\n".join(line.replace("|  |", "| |") for line in lines) + "\n"
 
 
-def test_the_tables_of_settings_are_those_of_the_code():
+def test_the_settings_tables_of_the_readme_match_the_code():
     readme = (ROOT / "deploy" / "README.md").read_text()
     assert MARKED.findall(readme) == [settings_tables()], f"deploy/README.md should say:\n{settings_tables()}"
 
 
-def test_the_readme_shows_the_shortest_sample_as_it_is():
+def test_the_readme_contains_the_quickstart_sample_verbatim():
     sample = (ROOT / "deploy" / "samples" / "quickstart.py").read_text()
     assert f"```python\n{sample}```" in (ROOT / "README.md").read_text()
 
@@ -62,7 +62,7 @@ def rows_of_page(page_name: str, name: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()[2:]]
 
 
-def test_the_table_of_window_settings_has_each_with_its_default():
+def test_the_table_of_window_settings_lists_each_with_its_default():
     defaults = {field.name: field.default for field in fields(WindowSettings)} | {"adjustable": None}
     written = {name: "none" if value is None else f"`{value}`" for name, value in defaults.items()}
     written |= {
@@ -73,7 +73,7 @@ def test_the_table_of_window_settings_has_each_with_its_default():
     }
 
 
-def test_the_table_of_block_settings_has_each_with_its_default():
+def test_the_table_of_block_settings_lists_each_with_its_default():
     defaults = {f"`{field.name}`": field.default for field in fields(BlockSettings)}
     assert {cells[0]: cells[1] for cells in rows_of_page("context.md", "block settings")} == {
         name: "none" if value is None else f"`{value}`" for name, value in defaults.items()
@@ -85,11 +85,11 @@ def test_all_fields_of_a_blocks_templates_are_documented():
     assert [field for field in {*LINE_FIELDS, *HEADING_FIELDS} if f"`{{{field}}}`" not in page] == []
 
 
-def test_the_table_of_strategies_says_what_statistics_say():
+def test_the_table_of_strategies_matches_the_statistics_texts():
     assert rows_of_windows_page("strategies") == [[f"`{name}`", told] for name, told in STRATEGIES.items()]
 
 
-def test_the_table_of_reasons_says_what_decisions_say():
+def test_the_table_of_reasons_matches_the_decision_texts():
     wanted = [[f"`{name}`", "stays" if name in STAYED else "leaves", told] for name, told in SENTENCES.items()]
     assert rows_of_windows_page("reasons") == wanted
 
@@ -106,13 +106,13 @@ def anchors(page: str) -> set[str]:
     return names
 
 
-def test_a_heading_is_found_as_github_names_it():
+def test_heading_anchors_are_computed_as_on_github():
     page = "# Back up\n## `GET /v1/usage`\n```sh\n# no heading\n```\n## What now, and [why](x.md)?\n## Back up\n"
     assert anchors(page) == {"back-up", "get-v1usage", "what-now-and-why", "back-up-1"}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_lead_somewhere(name: str):
+def test_links_resolve_to_existing_files_and_headings(name: str):
     path = ROOT / name
     for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", path.read_text())):
         page = path.parent / target if target else path
@@ -122,7 +122,7 @@ def test_links_lead_somewhere(name: str):
 
 
 @pytest.mark.parametrize("layer", ["schemas", "streams", "sinks", "agents", "deploy"])
-def test_every_room_of_a_layer_is_in_its_readme_and_in_the_architecture(layer: str):
+def test_every_package_of_a_layer_is_in_its_readme_and_in_the_architecture_page(layer: str):
     listed = subprocess.run(["git", "ls-files", layer], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rooms = {Path(name).parts[1] for name in listed.splitlines() if len(Path(name).parts) > 2} - {
         "generated",

@@ -33,7 +33,7 @@ def test_generated_files_are_up_to_date():
     assert generate.outdated_files(generate.TARGET) == [], "run `make schemas`"
 
 
-def test_a_changed_a_missing_and_a_superfluous_file_are_found_and_mended(tmp_path: Path):
+def test_changed_missing_and_superfluous_generated_files_are_detected_and_repaired(tmp_path: Path):
     generate.write(tmp_path)
     (tmp_path / "message.schema.json").write_text("{}")
     (tmp_path / "policy.schema.json").unlink()
@@ -53,14 +53,14 @@ def test_every_reference_in_a_schema_leads_to_a_definition(name):
         assert reference.removeprefix("#/$defs/") in schema["$defs"]
 
 
-def test_schemas_require_what_the_shapes_require():
+def test_the_message_schema_has_the_required_fields_and_constraints_of_the_struct():
     schema = json.loads(generate.files()["message.schema.json"])
     assert sorted(schema["required"]) == ["conversation_id", "message_id", "role", "timestamp"]
     assert schema["properties"]["role"]["enum"] == ["assistant", "system", "tool", "user"]
     assert schema["properties"]["conversation_id"] == {"type": "string", "minLength": 1, "maxLength": 256}
 
 
-def test_a_dead_letter_carries_exactly_the_documented_headers():
+def test_a_dead_letter_has_exactly_the_documented_headers():
     class Record:
         topic, partition, offset, timestamp, key, value, headers = "chat.messages", 1, 2, 3, b"k", b"v", ()
 
@@ -87,7 +87,7 @@ def test_asyncapi_has_the_structure_of_version_3():
         assert message["bindings"]["kafka"]["key"]["description"]
 
 
-def test_every_topic_is_read_or_written():
+def test_every_asyncapi_channel_has_an_operation():
     used = {operation["channel"]["$ref"].removeprefix("#/channels/") for operation in DOCUMENT["operations"].values()}
     assert used == set(DOCUMENT["channels"])
 
@@ -109,7 +109,7 @@ def asyncapi_complaints(document) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
 
 
-def test_asyncapi_is_valid_by_the_schema_of_its_makers():
+def test_the_asyncapi_document_is_valid_by_the_official_schema():
     assert asyncapi_complaints(DOCUMENT) == []
 
 
@@ -125,7 +125,7 @@ def test_asyncapi_is_valid_by_the_schema_of_its_makers():
         lambda document: document["components"]["messages"]["chat.messages"]["bindings"]["kafka"].update(kee="x"),
     ],
 )
-def test_a_spoilt_asyncapi_document_is_found(spoil):
+def test_an_invalid_asyncapi_document_is_detected(spoil):
     document = copy.deepcopy(DOCUMENT)
     spoil(document)
     assert asyncapi_complaints(document) != []

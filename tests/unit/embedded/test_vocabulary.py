@@ -25,14 +25,14 @@ def test_tiktoken_loads_both_encodings_without_a_network(tmp_path: Path):
     assert done.stdout.strip() == "[2, 2]", done.stderr
 
 
-def test_files_that_are_there_are_left_alone(tmp_path: Path):
+def test_existing_vocabulary_files_are_not_rewritten(tmp_path: Path):
     before = {path: path.stat().st_mtime_ns for path in tiktoken_vocabulary.ensure_vocabulary(tmp_path).iterdir()}
     after = {path: path.stat().st_mtime_ns for path in tiktoken_vocabulary.ensure_vocabulary(tmp_path).iterdir()}
     assert len(before) == 2
     assert after == before
 
 
-def test_a_vocabulary_tiktoken_would_refuse_is_refused_first(tmp_path: Path):
+def test_a_vocabulary_file_with_a_wrong_checksum_is_rejected_and_not_copied(tmp_path: Path):
     with pytest.raises(EmbeddedPartFailed, match="o200k_base has another checksum: expected sha256 00"):
         tiktoken_vocabulary.place("o200k_base", "0" * 64, tmp_path / "target")
     assert not (tmp_path / "target").exists()

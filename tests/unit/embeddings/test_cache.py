@@ -20,7 +20,7 @@ class CountingEmbedder(FakeEmbedder):
         return await super().embed(texts)
 
 
-async def test_a_text_that_is_asked_for_again_is_not_embedded_again():
+async def test_a_repeated_text_is_not_embedded_again():
     model = CountingEmbedder()
     remembering = CachedEmbedder(model)
     once, again = await remembering.embed(["green tea"]), await remembering.embed(["green tea"])
@@ -28,7 +28,7 @@ async def test_a_text_that_is_asked_for_again_is_not_embedded_again():
     np.testing.assert_array_equal(once, again)
 
 
-async def test_only_what_is_not_known_is_embedded_and_rows_keep_the_order_of_the_texts():
+async def test_only_uncached_texts_are_embedded_and_rows_keep_the_order_of_the_texts():
     model = CountingEmbedder()
     remembering = CachedEmbedder(model)
     await remembering.embed(["tea"])
@@ -37,7 +37,7 @@ async def test_only_what_is_not_known_is_embedded_and_rows_keep_the_order_of_the
     np.testing.assert_array_equal(rows, await model.embed(["milk", "tea", "milk"]))
 
 
-async def test_what_was_asked_for_longest_ago_is_forgotten_first():
+async def test_the_least_recently_used_vector_is_evicted():
     model = CountingEmbedder()
     remembering = CachedEmbedder(model, most=2)
     for text in ("tea", "milk", "tea", "bread", "tea", "milk"):
@@ -45,18 +45,18 @@ async def test_what_was_asked_for_longest_ago_is_forgotten_first():
     assert model.request_body == ["tea", "milk", "bread", "milk"]
 
 
-async def test_more_texts_at_once_than_are_kept_are_all_embedded():
+async def test_a_request_larger_than_the_cache_is_embedded_completely():
     rows = await CachedEmbedder(FakeEmbedder(), most=1).embed(["tea", "milk", "bread"])
     np.testing.assert_array_equal(rows, await FakeEmbedder().embed(["tea", "milk", "bread"]))
 
 
-async def test_what_a_caller_does_to_its_vector_changes_no_later_answer():
+async def test_mutating_a_returned_vector_does_not_change_the_cached_one():
     remembering = CachedEmbedder(FakeEmbedder())
     (await remembering.embed(["tea"]))[:] = 0
     np.testing.assert_array_equal(await remembering.embed(["tea"]), await FakeEmbedder().embed(["tea"]))
 
 
-async def test_a_question_and_a_text_of_the_same_words_are_kept_apart():
+async def test_questions_and_stored_texts_are_cached_separately():
     model = SeparatingEmbedder()
     remembering = CachedEmbedder(model)
     for _ in range(2):
@@ -83,7 +83,7 @@ class SlowEmbedder(CountingEmbedder):
         return await FakeEmbedder.embed(self, texts)
 
 
-async def test_what_two_ask_for_at_once_is_embedded_once():
+async def test_concurrent_requests_for_the_same_text_embed_it_once():
     model = SlowEmbedder()
     remembering = CachedEmbedder(model)
     one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
@@ -93,7 +93,7 @@ async def test_what_two_ask_for_at_once_is_embedded_once():
     assert model.request_body == ["tea"]
 
 
-async def test_who_gives_up_takes_nothing_from_who_waits_for_the_same():
+async def test_cancelling_one_waiter_does_not_affect_another_waiter_for_the_same_text():
     model = SlowEmbedder()
     remembering = CachedEmbedder(model)
     one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
@@ -104,7 +104,7 @@ async def test_who_gives_up_takes_nothing_from_who_waits_for_the_same():
     np.testing.assert_array_equal(await other, await FakeEmbedder().embed(["tea"]))
 
 
-async def test_what_nobody_waits_for_any_more_is_not_embedded_and_may_be_asked_for_again():
+async def test_embedding_is_cancelled_if_all_waiters_cancel_and_can_be_requested_again():
     model = SlowEmbedder()
     remembering = CachedEmbedder(model)
     waiting = [asyncio.create_task(remembering.embed(["tea"])) for _ in range(2)]
@@ -118,7 +118,7 @@ async def test_what_nobody_waits_for_any_more_is_not_embedded_and_may_be_asked_f
     assert (await remembering.embed(["tea"])).shape == (1, 384)
 
 
-async def test_what_could_not_be_embedded_is_asked_for_again():
+async def test_a_failed_embedding_is_not_cached():
     model = FailingOnce()
     remembering = CachedEmbedder(model)
     first = await asyncio.gather(remembering.embed(["tea"]), remembering.embed(["tea"]), return_exceptions=True)

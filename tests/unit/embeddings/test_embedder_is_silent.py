@@ -29,7 +29,7 @@ def run(script: str, home: Path, *packages: Path, **chosen: str) -> str:
     return ended.stdout.strip()
 
 
-def test_embedding_leaves_nothing_in_the_home_directory(tmp_path: Path):
+def test_embedding_writes_no_files_to_the_home_directory(tmp_path: Path):
     """onnxruntime's telemetry keeps the machine's id and what is to be sent there."""
     run(
         "import asyncio; from sinks.embeddings.models import MINILM, minilm_files; "
@@ -40,7 +40,7 @@ def test_embedding_leaves_nothing_in_the_home_directory(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("chosen", "read"), [({}, "1"), ({"ORT_DISABLE_TELEMETRY": "0"}, "0")])
-def test_telemetry_is_off_before_onnxruntime_is_imported_unless_it_was_chosen(
+def test_onnxruntime_telemetry_is_disabled_before_import_unless_the_environment_sets_it(
     tmp_path: Path, chosen: dict[str, str], read: str
 ):
     (tmp_path / "onnxruntime.py").write_text(STAND_IN)

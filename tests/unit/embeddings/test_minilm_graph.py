@@ -38,18 +38,22 @@ def packaged() -> Iterator[OnnxEmbedder]:
         yield embedder
 
 
-async def test_vectors_are_near_those_of_the_packaged_model(shipped: OnnxEmbedder, packaged: OnnxEmbedder) -> None:
+async def test_quantized_vectors_are_close_to_those_of_the_packaged_model(
+    shipped: OnnxEmbedder, packaged: OnnxEmbedder
+) -> None:
     cosines = (await packaged.embed(TEXTS) * await shipped.embed(TEXTS)).sum(axis=1)
     assert cosines.min() > 0.997, dict(zip(TEXTS, cosines, strict=True))
 
 
-async def test_a_vector_does_not_depend_on_the_texts_of_its_batch(shipped: OnnxEmbedder) -> None:
+async def test_a_vector_does_not_depend_on_the_other_texts_of_its_batch(shipped: OnnxEmbedder) -> None:
     together = await shipped.embed(TEXTS)
     alone = np.concatenate([await shipped.embed([text]) for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_another_file_than_the_graph_refers_to_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_file_that_does_not_match_the_graph_raises_misconfigured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path / "model.onnx"
     other.write_bytes(Path(model_path()).read_bytes()[:-1])
     monkeypatch.setattr(models, "model_path", lambda: str(other))

@@ -39,22 +39,22 @@ async def cosines(embedder: OnnxEmbedder) -> NDArray[np.float32]:
     return found
 
 
-async def test_cosines_are_those_of_the_reference(embedder: OnnxEmbedder) -> None:
+async def test_cosine_similarities_match_the_reference_values(embedder: OnnxEmbedder) -> None:
     np.testing.assert_allclose(await cosines(embedder), COSINES[embedder.model], atol=0.02)
 
 
-async def test_each_question_is_nearest_to_its_answer(embedder: OnnxEmbedder) -> None:
+async def test_each_question_is_closest_to_its_answer(embedder: OnnxEmbedder) -> None:
     assert (await cosines(embedder)).argmax(axis=1).tolist() == [2, 1]
 
 
-async def test_a_question_is_read_otherwise_than_a_text_where_the_model_was_trained_so(
+async def test_models_trained_with_a_query_prefix_embed_questions_differently_from_texts(
     model: Model, embedder: OnnxEmbedder
 ) -> None:
     (asked,), (stored,) = await embedder.embed_questions(["Berlin"]), await embedder.embed(["Berlin"])
     assert bool(np.allclose(asked, stored, atol=1e-4)) is (model is MINILM)
 
 
-async def test_a_text_counts_up_to_the_tokens_that_the_model_reads(model: Model, embedder: OnnxEmbedder) -> None:
+async def test_text_beyond_the_token_limit_of_the_model_is_ignored(model: Model, embedder: OnnxEmbedder) -> None:
     files = minilm_files() if model is MINILM else files_in(CACHE_DIR / "jars" / JARS[model.name].file_name)
     tokenizer = Tokenizer.from_buffer(files.tokenizer)
     tokenizer.no_truncation()
@@ -66,5 +66,5 @@ async def test_a_text_counts_up_to_the_tokens_that_the_model_reads(model: Model,
     assert not np.allclose(within, whole, atol=1e-4)
 
 
-def test_models_have_names_of_their_own() -> None:
+def test_the_available_embedding_models_have_distinct_names() -> None:
     assert list(MODELS) == ["e5-small-v2-int8", "bge-small-en-v1.5-int8", "all-MiniLM-L6-v2-int8"]

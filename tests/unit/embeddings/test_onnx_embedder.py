@@ -63,7 +63,7 @@ def told(embedder: Noted) -> list[list[str]]:
     return [texts for texts in embedder.together if texts]
 
 
-async def test_questions_that_wait_are_embedded_together_and_each_gets_its_own(embedder: Noted) -> None:
+async def test_waiting_questions_are_embedded_in_one_batch_and_each_caller_gets_its_own_vector(embedder: Noted) -> None:
     alone = [await embedder.embed((question,)) for question in QUESTIONS]
     embedder.together = []
     with embedder.busy():
@@ -74,7 +74,7 @@ async def test_questions_that_wait_are_embedded_together_and_each_gets_its_own(e
         assert each == pytest.approx(expected, abs=1e-5)
 
 
-async def test_what_waits_longest_comes_first_and_no_more_at_once_than_the_model_takes(embedder: Noted) -> None:
+async def test_waiting_texts_are_embedded_in_order_of_arrival_in_batches_of_limited_size(embedder: Noted) -> None:
     many = tuple(f"Fact {number}." for number in range(MINILM.batch))
     with embedder.busy():
         tasks = await asked(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
@@ -88,7 +88,7 @@ async def test_a_batch_is_made_of_texts_of_similar_length(embedder: Noted) -> No
     assert embedder.together == [sorted(texts, key=len)[:8], sorted(texts, key=len)[8:]]
 
 
-async def test_what_nobody_waits_for_any_more_is_not_embedded(embedder: Noted) -> None:
+async def test_a_cancelled_request_is_not_embedded(embedder: Noted) -> None:
     with embedder.busy():
         given_up, kept = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
         given_up.cancel()
@@ -97,7 +97,7 @@ async def test_what_nobody_waits_for_any_more_is_not_embedded(embedder: Noted) -
     assert told(embedder) == [[QUESTIONS[1]]]
 
 
-async def test_a_failure_reaches_everybody_who_waits(embedder: Noted) -> None:
+async def test_a_model_failure_is_raised_to_every_waiting_caller(embedder: Noted) -> None:
     embedder.failure = RuntimeError("no memory")
     with embedder.busy():
         tasks = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
@@ -106,7 +106,7 @@ async def test_a_failure_reaches_everybody_who_waits(embedder: Noted) -> None:
             await each
 
 
-async def test_a_text_that_cannot_be_embedded_fails_nobody_elses(embedder: Noted) -> None:
+async def test_a_text_that_cannot_be_embedded_does_not_fail_other_callers(embedder: Noted) -> None:
     with embedder.busy():
         first, bad, last = await asked(embedder, (QUESTIONS[0],), ("half a character: \ud800",), (QUESTIONS[1],))
     assert (len(await first), len(await last)) == (1, 1)

@@ -47,20 +47,20 @@ async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
         await bench.endpoint.aclose()
 
 
-async def test_the_dimension_is_asked_of_the_endpoint(bench: Bench) -> None:
+async def test_the_dimension_is_taken_from_the_vectors_of_the_endpoint(bench: Bench) -> None:
     bench.server.dimension = 48
     embedder = await bench.embedder()
     assert embedder.dimension == 48
     assert (await embedder.embed(TEXTS)).shape == (2, 48)
 
 
-async def test_a_dimension_that_is_set_is_asked_for_in_every_request(bench: Bench) -> None:
+async def test_a_configured_dimension_is_sent_in_every_request(bench: Bench) -> None:
     embedder = await bench.embedder(24)
     assert (await embedder.embed(TEXTS)).shape == (2, 24)
     assert [body["dimensions"] for body in bench.server.seen] == [24, 24]
 
 
-async def test_texts_go_in_batches_and_come_back_in_their_order(bench: Bench) -> None:
+async def test_texts_are_sent_in_batches_and_vectors_keep_their_order(bench: Bench) -> None:
     embedder = await bench.embedder()
     texts = [f"text number {number}" for number in range(2 * BATCH + 1)]
     vectors = await embedder.embed(texts)
@@ -68,7 +68,7 @@ async def test_texts_go_in_batches_and_come_back_in_their_order(bench: Bench) ->
     assert [len(body["input"]) for body in bench.server.seen[1:]] == [BATCH, BATCH, 1]
 
 
-async def test_a_server_that_takes_fewer_texts_gets_fewer() -> None:
+async def test_batches_shrink_for_a_server_that_accepts_fewer_texts() -> None:
     async with EmbeddingServer(most_texts=10) as server:
         bench = Bench("openai", server)
         texts = [f"text number {number}" for number in range(25)]
@@ -79,7 +79,7 @@ async def test_a_server_that_takes_fewer_texts_gets_fewer() -> None:
 
 
 @pytest.mark.parametrize("protocol", DIALECTS)
-async def test_a_text_that_is_too_long_is_halved_by_itself_until_it_fits(protocol: str) -> None:
+async def test_a_text_that_is_too_long_for_the_server_is_halved_until_it_fits(protocol: str) -> None:
     async with EmbeddingServer(most_chars=100, cuts=False) as server:
         bench = Bench(protocol, server)
         overlong = "word " * 70
@@ -89,12 +89,12 @@ async def test_a_text_that_is_too_long_is_halved_by_itself_until_it_fits(protoco
         await bench.endpoint.aclose()
 
 
-async def test_no_more_than_the_beginning_of_a_very_long_text_is_sent(bench: Bench) -> None:
+async def test_only_the_beginning_of_a_very_long_text_is_sent(bench: Bench) -> None:
     await (await bench.embedder()).embed(["x" * 100_000])
     assert max(len(text) for body in bench.server.seen for text in body["input"]) <= MAX_CHARS
 
 
-async def test_a_text_that_does_not_fit_at_any_length_is_refused() -> None:
+async def test_a_text_that_does_not_fit_at_the_minimum_length_is_rejected() -> None:
     async with EmbeddingServer(most_chars=MIN_CHARS - 10) as server:
         bench = Bench("openai", server)
         embedder = RemoteEmbedder(bench.endpoint, bench.dialect, MODEL, 384)
@@ -104,7 +104,7 @@ async def test_a_text_that_does_not_fit_at_any_length_is_refused() -> None:
 
 
 @pytest.mark.parametrize("step", ["limited", "overloaded", "loading", "status:502", "page", "fewer", "wrong_index"])
-async def test_what_passes_is_tried_again(bench: Bench, step: str) -> None:
+async def test_a_transient_failure_is_retried(bench: Bench, step: str) -> None:
     if step == "wrong_index" and isinstance(bench.dialect, OllamaDialect):
         pytest.skip("Ollama's answers have no index")
     embedder = await bench.embedder()
@@ -115,7 +115,7 @@ async def test_what_passes_is_tried_again(bench: Bench, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", ["limited", "overloaded", "page", "fewer"])
-async def test_what_does_not_pass_is_retryable_after_a_few_attempts(bench: Bench, step: str) -> None:
+async def test_a_persistent_failure_raises_retryable_after_a_few_attempts(bench: Bench, step: str) -> None:
     embedder = await bench.embedder()
     bench.server.script(*[step] * ATTEMPTS)
     with pytest.raises(Retryable, match=r"127\.0\.0\.1"):
@@ -123,7 +123,7 @@ async def test_what_does_not_pass_is_retryable_after_a_few_attempts(bench: Bench
     assert len(bench.waited) == ATTEMPTS - 1
 
 
-async def test_a_server_that_wants_a_long_wait_is_left_alone(bench: Bench) -> None:
+async def test_a_long_retry_after_raises_retryable_without_waiting(bench: Bench) -> None:
     embedder = await bench.embedder()
     bench.server.script("limited_long")
     with pytest.raises(Retryable, match="wait 300 s"):
@@ -131,7 +131,7 @@ async def test_a_server_that_wants_a_long_wait_is_left_alone(bench: Bench) -> No
     assert bench.waited == []
 
 
-async def test_a_server_that_is_down_or_slow_is_retryable(bench: Bench) -> None:
+async def test_an_unavailable_or_slow_server_raises_retryable(bench: Bench) -> None:
     embedder = await bench.embedder()
     bench.server.script(*["slow"] * ATTEMPTS)
     async with aclosing(bench.at(bench.base_url, timeout_s=0.2)) as hasty:
@@ -143,7 +143,7 @@ async def test_a_server_that_is_down_or_slow_is_retryable(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("step", ["zero", "nan", "null"])
-async def test_a_vector_without_a_direction_is_refused(bench: Bench, step: str) -> None:
+async def test_a_zero_vector_is_rejected(bench: Bench, step: str) -> None:
     embedder = await bench.embedder()
     bench.server.script(step)
     with pytest.raises(Rejected, match="a vector of zeros"):
@@ -153,14 +153,14 @@ async def test_a_vector_without_a_direction_is_refused(bench: Bench, step: str) 
         await bench.embedder()
 
 
-async def test_a_vector_of_another_dimension_than_before_is_refused_with_the_remedy(bench: Bench) -> None:
+async def test_a_vector_of_a_different_dimension_raises_misconfigured_with_the_remedy(bench: Bench) -> None:
     embedder = await bench.embedder()
     bench.server.script("short")
     with pytest.raises(Misconfigured, match=r"dimension 383, not 384.*memstream reindex"):
         await embedder.embed(TEXTS)
 
 
-async def test_a_text_that_is_refused_is_rejected_and_refusing_everything_is_a_wrong_set_up(bench: Bench) -> None:
+async def test_a_refused_text_is_rejected_and_a_refused_connection_test_is_a_misconfiguration(bench: Bench) -> None:
     embedder = await bench.embedder()
     bench.server.script("strange")
     with pytest.raises(Rejected, match="forbidden token"):
@@ -170,12 +170,12 @@ async def test_a_text_that_is_refused_is_rejected_and_refusing_everything_is_a_w
         await bench.embedder()
 
 
-async def test_a_model_that_is_not_there_is_a_wrong_set_up(bench: Bench) -> None:
+async def test_an_unknown_model_is_a_misconfiguration(bench: Bench) -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_EMBEDDER_MODEL"):
         await RemoteEmbedder.connect(bench.endpoint, bench.dialect, "gone")
 
 
-async def test_a_wrong_key_is_a_wrong_set_up_and_is_never_repeated() -> None:
+async def test_an_invalid_api_key_is_a_misconfiguration_and_never_appears_in_messages() -> None:
     async with EmbeddingServer(key=KEY) as server:
         bench = Bench("openai", server)
         async with aclosing(bench.at(bench.base_url, KEY)) as endpoint:
@@ -190,7 +190,7 @@ async def test_a_wrong_key_is_a_wrong_set_up_and_is_never_repeated() -> None:
 
 
 @pytest.mark.parametrize("base_url", ["", "localhost:80", "ftp://somewhere", "http://[", "http://host:port"])
-def test_what_is_no_address_is_a_wrong_set_up(base_url: str) -> None:
+def test_an_invalid_base_url_is_a_misconfiguration(base_url: str) -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_EMBEDDER_BASE_URL"):
         Endpoint(base_url)
 
@@ -206,15 +206,15 @@ def test_what_is_no_address_is_a_wrong_set_up(base_url: str) -> None:
         ("-5", 0.0),
     ],
 )
-def test_the_wait_that_a_server_asks_for_is_read_in_both_its_forms(header: str | None, seconds: float) -> None:
+def test_retry_after_is_parsed_as_seconds_and_as_a_date(header: str | None, seconds: float) -> None:
     assert retry_after_s(header, NOON) == seconds
 
 
 @pytest.mark.parametrize(("written", "recorded"), [("Bge-M3", "bge-m3:latest"), ("a/b:7B", "a/b:7b")])
-def test_a_model_of_ollama_has_one_name_however_it_is_written(written: str, recorded: str) -> None:
+def test_an_ollama_model_name_is_normalised(written: str, recorded: str) -> None:
     assert OllamaDialect().canonical_model(written) == recorded
 
 
 @pytest.mark.parametrize(("model", "elsewhere"), [("bge:cloud", True), ("bge:7b-cloud", True), ("cloud-bge", False)])
-def test_a_model_that_ollama_hands_on_does_not_run_here(model: str, elsewhere: bool) -> None:
+def test_an_ollama_cloud_model_counts_as_remote(model: str, elsewhere: bool) -> None:
     assert OllamaDialect().runs_remotely(model) is elsewhere

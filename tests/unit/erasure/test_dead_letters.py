@@ -37,12 +37,12 @@ def letter(value: Any, key: bytes | None = b"k", **changed: Any) -> Any:
         b'{"user_id": "ada", "content":' + b"[" * 200_000,
     ],
 )
-def test_what_names_the_user_is_theirs_however_broken_it_is(value: Any):
+def test_a_dead_letter_that_names_the_erased_user_is_covered_even_if_malformed(value: Any):
     assert is_covered(letter(value), erasure(), (), ())
     assert not is_covered(letter(value), erasure(user_id="adam"), (), ())
 
 
-def test_the_user_of_another_app_keeps_theirs():
+def test_a_dead_letter_of_the_same_user_id_in_another_app_is_not_covered():
     assert is_covered(letter(SAID), erasure(user_id="ada", app_id="app"), (), ())
     assert not is_covered(letter(SAID), erasure(user_id="ada", app_id="other"), (), ())
 
@@ -51,20 +51,20 @@ def test_the_user_of_another_app_keeps_theirs():
     "value",
     [{"conversation_id": "c"}, {"scope": {"conversation_id": "c"}}, {"request_id": "r", "conversation_id": "c"}],
 )
-def test_what_belongs_to_an_erased_conversation_goes(value: Any):
+def test_a_dead_letter_of_an_erased_conversation_is_covered(value: Any):
     assert is_covered(letter(value), erasure(), {"c"}, ())
     assert is_covered(letter(value), erasure("conversation", conversation_id="c"), (), ())
     assert not is_covered(letter(value), erasure(), {"d"}, ())
 
 
-def test_a_message_of_somebody_else_in_a_users_conversation_stays():
+def test_a_message_of_another_speaker_in_a_conversation_of_the_erased_user_is_not_covered():
     message = SAID | {"message_id": "m", "user_id": "bob"}
     assert not is_covered(letter(message), erasure(), {"c"}, ())
     assert is_covered(letter(message), erasure("conversation", conversation_id="c"), {"c"}, ())
     assert is_covered(letter(message | {"user_id": None}), erasure(), {"c"}, ())
 
 
-def test_what_cannot_be_read_at_all_goes_by_its_key():
+def test_an_undecodable_dead_letter_is_covered_by_its_key():
     assert is_covered(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
     assert is_covered(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())
     assert not is_covered(letter(b"\xff\xfe", key=b"d"), erasure(), {"c"}, {"app/ada"})
@@ -72,19 +72,19 @@ def test_what_cannot_be_read_at_all_goes_by_its_key():
 
 
 @pytest.mark.parametrize("value", [{"namespace": "app/ada"}, {"namespaces": ["app", "app/ada"]}])
-def test_what_was_for_an_erased_namespace_goes(value: Any):
+def test_a_dead_letter_for_an_erased_namespace_is_covered(value: Any):
     assert is_covered(letter(value), erasure(), (), {"app/ada"})
     assert is_covered(letter(value), erasure("namespace", namespace="app/ada"), (), ())
     assert not is_covered(letter(value), erasure("namespace", namespace="app/bob"), (), ())
 
 
-def test_an_id_of_half_characters_names_nobody():
+def test_an_id_of_lone_surrogates_matches_nobody():
     odd = letter(SAID | {"conversation_id": "\ud800" * 300})
     assert not is_covered(odd, erasure("namespace", namespace="app/bob"), (), ())
 
 
 @pytest.mark.parametrize("value", [SAID, {"request_id": "r", "scope": SAID, "messages": []}])
-def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_goes(value: Any):
+def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_is_covered(value: Any):
     by_mode = Policies((Policy(name="by mode", namespaces=("{app_id}", "{mode}/{user_id}")),))
     for namespace in ("app", "conversation/c"):
         assert is_covered(letter(value, key=b"c"), erasure("namespace", namespace=namespace), (), (), by_mode)
@@ -93,7 +93,7 @@ def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_goes(value: 
     assert is_covered(letter(spoken, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
 
 
-def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
+def test_a_dead_letter_written_after_the_erasure_is_covered_only_if_its_content_is_older():
     before = MONDAY - timedelta(hours=1)
     gone, back = before - timedelta(hours=1), MONDAY + timedelta(days=2)
     after = erasure(at=before)
@@ -109,14 +109,14 @@ def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
 
 
 @pytest.mark.parametrize("timestamp", [1_700_000_000_000_000, -(2**62)])
-def test_a_letter_that_says_no_moment_is_older_than_the_erasure(timestamp: int):
+def test_a_dead_letter_without_a_timestamp_counts_as_older_than_the_erasure(timestamp: int):
     record = letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90)
     record.headers = tuple((name, value) for name, value in record.headers if name != "memstream-at")
     record.timestamp = timestamp
     assert is_covered(record, erasure(at=MONDAY - timedelta(hours=1)), (), ())
 
 
-def test_a_record_that_settles_a_letter_says_which():
+def test_a_settlement_record_has_the_offset_of_its_dead_letter():
     record = letter(SAID)
     assert settled_offset(record) is None
     assert (
@@ -126,7 +126,7 @@ def test_a_record_that_settles_a_letter_says_which():
 
 @pytest.mark.parametrize("value", [None, b"\xff", b"", b"no place", b"2026-01-01T00:00:00", b"5:" + b"9" * 5_000])
 @pytest.mark.parametrize("name", ["letter", "settled", "at", "partition"])
-def test_a_letter_with_anybodys_headers_is_looked_at_like_any_other(name: str, value: bytes | None):
+def test_forged_or_foreign_headers_do_not_exempt_a_dead_letter_from_erasure(name: str, value: bytes | None):
     record = letter(SAID)
     foreign = {"memstream-letter": b"5:7", "memstream-settled": b"discarded", f"memstream-{name}": value}
     record.headers = (*record.headers, *foreign.items())

@@ -68,7 +68,7 @@ def batch(namespace: str = "kitchen/ada", said_at: datetime = NOW, scope: Scope 
     )
 
 
-async def test_a_user_is_erased_in_the_conversations_tenant_and_app(
+async def test_an_erasure_wish_erases_the_user_within_the_tenant_and_app_of_the_conversation(
     wishes: ErasureWishes, erasing: FakeErasing
 ) -> None:
     asked = batch()
@@ -82,14 +82,16 @@ async def test_a_user_is_erased_in_the_conversations_tenant_and_app(
     }
 
 
-async def test_where_nobody_is_named_the_conversation_is_erased(wishes: ErasureWishes, erasing: FakeErasing) -> None:
+async def test_an_erasure_wish_in_a_conversation_without_a_user_erases_the_conversation(
+    wishes: ErasureWishes, erasing: FakeErasing
+) -> None:
     await wishes.begin(batch(scope=replace(ADA, user_id=None)), ERASE)
 
     (begun,) = erasing.begun.values()
     assert (begun["kind"], begun["conversation_id"]) == ("conversation", "c")
 
 
-async def test_a_message_begins_one_erasure_for_all_namespaces_and_when_it_comes_again(
+async def test_an_erasure_wish_starts_one_erasure_across_namespaces_and_redeliveries(
     wishes: ErasureWishes, erasing: FakeErasing
 ) -> None:
     first = await wishes.begin(batch(), ERASE)
@@ -100,7 +102,9 @@ async def test_a_message_begins_one_erasure_for_all_namespaces_and_when_it_comes
     assert len(erasing.begun) == 1
 
 
-async def test_what_was_said_before_another_erasure_begins_none(wishes: ErasureWishes, erasing: FakeErasing) -> None:
+async def test_an_erasure_wish_older_than_another_erasure_starts_none(
+    wishes: ErasureWishes, erasing: FakeErasing
+) -> None:
     erasing.stands = Fences(users=(UserFence("ada", "t", "kitchen", Fence(NOW)),))
 
     assert await wishes.begin(batch(), ERASE) == {}
@@ -117,7 +121,7 @@ async def test_what_was_said_before_another_erasure_begins_none(wishes: ErasureW
     ],
     ids=["policy that reports", "replay", "message of long ago", "wish for one thing"],
 )
-async def test_nothing_is_erased(
+async def test_reporting_policies_replays_old_messages_and_partial_wishes_start_no_erasure(
     wishes: ErasureWishes, erasing: FakeErasing, asked: CandidateBatch, policy: Policy
 ) -> None:
     assert await wishes.begin(asked, policy) == {}

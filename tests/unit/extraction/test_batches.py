@@ -41,7 +41,7 @@ def waiting(*each: tuple[int, float]) -> list[Waiting]:
         "a large one goes alone, whoever else waits",
     ],
 )
-def test_a_batch_is_worth_it_once_it_is_full_or_somebody_waited_long_enough(each, chosen):
+def test_a_batch_is_formed_once_it_is_full_or_a_request_waited_long_enough(each, chosen):
     assert batch_members(waiting(*each), BOUNDS) == chosen
 
 
@@ -49,7 +49,7 @@ sizes = st.lists(st.tuples(st.integers(1, 150), st.floats(0, 120)), max_size=8)
 
 
 @given(sizes)
-def test_a_batch_keeps_its_bounds_and_takes_the_first(each):
+def test_a_batch_respects_its_bounds_and_takes_the_first_waiting_requests(each):
     chosen = batch_members(waiting(*each), BOUNDS)
     assert chosen == [f"{place}" for place in range(len(chosen))]
     assert len(chosen) <= BOUNDS.requests

@@ -15,7 +15,7 @@ from tests.fakes.calibrations import FakeCalibrations
 CALLS = (Call(counted_tokens=1_000, billed_tokens=1_200), Call(counted_tokens=1_000, billed_tokens=1_400))
 
 
-async def test_each_call_is_one_observation():
+async def test_each_model_call_adds_one_observation_to_the_calibration():
     calibrations = FakeCalibrations()
     CalibrationLearner(calibrations).learn("claude-a", CALLS)
     await asyncio.sleep(1)
@@ -23,7 +23,7 @@ async def test_each_call_is_one_observation():
 
 
 @pytest.mark.parametrize("error", [Retryable("postgres away"), ValueError("a bug")])
-async def test_a_store_that_fails_is_a_word_in_the_log(caplog, error):
+async def test_a_calibration_store_failure_is_only_logged(caplog, error):
     calibrations = FakeCalibrations(failures=deque([error]))
     teacher = CalibrationLearner(calibrations)
     with caplog.at_level(logging.WARNING):
@@ -35,7 +35,7 @@ async def test_a_store_that_fails_is_a_word_in_the_log(caplog, error):
     assert calibrations.known["claude-a"].observed == 2
 
 
-async def test_nothing_is_taught_without_a_store_or_without_calls():
+async def test_nothing_is_stored_without_a_calibration_store_or_without_calls():
     calibrations = FakeCalibrations()
     CalibrationLearner(None).learn("claude-a", CALLS)
     CalibrationLearner(calibrations).learn("claude-a", ())
@@ -43,7 +43,7 @@ async def test_nothing_is_taught_without_a_store_or_without_calls():
     assert calibrations.lessons == 0
 
 
-async def test_lessons_do_not_pile_up_before_a_store_that_hangs():
+async def test_pending_calibration_updates_are_bounded_if_the_store_hangs():
     calibrations = FakeCalibrations(takes_s=1_000)
     teacher = CalibrationLearner(calibrations)
     for _ in range(2 * MAX_PENDING):
@@ -52,7 +52,7 @@ async def test_lessons_do_not_pile_up_before_a_store_that_hangs():
     assert calibrations.lessons == MAX_PENDING
 
 
-async def test_closing_ends_what_is_under_way():
+async def test_close_cancels_pending_calibration_updates():
     calibrations = FakeCalibrations(takes_s=1_000)
     teacher = CalibrationLearner(calibrations)
     teacher.learn("claude-a", CALLS)

@@ -23,18 +23,18 @@ from tests.unit.extraction.extraction_stage import POLICY, patient
         {"speakers": (Speaker(user_id="user"), Speaker(user_id="bob"))},
     ],
 )
-def test_no_call_is_shared_by_what_differs_in_whose_it_is_or_in_how_it_is_asked(other):
+def test_requests_of_different_scope_policy_or_speakers_share_no_model_call(other):
     assert sharing_key(patient(2), POLICY) == sharing_key(patient(1), POLICY) is not None
     assert sharing_key(patient(2, **other), POLICY) != sharing_key(patient(1), POLICY)
 
 
 @pytest.mark.parametrize("policy", [{"share_wait_s": 0.0}, {"note": True}, {"share_tokens": 1}])
-def test_nothing_waits_where_the_policy_has_it_asked_alone(policy):
+def test_requests_share_no_call_under_a_policy_that_excludes_sharing(policy):
     said = tuple(structs.replace(message, tokens=20) for message in patient(1).messages)
     assert sharing_key(patient(1, messages=said), structs.replace(POLICY, **policy)) is None
 
 
-def test_due_requests_are_grouped_into_calls_of_as_many_as_one_may_have():
+def test_due_requests_are_grouped_into_calls_of_bounded_size():
     one = Parked(
         request_id="",
         lane="live",
@@ -57,13 +57,13 @@ def of(user_id: str | None, number: int = 1, **changed: object) -> ExtractionReq
 
 
 @pytest.mark.parametrize("user_id", [None, ""])
-def test_conversations_of_nobody_known_share_no_call(user_id):
+def test_conversations_without_a_user_id_share_no_call(user_id):
     assert sharing_key(of("None"), POLICY) is not None
     assert sharing_key(of(user_id), POLICY) is None
 
 
 @pytest.mark.parametrize("said", ["messages", "overlap"])
-def test_a_slice_in_which_somebody_else_speaks_shares_no_call_with_the_users(said):
+def test_a_slice_with_another_speaker_shares_no_call(said):
     by_bob = tuple(structs.replace(each, role="user", user_id="bob") for each in patient(1).messages)
     assert sharing_key(of("ada", **{said: by_bob}), POLICY) is None
     assert sharing_key(of("ada", speakers=(Speaker(user_id="bob"),)), POLICY) is None

@@ -28,14 +28,14 @@ def proposed(text: str, *message_ids: str) -> Proposal:
         "Oh, actually large.",
     ],
 )
-def test_what_is_corrected_in_the_next_message_is_taken_back(second: str) -> None:
+def test_a_correction_in_the_next_message_corrects_the_earlier_proposal(second: str) -> None:
     request = slice_of(said("I take the jacket in medium.", 1), said("Noted.", 2, role="assistant"), said(second, 3))
 
     assert corrected(request, (proposed(MEDIUM, "m1"), proposed(LARGE, "m3"))) == {1: (0,)}
     assert corrected(request, (proposed(LARGE, "m3"), proposed(MEDIUM, "m1"))) == {0: (1,)}
 
 
-def test_what_is_corrected_in_the_same_message_is_taken_back() -> None:
+def test_a_correction_in_the_same_message_corrects_the_earlier_proposal() -> None:
     request = slice_of("I take the jacket in medium, no wait, large.")
 
     assert corrected(request, (proposed(MEDIUM, "m1"), proposed(LARGE, "m1"))) == {1: (0,)}
@@ -50,13 +50,13 @@ def test_what_is_corrected_in_the_same_message_is_taken_back() -> None:
         ("Sorry, the jacket is for my brother and blue, and has to be there by Friday.", "User's brother likes blue."),
     ],
 )
-def test_what_is_said_besides_takes_nothing_back(second: str, text: str) -> None:
+def test_an_additional_statement_corrects_no_earlier_proposal(second: str, text: str) -> None:
     request = slice_of("I take the jacket in medium.", second)
 
     assert corrected(request, (proposed(MEDIUM, "m1"), proposed(text, "m2"))) == {}
 
 
-def test_nobody_takes_back_what_another_said() -> None:
+def test_a_message_of_another_speaker_corrects_no_proposal() -> None:
     policy = Policy(name="group", namespaces=("{app_id}",))
     (request,) = slices_of(
         [group_message(0, "ada", "I take medium."), group_message(1, "bob", "Sorry, large.")], policy
@@ -66,7 +66,7 @@ def test_nobody_takes_back_what_another_said() -> None:
     assert corrected(request, (proposed(MEDIUM, first), proposed(LARGE, second))) == {}
 
 
-def test_a_candidate_names_the_one_that_it_corrects_by_the_rules() -> None:
+def test_a_candidate_names_the_candidate_it_corrects_by_rules() -> None:
     request = slice_of("I take the jacket in medium.", "Sorry, large.")
     answer = Answer(provider="claude", model="m", proposals=(proposed(MEDIUM, "m1"), proposed(LARGE, "m2")))
 
@@ -76,7 +76,7 @@ def test_a_candidate_names_the_one_that_it_corrects_by_the_rules() -> None:
     assert (medium.corrects, large.corrects) == ((), (medium.candidate_id,))
 
 
-def test_a_candidate_names_the_one_that_it_corrects_by_the_answer() -> None:
+def test_a_candidate_names_the_candidate_it_corrects_according_to_the_model_answer() -> None:
     request = slice_of("my brother Elias is a pilot", "did I say brother? cousin!")
     brother = structs.replace(proposed("User's brother Elias is a pilot", "m1"), number=2)
     cousin = structs.replace(proposed("User's cousin Elias is a pilot", "m2"), number=4, corrects=(2, 3))

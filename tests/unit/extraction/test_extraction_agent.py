@@ -19,7 +19,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(worker):
+async def test_a_request_publishes_one_candidate_batch_per_namespace_and_is_then_acked(worker):
     batch = await worker.take(asked())
     assert not batch.acked
     await asyncio.sleep(2)
@@ -34,7 +34,7 @@ async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(w
     assert first.candidates[0].candidate_id != candidate.candidate_id
 
 
-async def test_what_was_not_kept_of_an_answer_is_stored_with_it_and_told(worker, caplog):
+async def test_counts_of_rejected_proposals_are_stored_with_the_answer_and_logged(worker, caplog):
     worker.provider.rejected = {"kind": 2}
     with caplog.at_level("INFO"):
         await worker.take(asked())
@@ -44,7 +44,7 @@ async def test_what_was_not_kept_of_an_answer_is_stored_with_it_and_told(worker,
     assert "{'kind': 2}" in caplog.text
 
 
-async def test_the_provider_is_told_the_policy_of_the_request(worker):
+async def test_the_provider_receives_the_policy_of_the_request(worker):
     await worker.take(asked())
     await asyncio.sleep(2)
     assert worker.provider.contexts[0].policy == POLICY
@@ -60,7 +60,7 @@ async def test_calls_are_bounded_by_the_concurrency():
     assert batch.acked
 
 
-async def test_no_more_is_taken_on_than_stated():
+async def test_the_number_of_requests_in_flight_is_bounded():
     worker = Worker(in_flight=2)
     await worker.take(asked(1))
     await worker.take(asked(2))
@@ -92,7 +92,7 @@ async def test_a_batch_is_acked_when_all_of_its_requests_are_done(worker):
     assert batch.acked
 
 
-async def test_a_provider_that_is_down_is_asked_again_and_its_lease_given_back(worker):
+async def test_a_provider_outage_releases_the_lease_and_the_call_is_retried(worker):
     worker.provider.failures += [Retryable("overloaded"), Retryable("overloaded")]
     batch = await worker.take(asked())
     await asyncio.sleep(1.05)
@@ -105,7 +105,7 @@ async def test_a_provider_that_is_down_is_asked_again_and_its_lease_given_back(w
 
 
 @pytest.mark.parametrize("name", ["lease", "store_answer"])
-async def test_a_store_that_is_down_is_tried_again(worker, name):
+async def test_a_store_outage_is_retried(worker, name):
     worker.extractions.failures[name] = deque([Retryable("postgres away")])
     batch = await worker.take(asked())
     await asyncio.sleep(60)
@@ -113,7 +113,7 @@ async def test_a_store_that_is_down_is_tried_again(worker, name):
     assert len(worker.candidates) == 2
 
 
-async def test_related_memories_that_cannot_be_looked_up_are_tried_again_before_the_model_is_asked(worker):
+async def test_a_failed_lookup_of_related_memories_is_retried_before_the_model_is_called(worker):
     worker.related.failures.append(Retryable("qdrant away"))
     batch = await worker.take(asked())
     await asyncio.sleep(60)
@@ -121,7 +121,7 @@ async def test_related_memories_that_cannot_be_looked_up_are_tried_again_before_
     assert worker.provider.asked == {asked().request_id: 1}
 
 
-async def test_a_publisher_that_is_down_is_tried_again_without_another_call(worker):
+async def test_a_failed_publication_is_retried_without_another_model_call(worker):
     worker.publisher.failures.append(Retryable("broker away"))
     batch = await worker.take(asked())
     await asyncio.sleep(60)
@@ -131,7 +131,7 @@ async def test_a_publisher_that_is_down_is_tried_again_without_another_call(work
 
 
 @pytest.mark.parametrize("make", [asked, left])
-async def test_a_call_teaches_how_its_model_counts_and_a_stored_answer_teaches_nothing(worker, make):
+async def test_a_model_call_updates_the_token_calibration_and_a_stored_answer_does_not(worker, make):
     worker.provider.calls = (CALL,)
     await worker.take(make())
     await asyncio.sleep(2)
@@ -141,14 +141,14 @@ async def test_a_call_teaches_how_its_model_counts_and_a_stored_answer_teaches_n
     assert worker.calibrations.lessons == 1
 
 
-async def test_a_provider_that_counts_nothing_teaches_nothing(worker):
+async def test_a_provider_without_token_counts_does_not_update_the_calibration(worker):
     await worker.take(asked(), left())
     await asyncio.sleep(2)
     assert worker.calibrations.lessons == 0
 
 
 @pytest.mark.parametrize("error", [Retryable("postgres away"), ValueError("a bug")])
-async def test_a_lesson_that_cannot_be_kept_changes_nothing_else(worker, error):
+async def test_a_failed_calibration_update_does_not_affect_the_extraction(worker, error):
     worker.provider.calls = (CALL,)
     worker.calibrations.failures.append(error)
     batch = await worker.take(asked())
@@ -158,7 +158,7 @@ async def test_a_lesson_that_cannot_be_kept_changes_nothing_else(worker, error):
     assert len(worker.candidates) == 2
 
 
-async def test_nobody_waits_for_a_lesson(worker):
+async def test_an_extraction_does_not_wait_for_the_calibration_update(worker):
     worker.provider.calls = (CALL,)
     worker.calibrations.takes_s = 1_000.0
     batch = await worker.take(asked())
@@ -170,7 +170,7 @@ async def test_nobody_waits_for_a_lesson(worker):
 
 
 @pytest.mark.parametrize("make", [asked, left])
-async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_policy_is_gone(worker, make):
+async def test_a_local_only_request_stays_local_after_its_policy_was_removed(worker, make):
     worker.provider.leaves_machine = True
     await worker.take(structs.replace(make(), policy="gone", local_only=True))
     await asyncio.sleep(2)
@@ -179,7 +179,7 @@ async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_pol
     assert [(policy.name, policy.local_only) for policy in policies] == [("default", True)]
 
 
-async def test_an_answer_that_came_from_elsewhere_is_told_to_who_counts_answers(worker):
+async def test_a_batch_answer_is_reported_to_the_batch_answer_callback(worker):
     told: list[Answer] = []
     worker.extractor._on_batch_answer = told.append
     answer = Answer(provider="claude", model="a-model")

@@ -19,7 +19,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_of_what_was_said_before_its_namespaces_were_erased_no_model_is_told(worker):
+async def test_messages_older_than_the_erasure_of_their_namespaces_are_sent_to_no_model(worker):
     worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
     given = await worker.take(asked())
     await asyncio.sleep(2)
@@ -28,7 +28,7 @@ async def test_of_what_was_said_before_its_namespaces_were_erased_no_model_is_to
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
-async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_it(worker):
+async def test_a_message_older_than_an_erasure_is_left_out_and_a_newer_one_is_extracted(worker):
     first, second = asked().messages
     first = structs.replace(first, timestamp=second.timestamp - timedelta(minutes=1))
     worker.extractions.fences = dict.fromkeys(asked().namespaces, first.timestamp)
@@ -38,7 +38,7 @@ async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_i
     assert [source.message_id for source in candidate.sources] == [second.message_id]
 
 
-async def test_a_sender_whose_clock_is_ahead_brings_nothing_past_an_erasure(worker):
+async def test_messages_with_future_timestamps_do_not_get_past_an_erasure(worker):
     tomorrow = asked().requested_at + timedelta(days=1)
     ahead = [structs.replace(each, timestamp=tomorrow) for each in asked().messages]
     worker.extractions.fences = dict.fromkeys(asked().namespaces, asked().requested_at)
@@ -48,20 +48,20 @@ async def test_a_sender_whose_clock_is_ahead_brings_nothing_past_an_erasure(work
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
-async def test_candidates_say_when_they_were_asked_for(worker):
+async def test_candidate_batches_carry_the_time_of_their_request(worker):
     await worker.take(asked())
     await asyncio.sleep(2)
     assert [batch.requested_at for batch in worker.candidates] == [asked().requested_at] * 2
 
 
-async def test_what_another_namespace_still_feeds_on_is_asked_about(worker):
+async def test_messages_that_feed_another_namespace_not_erased_are_still_extracted(worker):
     worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
     await worker.take(asked())
     await asyncio.sleep(2)
     assert all(batch.candidates for batch in worker.candidates)
 
 
-async def test_what_comes_of_a_message_that_was_erased_while_the_model_was_asked_is_not_stored(worker):
+async def test_an_answer_about_messages_erased_during_the_model_call_is_not_stored(worker):
     worker.provider.takes_s = 5.0
     await worker.take(asked())
     await asyncio.sleep(1.0)
@@ -72,7 +72,7 @@ async def test_what_comes_of_a_message_that_was_erased_while_the_model_was_asked
     assert b"answer" not in (worker.extractions.rows[asked().request_id].answer or b"").replace(b'"answers"', b"")
 
 
-async def test_of_messages_that_are_erased_there_is_no_summary(worker):
+async def test_erased_messages_are_not_summarised(worker):
     worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
     await worker.take(left())
     await asyncio.sleep(2)
@@ -80,7 +80,7 @@ async def test_of_messages_that_are_erased_there_is_no_summary(worker):
     assert [control.summary for control in worker.controls] == [""]
 
 
-async def test_what_an_erased_user_or_conversation_said_no_model_is_told_whatever_else_it_feeds(worker):
+async def test_messages_of_an_erased_user_or_conversation_are_sent_to_no_model(worker):
     worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
     await worker.take(asked())
     await asyncio.sleep(2)
@@ -88,7 +88,7 @@ async def test_what_an_erased_user_or_conversation_said_no_model_is_told_whateve
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
-async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker):
+async def test_a_fence_erases_messages_by_offset_whatever_their_timestamp(worker):
     first, second = asked().messages
     before = first.timestamp - timedelta(hours=1)
     worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
@@ -98,7 +98,7 @@ async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker)
     assert [source.message_id for source in candidate.sources] == [second.message_id]
 
 
-async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker):
+async def test_an_erased_request_joins_no_provider_batch_and_is_answered_at_once(worker):
     worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
     assert await worker.extractor.enrol_in_batch(asked(), "batch", lambda: True) is True
     assert not worker.provider.asked
@@ -115,13 +115,13 @@ async def refused(worker: Worker, *erased: Fence) -> None:
     await asyncio.sleep(10)
 
 
-async def test_what_was_erased_while_a_model_refused_it_becomes_no_dead_letter(worker):
+async def test_a_request_erased_while_the_model_refuses_it_is_not_dead_lettered(worker):
     await refused(worker, Fence(asked().messages[-1].timestamp))
     assert not worker.publisher.on(topics.DEAD_LETTERS)
     assert [control.kind for control in worker.controls] == ["extraction_failed"]
 
 
-async def test_what_was_erased_in_part_while_a_model_refused_it_becomes_a_dead_letter_without_words(worker):
+async def test_a_request_partly_erased_while_the_model_refuses_it_is_dead_lettered_without_content(worker):
     before = asked().messages[0].timestamp - timedelta(days=1)
     await refused(worker, Fence(before, {asked().partition: asked().messages[0].position + 1}))
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
@@ -131,7 +131,7 @@ async def test_what_was_erased_in_part_while_a_model_refused_it_becomes_a_dead_l
 
 
 @pytest.mark.parametrize("purpose", ["extract", "summarise"])
-async def test_what_was_erased_waits_nowhere_and_is_answered_at_once(purpose):
+async def test_an_erased_request_is_not_parked_and_is_answered_at_once(purpose):
     worker = Worker(background_concurrency=1)
     await worker.take(structs.replace(asked(9), lane="background"))
     await asyncio.sleep(0.1)  # the one call that there may be is under way
@@ -144,7 +144,7 @@ async def test_what_was_erased_waits_nowhere_and_is_answered_at_once(purpose):
     assert not any(batch.candidates for batch in worker.candidates if batch.request_id == request.request_id)
 
 
-async def test_what_is_erased_while_it_is_about_to_be_parked_is_answered_at_once():
+async def test_a_request_erased_just_before_parking_is_answered_at_once():
     worker = Worker(background_concurrency=1)
     await worker.take(structs.replace(asked(9), lane="background"))
     await asyncio.sleep(0.1)
@@ -161,7 +161,7 @@ async def test_what_is_erased_while_it_is_about_to_be_parked_is_answered_at_once
     assert asked().request_id not in worker.provider.asked
 
 
-async def test_of_what_was_erased_in_part_the_rest_is_parked():
+async def test_the_remaining_messages_of_a_partly_erased_request_are_parked():
     worker = Worker(background_concurrency=1)
     await worker.take(structs.replace(asked(9), lane="background"))
     await asyncio.sleep(0.1)
@@ -175,7 +175,7 @@ async def test_of_what_was_erased_in_part_the_rest_is_parked():
     assert (parked.request_id, parked.messages) == (request.request_id, (second,))
 
 
-async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():
+async def test_a_summary_of_a_message_erased_meanwhile_is_empty():
     request = structs.replace(asked(), purpose="summarise")
     told = Summary(provider="p", model="m", text="They live in Zanzibar")
     assert summary_without_erased(request, told, {None: (Fence(asked().messages[0].timestamp),)}).text == ""

@@ -20,7 +20,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_a_redelivered_request_gets_the_stored_answer_again_without_a_call(worker):
+async def test_a_redelivered_request_publishes_the_stored_answer_without_a_model_call(worker):
     await worker.take(asked())
     await asyncio.sleep(2)
     first = worker.candidates
@@ -31,7 +31,7 @@ async def test_a_redelivered_request_gets_the_stored_answer_again_without_a_call
     assert [part.candidates for part in again] == [part.candidates for part in first]
 
 
-async def test_the_same_request_twice_at_a_time_is_one_call(worker):
+async def test_concurrent_copies_of_a_request_cause_one_model_call(worker):
     batches = [await worker.take(asked(), asked()), await worker.take(asked())]
     await asyncio.sleep(10)
     assert worker.provider.asked == {asked().request_id: 1}
@@ -39,7 +39,7 @@ async def test_the_same_request_twice_at_a_time_is_one_call(worker):
     assert {part.candidates[0].text for part in worker.candidates} == {"answer 1"}
 
 
-async def test_two_workers_ask_once_between_them():
+async def test_two_workers_with_the_same_request_make_one_model_call():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, name="worker-2")
     one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S  # the running call keeps its lease
@@ -62,7 +62,7 @@ async def test_a_renewal_that_fails_does_not_end_the_lease_of_a_running_call():
     assert one.provider.asked + two.provider.asked == {asked().request_id: 1}
 
 
-async def test_a_request_whose_lease_passed_to_another_worker_while_it_waited_for_room_is_not_asked_beside_it():
+async def test_a_request_whose_lease_was_lost_while_it_waited_for_a_call_slot_makes_no_second_call():
     worker = Worker(concurrency=1)
     worker.provider.takes_s = 4 * LEASE_S
     await worker.take(asked(1))
@@ -78,7 +78,7 @@ async def test_a_request_whose_lease_passed_to_another_worker_while_it_waited_fo
     assert batch.acked
 
 
-async def test_the_lease_of_a_worker_that_died_is_taken_over_once_it_ran_out(worker):
+async def test_the_lease_of_a_dead_worker_is_taken_over_once_it_expires(worker):
     lease = await worker.extractions.lease(asked(), "dead worker", LEASE_S)
     assert isinstance(lease, Leased)
     batch = await worker.take(asked())
@@ -89,7 +89,7 @@ async def test_the_lease_of_a_worker_that_died_is_taken_over_once_it_ran_out(wor
     assert batch.acked
 
 
-async def test_who_waits_for_another_owner_holds_no_place_among_the_calls():
+async def test_a_request_leased_by_another_worker_occupies_no_call_slot():
     worker = Worker(concurrency=1)
     for number in range(2, 6):
         await worker.extractions.lease(asked(number), "somebody else", 1_000)
@@ -100,7 +100,7 @@ async def test_who_waits_for_another_owner_holds_no_place_among_the_calls():
 
 
 @pytest.mark.parametrize("outcome", [None, Rejected("refused", "no"), Retryable("overloaded")])
-async def test_nothing_is_sent_and_nothing_acked_once_the_partition_is_lost(worker, outcome):
+async def test_nothing_is_published_or_acked_once_the_partition_is_lost(worker, outcome):
     if outcome is not None:
         worker.provider.failures.append(outcome)
     batch = await worker.take(asked())
@@ -113,7 +113,7 @@ async def test_nothing_is_sent_and_nothing_acked_once_the_partition_is_lost(work
     assert not batch.acked
 
 
-async def test_what_a_model_rejected_as_the_partition_was_lost_is_told_by_the_next_owner_without_asking_again(worker):
+async def test_a_rejection_during_partition_loss_is_dead_lettered_by_the_next_owner_without_a_call(worker):
     worker.provider.failures.append(Rejected("refused", "the model refused"))
     await worker.take(asked())
     await asyncio.sleep(0.5)
@@ -143,7 +143,7 @@ async def test_a_dead_letter_that_could_not_be_sent_is_not_sent_after_the_partit
     assert not batch.acked
 
 
-async def test_an_answer_that_came_too_late_to_send_is_there_for_the_next_owner(worker):
+async def test_an_answer_received_after_partition_loss_is_published_by_the_next_owner(worker):
     await worker.take(asked())
     await asyncio.sleep(0.5)
     worker.app.fence.shut()
@@ -155,7 +155,7 @@ async def test_an_answer_that_came_too_late_to_send_is_there_for_the_next_owner(
     assert batch.acked
 
 
-async def test_who_waits_for_another_owner_gives_up_once_the_partition_is_lost(worker):
+async def test_waiting_for_the_lease_of_another_worker_ends_once_the_partition_is_lost(worker):
     await worker.extractions.lease(asked(), "somebody else", 1_000)
     batch = await worker.take(asked())
     worker.app.fence.shut()
@@ -164,7 +164,7 @@ async def test_who_waits_for_another_owner_gives_up_once_the_partition_is_lost(w
     assert not batch.acked
 
 
-async def test_what_is_under_way_while_the_epoch_closes_is_still_sent_and_acked(worker):
+async def test_a_request_under_way_while_the_epoch_closes_is_still_published_and_acked(worker):
     batch = await worker.take(asked())
     worker.app.fence.close()
     await asyncio.sleep(2)

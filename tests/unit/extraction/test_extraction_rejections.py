@@ -22,7 +22,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_its_window(worker):
+async def test_a_rejected_request_is_dead_lettered_recorded_as_failed_and_reported_to_its_window(worker):
     worker.provider.failures.append(Rejected("refused", "the model refused"))
     batch = await worker.take(asked())
     await asyncio.sleep(2)
@@ -42,7 +42,7 @@ async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_
     assert worker.candidates == []
 
 
-async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes_on(worker):
+async def test_a_request_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is_processed(worker):
     batch = await worker.take(b"{}", asked())
     await asyncio.sleep(2)
     assert batch.acked
@@ -51,7 +51,7 @@ async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes
     assert len(worker.candidates) == 2
 
 
-async def test_the_window_of_a_request_that_does_not_decode_is_told_by_the_header_and_asks_no_more(worker):
+async def test_the_window_of_an_undecodable_request_is_notified_using_the_request_id_header(worker):
     sent = outgoing(asked(), PARTITION, utc())
     broken = record(topics.REQUESTS, 0, sent.value[:100], partition=sent.partition, key=sent.key, headers=sent.headers)
     given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
@@ -75,7 +75,7 @@ async def test_the_window_of_a_request_that_does_not_decode_is_told_by_the_heade
     ("key", "headers"),
     [(b"c", ()), (None, ((REQUEST_ID, b"r"),)), (b"\xff", ((REQUEST_ID, b"r"),)), (b"c", ((REQUEST_ID, b""),))],
 )
-async def test_no_window_is_told_of_a_request_that_nothing_names(worker, key, headers):
+async def test_an_undecodable_request_without_key_or_request_id_notifies_no_window(worker, key, headers):
     broken = record(topics.REQUESTS, 0, b"{", partition=PARTITION, key=key, headers=headers)
     given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
     await worker.agent.handle(given)
@@ -84,7 +84,7 @@ async def test_no_window_is_told_of_a_request_that_nothing_names(worker, key, he
     assert [sent.topic for sent in worker.publisher.records] == [topics.DEAD_LETTERS]
 
 
-async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_window_lets_go(worker):
+async def test_an_unexpected_error_dead_letters_the_request_and_notifies_its_window(worker):
     worker.provider.failures.append(ValueError("a bug"))
     batch = await worker.take(asked())
     await asyncio.sleep(2)
@@ -95,7 +95,7 @@ async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_
     assert batch.acked
 
 
-async def test_a_wrong_set_up_stops_the_worker_with_nothing_acked(worker):
+async def test_a_configuration_error_stops_the_worker_without_an_ack(worker):
     error = Misconfigured("no such model")
     worker.provider.failures.append(error)
     batch = await worker.take(asked())
@@ -104,7 +104,7 @@ async def test_a_wrong_set_up_stops_the_worker_with_nothing_acked(worker):
     assert not batch.acked
 
 
-async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(worker):
+async def test_an_internal_cancellation_stops_the_worker_without_an_ack(worker):
     worker.provider.failures.append(asyncio.CancelledError())
     given = await worker.take(asked())
     await asyncio.sleep(2)

@@ -22,7 +22,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_a_summary_is_told_to_the_window_that_asked_and_nothing_is_proposed(worker):
+async def test_a_summary_is_sent_to_the_requesting_window_and_no_candidates_are_published(worker):
     batch = await worker.take(left(summary="User plays chess."))
     await asyncio.sleep(2)
     assert batch.acked
@@ -43,14 +43,14 @@ async def test_a_summary_is_told_to_the_window_that_asked_and_nothing_is_propose
     assert worker.provider.contexts == []
 
 
-async def test_a_summary_needs_no_related_memories(worker):
+async def test_a_summary_does_not_look_up_related_memories(worker):
     worker.related.failures.append(Retryable("qdrant away"))
     batch = await worker.take(left())
     await asyncio.sleep(2)
     assert batch.acked
 
 
-async def test_a_summary_asked_for_again_is_the_stored_one_without_a_call(worker):
+async def test_a_repeated_summary_request_returns_the_stored_summary_without_a_model_call(worker):
     await worker.take(left())
     await asyncio.sleep(2)
     await worker.take(left())
@@ -59,7 +59,7 @@ async def test_a_summary_asked_for_again_is_the_stored_one_without_a_call(worker
     assert [control.summary for control in worker.controls] == ["answer 1", "answer 1"]
 
 
-async def test_the_same_summary_asked_of_two_workers_is_one_call():
+async def test_two_workers_with_the_same_summary_request_make_one_model_call():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, name="worker-2")
     one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S
@@ -70,7 +70,7 @@ async def test_the_same_summary_asked_of_two_workers_is_one_call():
     assert one.controls[0].summary == two.controls[0].summary == "answer 1"
 
 
-async def test_a_summary_that_could_not_be_published_is_tried_again_without_another_call(worker):
+async def test_a_failed_publication_of_a_summary_is_retried_without_another_model_call(worker):
     worker.publisher.failures.append(Retryable("broker away"))
     batch = await worker.take(left())
     await asyncio.sleep(60)
@@ -88,7 +88,7 @@ async def test_a_summary_is_not_sent_once_the_partition_is_lost(worker):
     assert not batch.acked
 
 
-async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_waits_for_it(worker):
+async def test_a_rejected_summary_request_is_dead_lettered_without_notifying_the_window(worker):
     worker.provider.failures.append(Rejected("refused", "the model refused"))
     batch = await worker.take(left())
     await asyncio.sleep(2)
@@ -99,7 +99,7 @@ async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_w
     assert str(worker.extractions.rows[left().request_id].failed) == "refused: the model refused"
 
 
-async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_for_an_extraction(worker):
+async def test_a_stored_answer_of_another_purpose_is_never_used_and_the_request_is_dead_lettered(worker):
     """The same request id with another purpose: a bug somewhere, which must not become an empty answer."""
     confused = structs.replace(left(), request_id=asked().request_id), structs.replace(asked(2), request_id="shared")
     await worker.take(asked(), structs.replace(left(2), request_id="shared"))
@@ -114,7 +114,7 @@ async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_fo
     )
 
 
-async def test_an_answer_stored_before_summaries_were_made_is_still_read(worker):
+async def test_an_answer_stored_before_summaries_existed_can_still_be_decoded(worker):
     stored = codec.encode({"provider": "fake", "model": "fake-1"})
     await worker.extractions.lease(asked(), "worker-1", LEASE_S)
     await worker.extractions.store_answer(asked().request_id, "worker-1", stored)

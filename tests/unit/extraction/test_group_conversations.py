@@ -61,7 +61,7 @@ def is_wrong(candidate: Candidate, namespace: str, request: ExtractionRequest, s
 
 
 @pytest.mark.parametrize("part", range(3))
-async def test_no_fact_of_one_person_is_in_the_memory_of_another(part: int) -> None:
+async def test_facts_of_one_speaker_never_become_candidates_for_another(part: int) -> None:
     known, candidates, mistakes = everybodys_memories(), 0, list[str]()
     for number in range(part, CONVERSATIONS, 3):
         seed = random.Random(number)
@@ -79,7 +79,7 @@ async def test_no_fact_of_one_person_is_in_the_memory_of_another(part: int) -> N
     assert candidates > CONVERSATIONS
 
 
-async def test_what_everybody_says_in_the_same_words_is_remembered_for_each() -> None:
+async def test_identical_statements_of_two_speakers_become_candidates_for_both() -> None:
     rules = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
     (request,) = slices_of(
         [group_message(0, "ada", "I work as a nurse."), group_message(1, "bob", "I work as a nurse.")], rules
@@ -92,7 +92,7 @@ async def test_what_everybody_says_in_the_same_words_is_remembered_for_each() ->
     assert {each.text.split()[0] for each in shared.candidates} == {"ada", "bob"}
 
 
-async def test_a_person_ends_what_they_said_in_a_shared_namespace_and_nobody_elses() -> None:
+async def test_a_speaker_contradicts_only_their_own_memory_in_a_shared_namespace() -> None:
     rules = Policy(name="group", namespaces=("{app_id}",))
 
     def lives(who: str) -> Memory:

@@ -22,7 +22,7 @@ def rated(answer: Answer) -> list[WindowControl]:
     return [codec.decode(each.value, WindowControl) for each in records if each.topic == topics.WINDOW_CONTROL]
 
 
-def test_ratings_go_to_the_window_beside_the_candidates():
+def test_ratings_are_sent_to_the_window_in_addition_to_the_candidates():
     records = answer_records(asked(), codec.encode(ANSWER), MONDAY)
     *candidates, told = records
     assert {each.topic for each in candidates} == {topics.CANDIDATES}
@@ -31,11 +31,11 @@ def test_ratings_go_to_the_window_beside_the_candidates():
     assert (control.kind, control.ratings, control.request_id) == ("rated", ANSWER.ratings, asked().request_id)
 
 
-def test_an_answer_without_ratings_tells_the_window_nothing():
+def test_an_answer_without_ratings_sends_no_control_event_to_the_window():
     assert rated(replace(ANSWER, ratings={})) == []
 
 
-def test_no_rating_of_an_erased_message_is_kept():
+def test_ratings_of_erased_messages_are_removed():
     request = asked()
     partly = replace(request, messages=request.messages[:1])
     assert proposals_without_erased(request, ANSWER, {}).ratings == ANSWER.ratings
@@ -43,7 +43,7 @@ def test_no_rating_of_an_erased_message_is_kept():
 
 
 @pytest.mark.parametrize("deliveries", [1, 2])
-async def test_an_answer_asked_for_again_tells_the_same_ratings(deliveries: int):
+async def test_a_redelivered_request_sends_the_same_ratings_again(deliveries: int):
     worker = Worker()
     worker.provider.ratings = ANSWER.ratings
     for _ in range(deliveries):

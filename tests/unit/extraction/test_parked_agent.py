@@ -24,7 +24,7 @@ async def worker() -> Worker:
     return Worker()
 
 
-async def test_a_request_that_must_wait_is_parked_whole_and_acked(worker):
+async def test_a_deferred_request_is_parked_completely_and_acked(worker):
     await parked(worker, asked())
     row = worker.parking.rows[asked().request_id]
     assert codec.decode(row.parked.value, ExtractionRequest) == asked()
@@ -44,7 +44,7 @@ async def test_nothing_is_parked_once_the_partition_is_lost(worker):
     assert not batch.acked
 
 
-async def test_a_parking_place_that_cannot_be_reached_is_tried_again(worker):
+async def test_a_failed_parking_attempt_is_retried(worker):
     worker.provider.failures.append(deferred())
     worker.parking.failures["park"] = deque([Retryable("postgres away")])
     batch = await worker.take(asked())
@@ -52,7 +52,7 @@ async def test_a_parking_place_that_cannot_be_reached_is_tried_again(worker):
     assert batch.acked
 
 
-async def test_what_cannot_be_parked_is_given_up(worker):
+async def test_a_request_that_cannot_be_parked_is_dead_lettered(worker):
     worker.provider.failures.append(deferred())
     worker.parking.failures["park"] = deque([Rejected("unstorable", "no column takes it")])
     batch = await worker.take(asked())
@@ -64,7 +64,7 @@ async def test_what_cannot_be_parked_is_given_up(worker):
 
 
 @pytest.mark.parametrize(("make", "records"), [(asked, 2), (left, 1)])
-async def test_a_parked_request_is_answered_when_its_time_has_come_and_leaves(worker, make, records):
+async def test_a_parked_request_is_answered_when_due_and_removed_from_parking(worker, make, records):
     await parked(worker, make())
     await ticked(worker)
     assert worker.provider.asked == {}
@@ -75,7 +75,7 @@ async def test_a_parked_request_is_answered_when_its_time_has_come_and_leaves(wo
     assert worker.parking.rows == {}
 
 
-async def test_a_request_asked_for_again_while_it_is_parked_is_acked_without_a_call(worker):
+async def test_a_repeated_request_that_is_already_parked_is_acked_without_a_model_call(worker):
     await parked(worker, asked())
     batch = await worker.take(structs.replace(asked(), attempt=2))
     await asyncio.sleep(2)
@@ -84,7 +84,7 @@ async def test_a_request_asked_for_again_while_it_is_parked_is_acked_without_a_c
     assert len(worker.parking.rows) == 1
 
 
-async def test_a_request_put_off_once_more_waits_once_more(worker):
+async def test_a_request_deferred_again_is_parked_again(worker):
     await parked(worker, asked(), after_s=0)
     worker.provider.failures.append(deferred())
     await ticked(worker, 10)
@@ -95,14 +95,14 @@ async def test_a_request_put_off_once_more_waits_once_more(worker):
     assert worker.parking.rows == {}
 
 
-async def test_a_request_put_off_to_no_later_moment_is_not_looked_at_all_the_time(worker):
+async def test_a_request_deferred_to_the_present_is_retried_only_after_a_minimum_pause(worker):
     await parked(worker, asked(), after_s=0)
     worker.provider.failures += [deferred(0)] * 100
     await ticked(worker, 60)
     assert worker.provider.asked[asked().request_id] <= 60 / SHORTEST_PAUSE_S + 1
 
 
-async def test_an_outage_delays_a_parked_request_longer_and_longer(worker):
+async def test_an_outage_delays_a_parked_request_with_growing_intervals(worker):
     await parked(worker, asked(), after_s=0)
     worker.provider.failures += [Retryable("overloaded")] * 1_000
     await ticked(worker, 120)
@@ -114,7 +114,7 @@ async def test_an_outage_delays_a_parked_request_longer_and_longer(worker):
 
 
 @pytest.mark.parametrize("error", [Rejected("refused", "no"), ValueError("a bug")])
-async def test_what_can_never_be_answered_is_dead_lettered_as_it_came_and_its_window_told(worker, error):
+async def test_a_rejected_parked_request_is_dead_lettered_unchanged_and_its_window_is_notified(worker, error):
     await parked(worker, asked(), after_s=0)
     worker.provider.failures.append(error)
     await ticked(worker, 3)
@@ -131,7 +131,7 @@ async def test_what_can_never_be_answered_is_dead_lettered_as_it_came_and_its_wi
     assert worker.parking.rows == {}
 
 
-async def test_a_parked_request_that_no_longer_decodes_is_a_dead_letter(worker):
+async def test_a_parked_request_that_cannot_be_decoded_is_dead_lettered(worker):
     await parked(worker, asked(), after_s=0)
     row = worker.parking.rows[asked().request_id]
     row.parked = structs.replace(row.parked, value=b"{}", headers=(("request-id", asked().request_id.encode()),))
@@ -142,7 +142,7 @@ async def test_a_parked_request_that_no_longer_decodes_is_a_dead_letter(worker):
     assert worker.parking.rows == {}
 
 
-async def test_a_wrong_set_up_ends_the_agent_and_gives_the_request_back(worker):
+async def test_a_configuration_error_ends_the_agent_and_releases_the_parked_request(worker):
     await parked(worker, asked(), after_s=0)
     worker.provider.failures.append(Misconfigured("no such model"))
     await ticked(worker, 2)
@@ -151,7 +151,7 @@ async def test_a_wrong_set_up_ends_the_agent_and_gives_the_request_back(worker):
     assert worker.parking.rows[asked().request_id].owner is None
 
 
-async def test_a_publisher_that_is_down_is_tried_again_without_another_call(worker):
+async def test_a_failed_publication_is_retried_without_another_model_call(worker):
     await parked(worker, asked(), after_s=0)
     worker.publisher.failures.append(Retryable("broker away"))
     await ticked(worker, 10)
@@ -160,7 +160,7 @@ async def test_a_publisher_that_is_down_is_tried_again_without_another_call(work
     assert worker.parking.rows == {}
 
 
-async def test_a_parked_request_of_a_worker_that_died_is_resumed_by_another_once_its_lease_is_over():
+async def test_a_parked_request_claimed_by_a_dead_worker_is_resumed_after_its_lease_expires():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     await parked(one, asked(), after_s=0)
@@ -172,7 +172,7 @@ async def test_a_parked_request_of_a_worker_that_died_is_resumed_by_another_once
     assert one.parking.rows == {}
 
 
-async def test_a_long_call_keeps_its_request():
+async def test_a_long_model_call_keeps_the_lease_on_its_parked_request():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     await parked(one, asked(), after_s=0)
@@ -183,7 +183,7 @@ async def test_a_long_call_keeps_its_request():
     assert (len(one.candidates), len(two.candidates)) == (2, 0)
 
 
-async def test_who_could_not_renew_in_time_publishes_nothing_and_the_next_one_asks_no_second_time():
+async def test_a_worker_that_lost_its_lease_publishes_nothing_and_the_next_one_makes_no_second_call():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     await parked(one, asked(), after_s=0)
@@ -196,7 +196,7 @@ async def test_who_could_not_renew_in_time_publishes_nothing_and_the_next_one_as
     assert one.parking.rows == {}
 
 
-async def test_a_worker_that_stops_gives_its_requests_to_others_at_once():
+async def test_a_worker_that_stops_releases_its_parked_requests_at_once():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     await parked(one, asked(), after_s=0)

@@ -23,7 +23,7 @@ def at_night(**changed: Any) -> ExtractionRequest:
     return structs.replace(in_background(), **({"policy": NIGHTLY.name} | changed))
 
 
-async def test_background_work_that_finds_every_place_taken_is_parked_and_live_work_behind_it_goes_on():
+async def test_background_requests_are_parked_if_all_slots_are_taken_and_live_requests_proceed():
     worker = Worker(background_concurrency=1)
     worker.provider.takes_s = 100.0
     batches = [await worker.take(in_background(number)) for number in range(1, 8)]
@@ -39,7 +39,7 @@ async def test_background_work_that_finds_every_place_taken_is_parked_and_live_w
     assert len(worker.provider.asked) == 8
 
 
-async def test_background_work_takes_no_place_of_live_parked_requests(worker):
+async def test_background_requests_take_no_slots_of_live_parked_requests(worker):
     worker.provider.takes_s = 1.0
     await parked(worker, *(in_background(number) for number in range(1, 5)), after_s=0)
     await parked_live(worker, asked(9))
@@ -56,7 +56,7 @@ async def parked_live(worker: Worker, request: ExtractionRequest) -> None:
     await asyncio.sleep(2)
 
 
-async def test_past_its_deadline_background_work_is_done_as_live_work(worker):
+async def test_a_background_request_past_its_deadline_is_processed_in_the_live_lane(worker):
     await parked(worker, in_background(), after_s=10 * POLICY.background_deadline_s)
     await asyncio.sleep(POLICY.background_deadline_s)
     await ticked(worker, 2)
@@ -70,7 +70,7 @@ async def batching() -> Worker:
     return Worker(batches=SimpleNamespace(fits=lambda request: request.request_id != "misfit"))
 
 
-async def test_background_work_under_a_policy_that_wants_it_waits_for_a_batch_and_is_acked(batching):
+async def test_a_background_request_under_a_batching_policy_is_parked_for_a_batch_and_acked(batching):
     batch = await batching.take(at_night())
     await asyncio.sleep(1)
     assert batch.acked
@@ -83,7 +83,7 @@ async def test_background_work_under_a_policy_that_wants_it_waits_for_a_batch_an
 @pytest.mark.parametrize(
     "changed", [{"lane": "live"}, {"policy": POLICY.name}, {"request_id": "misfit"}], ids=lambda changed: str(changed)
 )
-async def test_what_is_live_or_does_not_want_or_fit_a_batch_is_asked_at_once(batching, changed):
+async def test_a_request_that_is_live_or_not_batchable_is_sent_to_the_model_at_once(batching, changed):
     batch = await batching.take(at_night(**changed))
     await asyncio.sleep(2)
     assert batch.acked
@@ -91,13 +91,13 @@ async def test_what_is_live_or_does_not_want_or_fit_a_batch_is_asked_at_once(bat
     assert batching.parking.rows == {}
 
 
-async def test_without_batches_nothing_waits_for_one(worker):
+async def test_no_request_waits_for_a_batch_if_the_provider_has_no_batches(worker):
     await worker.take(at_night())
     await asyncio.sleep(2)
     assert len(worker.candidates) == 2
 
 
-async def test_what_waits_for_a_batch_beyond_its_deadline_is_asked_as_live_work(batching):
+async def test_a_request_that_waits_for_a_batch_past_its_deadline_is_processed_in_the_live_lane(batching):
     await batching.take(at_night())
     await asyncio.sleep(NIGHTLY.background_deadline_s + 1)
     await ticked(batching, 2)

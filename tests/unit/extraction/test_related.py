@@ -45,14 +45,14 @@ async def looking_up(embedder: FakeEmbedder, *memories: Memory) -> Any:
     return RelatedMemories(embedder, vectors, shelf)
 
 
-async def test_the_nearest_memories_come_first_and_strangers_not_at_all() -> None:
+async def test_related_memories_are_the_nearest_first_without_unrelated_ones() -> None:
     tea, cups, rome = known("User drinks green tea daily."), known("User drinks tea daily."), known("Invoices: Friday.")
     related = await looking_up(FakeEmbedder(), rome, cups, tea)
     found = await related.of(slice_of("I drink green tea daily.", said("Rome", 2, role="assistant")), Policy(name="p"))
     assert found == (tea, cups)
 
 
-async def test_what_was_noted_of_the_conversation_comes_first_where_it_is_told_in_one_note() -> None:
+async def test_the_note_of_the_conversation_comes_first_under_a_note_policy() -> None:
     source = Source(conversation_id="conversation-1", message_id="m0")
     note = structs.replace(known("User bakes bread. The oven is broken."), sources=(source,))
     near = known("User drinks green tea daily.")
@@ -63,7 +63,7 @@ async def test_what_was_noted_of_the_conversation_comes_first_where_it_is_told_i
     assert await related.of(asked, Policy(name="p")) == (near,)
 
 
-async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
+async def test_messages_of_a_speaker_look_up_only_memories_of_that_speaker_and_shared_ones() -> None:
     tea = "User drinks green tea daily."
     adas = structs.replace(known(tea, memory_id="adas"), namespace="kitchen/ada")
     bobs = structs.replace(known(tea, memory_id="bobs"), namespace="kitchen/bob")
@@ -84,7 +84,7 @@ async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
         (Privacy(scrub=("email",), before_sending=True), "Write to [EMAIL], the password is [PASSWORD]"),
     ],
 )
-async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_the_policy_keeps(
+async def test_lookup_text_is_scrubbed_of_credentials_and_of_personal_data_per_policy_before_embedding(
     privacy: Privacy, sent: str
 ) -> None:
     embedder = RecordingEmbedder()
@@ -95,7 +95,7 @@ async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_th
     assert embedder.heard == [sent]
 
 
-async def test_no_more_than_the_beginning_of_a_long_message_is_sent() -> None:
+async def test_only_the_beginning_of_a_long_message_is_sent_to_the_embedder() -> None:
     embedder = RecordingEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
     embedder.heard.clear()

@@ -32,7 +32,7 @@ async def delivered(worker: Worker, *requests: ExtractionRequest) -> None:
     assert batch.acked
 
 
-async def test_requests_that_nobody_waits_for_are_answered_by_one_call_each_for_its_conversation(worker):
+async def test_requests_that_may_wait_share_one_model_call_with_separate_answers(worker):
     await delivered(worker, patient(1), patient(2), patient(3))
     assert {row.parked.reason for row in worker.parking.rows.values()} == {SHARED}
 
@@ -47,14 +47,14 @@ async def test_requests_that_nobody_waits_for_are_answered_by_one_call_each_for_
     assert worker.parking.rows == {}
 
 
-async def test_a_request_that_somebody_waits_for_goes_at_once(worker):
+async def test_a_request_that_may_not_wait_is_sent_at_once(worker):
     await worker.take(asked(1))
     await asyncio.sleep(2)
     assert worker.provider.asked == {asked(1).request_id: 1}
     assert worker.parking.rows == {}
 
 
-async def test_a_request_that_somebody_comes_to_wait_for_is_asked_about_at_once_with_those_that_wait(worker):
+async def test_a_waiting_request_resent_as_urgent_starts_the_shared_call_at_once(worker):
     await delivered(worker, patient(1), patient(2))
     await worker.take(structs.replace(patient(1), may_wait=False))
     await ticked(worker, 3)
@@ -66,7 +66,7 @@ async def test_a_request_that_somebody_comes_to_wait_for_is_asked_about_at_once_
     assert worker.parking.rows == {}
 
 
-async def test_one_alone_waits_no_longer_than_the_policy_says(worker):
+async def test_a_single_waiting_request_is_sent_alone_after_the_wait_time_of_the_policy(worker):
     await delivered(worker, patient(1))
     await ticked(worker, int(WAIT_S) - 2)
     assert worker.provider.asked == {}
@@ -76,7 +76,7 @@ async def test_one_alone_waits_no_longer_than_the_policy_says(worker):
     assert worker.parking.rows == {}
 
 
-async def test_enough_tokens_wait_no_longer(worker):
+async def test_waiting_requests_are_sent_early_once_they_have_enough_tokens(worker):
     half = POLICY.share_tokens // 4  # in each of two messages
     long = [
         structs.replace(each, messages=tuple(structs.replace(said, tokens=half) for said in each.messages))
@@ -87,7 +87,7 @@ async def test_enough_tokens_wait_no_longer(worker):
     assert len(worker.provider.together) == 1
 
 
-async def test_slices_of_a_call_that_is_rejected_are_asked_about_alone_and_only_the_bad_one_is_given_up(worker):
+async def test_members_of_a_rejected_shared_call_are_retried_alone_and_only_the_bad_one_fails(worker):
     worker.provider.together_failures.append(Rejected("refused", "one of them"))
     worker.provider.failures += [Rejected("refused", "this one")]
     await delivered(worker, patient(1), patient(2))
@@ -101,7 +101,7 @@ async def test_slices_of_a_call_that_is_rejected_are_asked_about_alone_and_only_
 
 
 @pytest.mark.parametrize("error", [Retryable("overloaded"), Deferred(MONDAY, "budget")])
-async def test_a_call_that_fails_for_now_is_shared_again_later(worker, error):
+async def test_a_shared_call_with_a_temporary_failure_is_retried_as_a_shared_call(worker, error):
     worker.provider.together_failures.append(error)
     await delivered(worker, patient(1), patient(2))
     await ticked(worker, int(WAIT_S) + 12)
@@ -111,7 +111,7 @@ async def test_a_call_that_fails_for_now_is_shared_again_later(worker, error):
     assert worker.parking.rows == {}
 
 
-async def test_a_call_that_keeps_failing_is_taken_apart_so_that_each_gets_its_answer(worker):
+async def test_a_shared_call_that_keeps_failing_is_split_into_single_calls(worker):
     worker.provider.together_failures.extend([Retryable("timed out")] * 10)
     await delivered(worker, patient(1), patient(2))
     await ticked(worker, int(WAIT_S) + 15)
@@ -120,21 +120,21 @@ async def test_a_call_that_keeps_failing_is_taken_apart_so_that_each_gets_its_an
     assert worker.parking.rows == {}
 
 
-async def test_no_call_has_more_members_than_one_may_have(worker):
+async def test_the_number_of_members_of_a_shared_call_is_bounded(worker):
     await delivered(worker, *map(patient, range(1, MAX_MEMBERS + 4)))
     await ticked(worker, int(WAIT_S) + 5)
     assert [len(together) for together in worker.provider.together] == [MAX_MEMBERS, 3]
     assert worker.parking.rows == {}
 
 
-async def test_what_was_said_before_a_slice_counts_among_the_tokens_of_its_call(worker):
+async def test_preceding_messages_of_a_slice_count_towards_the_tokens_of_a_shared_call(worker):
     earlier = tuple(structs.replace(each, content="x" * 300, tokens=9_000) for each in patient(1).messages)
     await delivered(worker, patient(1), patient(2, overlap=earlier))
     alone, after_others = (worker.parking.rows[patient(each).request_id].parked.tokens for each in (1, 2))
     assert after_others == alone + 200
 
 
-async def test_a_wrong_set_up_gives_all_of_them_back(worker):
+async def test_a_configuration_error_releases_all_members_of_the_shared_call(worker):
     worker.provider.together_failures.append(Misconfigured("no such model"))
     await delivered(worker, patient(1), patient(2))
     with pytest.raises(Misconfigured):
@@ -143,7 +143,7 @@ async def test_a_wrong_set_up_gives_all_of_them_back(worker):
     assert [row.owner for row in worker.parking.rows.values()] == [None, None]
 
 
-async def test_what_is_erased_while_a_call_is_under_way_is_in_no_answer_and_the_others_are_asked_again(worker):
+async def test_messages_erased_during_a_shared_call_yield_no_candidates(worker):
     worker.provider.takes_s = 5.0
     await delivered(worker, patient(1), patient(2, namespaces=("app/user", "app")), patient(3))
     worker.parking.rows.pop(patient(2).request_id)
@@ -156,7 +156,7 @@ async def test_what_is_erased_while_a_call_is_under_way_is_in_no_answer_and_the_
     assert worker.parking.rows == {}
 
 
-async def test_a_worker_that_dies_between_collecting_and_asking_leaves_all_of_them_to_another():
+async def test_members_claimed_by_a_dead_worker_are_answered_by_another_in_one_shared_call():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     await delivered(one, patient(1), patient(2))
@@ -168,7 +168,7 @@ async def test_a_worker_that_dies_between_collecting_and_asking_leaves_all_of_th
     assert one.parking.rows == {}
 
 
-async def test_what_was_answered_before_a_worker_died_is_published_again_and_the_rest_asked_about():
+async def test_another_worker_publishes_stored_answers_of_a_stopped_one_and_calls_the_model_for_the_rest():
     one = Worker(name="worker-1")
     two = Worker(one.extractions, "worker-2", one.parking)
     one.publisher.failures += [Retryable("broker away")] * 100
@@ -184,7 +184,7 @@ async def test_what_was_answered_before_a_worker_died_is_published_again_and_the
     assert one.parking.rows == {}
 
 
-async def test_one_that_another_worker_asks_about_does_not_hold_the_others_for_long():
+async def test_a_member_leased_by_another_worker_does_not_delay_the_others():
     one = Worker(name="worker-1")
     await delivered(one, patient(1), patient(2), patient(3))
     await one.extractions.lease(patient(2), "another worker", 3_600.0)
@@ -193,7 +193,7 @@ async def test_one_that_another_worker_asks_about_does_not_hold_the_others_for_l
     assert set(one.parking.rows) == {patient(2).request_id}
 
 
-async def test_a_store_that_is_away_costs_time_only(worker):
+async def test_a_store_outage_only_delays_a_shared_call(worker):
     worker.extractions.failures["store_answer"] = deque([Retryable("postgres away")])
     await delivered(worker, patient(1), patient(2))
     await ticked(worker, int(WAIT_S) + 30)
@@ -221,7 +221,7 @@ async def waiting_for_room(worker: Worker, *requests: ExtractionRequest) -> None
     assert (worker.provider.together, worker.provider.asked) == ([], {})
 
 
-async def test_what_is_erased_while_the_call_waits_for_room_is_sent_to_no_model(worker):
+async def test_messages_erased_while_the_shared_call_waits_for_a_slot_are_sent_to_no_model(worker):
     one, two = patient(1), patient(2)
     async with HeldSlots(worker):
         await waiting_for_room(worker, one, two)
@@ -231,7 +231,7 @@ async def test_what_is_erased_while_the_call_waits_for_room_is_sent_to_no_model(
     assert worker.parking.rows == {}
 
 
-async def test_what_is_erased_while_the_only_one_that_came_waits_for_room_is_sent_to_no_model(worker):
+async def test_messages_erased_while_a_single_remaining_member_waits_for_a_slot_are_sent_to_no_model(worker):
     await delivered(worker, patient(1), patient(2))
     await worker.extractions.lease(patient(2), "another worker", 3_600.0)
     async with HeldSlots(worker):
@@ -242,7 +242,7 @@ async def test_what_is_erased_while_the_only_one_that_came_waits_for_room_is_sen
 
 
 @pytest.mark.parametrize("changed", [{"note": True}, {"share_wait_s": 0.0}])
-async def test_a_policy_that_forbids_sharing_while_the_call_waits_for_room_has_each_asked_about_alone(worker, changed):
+async def test_a_policy_change_that_forbids_sharing_splits_a_call_that_waits_for_a_slot(worker, changed):
     async with HeldSlots(worker):
         await waiting_for_room(worker, patient(1), patient(2))
         worker.extractor._policies = Policies((structs.replace(POLICY, **changed),))
@@ -251,7 +251,7 @@ async def test_a_policy_that_forbids_sharing_while_the_call_waits_for_room_has_e
     assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
 
 
-async def test_a_policy_that_keeps_all_on_this_machine_while_the_call_waits_for_room_is_heeded(worker):
+async def test_a_policy_change_to_local_only_applies_to_a_call_that_waits_for_a_slot(worker):
     async with HeldSlots(worker):
         await waiting_for_room(worker, patient(1), patient(2))
         worker.extractor._policies = Policies((structs.replace(POLICY, local_only=True),))
@@ -260,7 +260,7 @@ async def test_a_policy_that_keeps_all_on_this_machine_while_the_call_waits_for_
     assert [context.policy.local_only for context in worker.provider.contexts] == [True, True]
 
 
-async def test_a_slice_at_which_the_call_fails_unexpectedly_takes_no_other_down(worker):
+async def test_an_unexpected_error_caused_by_one_member_fails_no_other_member(worker):
     worker.provider.together_failures.append(ValueError("a mistake"))
     worker.provider.failures.append(ValueError("the same mistake"))
     await delivered(worker, patient(1), patient(2))
@@ -270,7 +270,7 @@ async def test_a_slice_at_which_the_call_fails_unexpectedly_takes_no_other_down(
     assert worker.parking.rows == {}
 
 
-async def test_a_refusal_of_the_only_one_that_came_is_not_asked_for_twice(worker):
+async def test_a_rejected_single_remaining_member_is_not_sent_twice(worker):
     await delivered(worker, patient(1), patient(2))
     await worker.extractions.lease(patient(2), "another worker", 3_600.0)
     worker.provider.failures.append(Rejected("refused", "this one"))

@@ -35,14 +35,14 @@ def meant(batch: CandidateBatch) -> Sequence[str | None]:
     return [wish.means.message_id if wish.means else None for wish in batch.wishes]
 
 
-def test_that_is_the_message_of_the_same_person_before() -> None:
+def test_forget_that_refers_to_the_previous_message_of_the_same_speaker() -> None:
     assistants = said("Noted.", 2, role="assistant")
     (batch,) = batches(slice_of(said("I live in Berlin.", 1), assistants, said("Forget that.", 3))).values()
 
     assert meant(batch) == ["m1"]
 
 
-def test_that_may_lie_before_the_slice() -> None:
+def test_forget_that_can_refer_to_a_message_before_the_slice() -> None:
     request = replace(slice_of(said("Forget that.", 3)), overlap=(said("I smoke.", 1),))
 
     (batch,) = batches(request).values()
@@ -50,7 +50,7 @@ def test_that_may_lie_before_the_slice() -> None:
     assert meant(batch) == ["m1"]
 
 
-def test_a_wish_goes_where_its_person_feeds_and_means_what_that_person_said() -> None:
+def test_a_wish_goes_to_the_namespaces_of_its_speaker_and_refers_to_that_speakers_message() -> None:
     request = group(
         group_message(0, "ada", "I smoke."),
         group_message(1, "bob", "I live in Lyon."),
@@ -67,7 +67,7 @@ def test_a_wish_goes_where_its_person_feeds_and_means_what_that_person_said() ->
     assert {batch.wishes[0].message.user_id for batch in found.values() if batch.wishes} == {"ada"}
 
 
-def test_where_several_people_feed_a_namespace_a_statement_names_the_person() -> None:
+def test_a_statement_in_a_shared_namespace_names_its_speaker() -> None:
     request = group(group_message(0, "bob", "Hello."), group_message(1, "ada", "Forget that I live in Berlin."))
 
     found = batches(request)
@@ -76,7 +76,7 @@ def test_where_several_people_feed_a_namespace_a_statement_names_the_person() ->
     assert [wish.statement for wish in found["kitchen/ada"].wishes] == ["User lives in Berlin."]
 
 
-def test_a_proposal_that_rests_on_wishes_alone_is_none() -> None:
+def test_proposals_based_only_on_wishes_are_dropped() -> None:
     request = slice_of("Forget that I live in Berlin.", "I live in Lyon. Forget about my job.")
     kept = proposed("User lives in Lyon.", "m2")
 
@@ -90,7 +90,7 @@ def test_a_proposal_that_rests_on_wishes_alone_is_none() -> None:
     assert [candidate.text for candidate in batch.candidates] == [kept.text]
 
 
-def test_the_same_request_has_the_same_wishes_whatever_a_model_answers() -> None:
+def test_the_wishes_of_a_request_do_not_depend_on_the_model_answer() -> None:
     request = slice_of("I live in Berlin.", "Forget that.")
     (one,), (other,) = batches(request).values(), batches(request, proposed("User lives in Berlin.", "m1")).values()
 
@@ -98,7 +98,7 @@ def test_the_same_request_has_the_same_wishes_whatever_a_model_answers() -> None
     assert len({wish.wish_id for wish in one.wishes}) == 1
 
 
-def test_what_is_said_in_a_part_that_is_played_is_no_wish() -> None:
+def test_a_message_in_a_role_play_is_no_wish() -> None:
     request = slice_of("Let's pretend you are a pirate and I am the captain.", "Forget that.")
 
     (batch,) = batches(request).values()
@@ -106,7 +106,7 @@ def test_what_is_said_in_a_part_that_is_played_is_no_wish() -> None:
     assert batch.wishes == ()
 
 
-def test_a_wish_behind_a_long_message_fits_into_its_batch() -> None:
+def test_a_wish_after_a_long_text_fits_into_its_candidate_batch() -> None:
     long = "I live in Berlin and I like it a lot. " * 400
     (batch,) = batches(slice_of(f"{long} Forget that. I live in Lyon.")).values()
 

@@ -30,7 +30,7 @@ class SilentBroker(asyncio.Protocol):
 
 
 @pytest.mark.parametrize("answers", [False, True], ids=["when connecting already", "to what is produced"])
-async def test_a_broker_that_is_silent_holds_nothing_up_and_nothing_is_left(
+async def test_stopping_a_producer_with_a_silent_broker_times_out_and_leaves_no_tasks_behind(
     answers: bool, monkeypatch: pytest.MonkeyPatch
 ):
     if answers:

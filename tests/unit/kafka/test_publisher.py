@@ -45,7 +45,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Any:
     return opened
 
 
-async def test_it_ends_in_time_without_the_broker_and_leaves_no_socket(opened: Any, caplog: pytest.LogCaptureFixture):
+async def test_the_publisher_closes_in_time_without_the_broker_and_leaves_no_socket(
+    opened: Any, caplog: pytest.LogCaptureFixture
+):
     producer = Producer(away=True)
     with caplog.at_level(logging.WARNING):
         async with asyncio.timeout(5.0), opened(producer):
@@ -54,14 +56,14 @@ async def test_it_ends_in_time_without_the_broker_and_leaves_no_socket(opened: A
     assert "may not have arrived" in caplog.text
 
 
-async def test_it_says_nothing_of_an_end_in_time(opened: Any, caplog: pytest.LogCaptureFixture):
+async def test_the_publisher_logs_no_warning_if_it_closes_in_time(opened: Any, caplog: pytest.LogCaptureFixture):
     producer = Producer(away=False)
     async with opened(producer):
         pass
     assert (producer.dropped, caplog.text) == ([], "")
 
 
-async def test_what_cannot_start_is_told_though_it_does_not_stop_either(opened: Any):
+async def test_a_failed_start_is_raised_even_if_stopping_fails_too(opened: Any):
     producer = Producer(away=True, reached=False)
     async with asyncio.timeout(5.0):
         with pytest.raises(Retryable, match="cannot reach the brokers"):

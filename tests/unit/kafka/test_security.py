@@ -17,13 +17,13 @@ from tests.certificates import Authority
 SECRET = "EXAMPLE-pa55word"
 
 
-def test_nothing_is_said_of_security_to_a_plain_broker():
+def test_a_plaintext_broker_gets_no_security_options():
     assert Security().client() == {}
     assert credentials(Security()) is None
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
-def test_faust_is_told_what_aiokafka_is_told(protocol: str, tmp_path: Path):
+def test_faust_and_aiokafka_get_the_same_security_options(protocol: str, tmp_path: Path):
     security = Security(
         protocol=protocol,  # type: ignore[arg-type]
         mechanism="SCRAM-SHA-256",
@@ -44,7 +44,7 @@ def test_faust_is_told_what_aiokafka_is_told(protocol: str, tmp_path: Path):
     assert [type(context) for context in contexts] == [ssl.SSLContext if protocol.endswith("SSL") else type(None)] * 2
 
 
-def test_brokers_are_held_to_their_names_and_to_a_tls_of_today(tmp_path: Path):
+def test_tls_verifies_host_names_and_requires_tls_1_2(tmp_path: Path):
     context = Security(protocol="SSL", ca_file=Authority(tmp_path).file).context()
     assert context.check_hostname
     assert context.verify_mode is ssl.CERT_REQUIRED

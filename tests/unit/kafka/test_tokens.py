@@ -34,7 +34,7 @@ def asking(provider: OpenIdServer, **changed: Any) -> ClientCredentials:
     return ClientCredentials(**known | changed)
 
 
-async def test_a_token_is_that_of_the_client_and_is_asked_for_with_scope_and_audience(provider: OpenIdServer):
+async def test_a_token_is_requested_with_client_credentials_scope_and_audience(provider: OpenIdServer):
     token = await asyncio.to_thread(asking(provider, scope="kafka.write", audience="https://kafka").fetch)
     assert jwt.decode(token.value, options={"verify_signature": False})["sub"] == "memstream"
     assert token.lives_s == provider.lives_s
@@ -51,7 +51,7 @@ async def test_a_token_is_that_of_the_client_and_is_asked_for_with_scope_and_aud
     ],
     ids=["wrong secret", "away", "a web page", "nobody there"],
 )
-async def test_where_there_is_no_token_the_endpoint_the_client_and_the_reason_are_named_and_never_the_secret(
+async def test_a_failed_token_request_names_endpoint_client_and_reason_but_no_secret(
     provider: OpenIdServer, script: tuple[str, ...], changed: dict[str, Any], said: str
 ):
     provider.script(*script)
@@ -84,7 +84,7 @@ class Counted:
         return Token(str(self.number), 10.0)
 
 
-async def test_a_token_is_used_until_most_of_its_life_is_over():
+async def test_a_token_is_reused_until_most_of_its_lifetime_has_passed():
     clock = Clock()
     shared = SharedToken(Counted(), clock=clock)
     told = []
@@ -111,7 +111,7 @@ def test_connections_that_begin_at_once_on_several_threads_share_one_token():
     assert told == ["1"] * 4
 
 
-async def test_a_failure_is_not_kept():
+async def test_a_failed_token_request_is_not_cached():
     answers = iter([KafkaError("away"), Token("1", 10.0)])
 
     def fetch() -> Token:
@@ -127,9 +127,7 @@ async def test_a_failure_is_not_kept():
 
 
 @pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
-async def test_every_client_is_given_the_same_provider_and_the_brokers_the_extensions(
-    provider: OpenIdServer, protocol: Any
-):
+async def test_all_clients_share_one_token_provider_and_its_sasl_extensions(provider: OpenIdServer, protocol: Any):
     security = Security(
         protocol=protocol,
         mechanism="OAUTHBEARER",
@@ -149,7 +147,7 @@ async def test_every_client_is_given_the_same_provider_and_the_brokers_the_exten
     assert provider.issued == 1
 
 
-def test_a_file_of_authorities_that_cannot_be_used_is_named(tmp_path: Path):
+def test_an_unusable_ca_file_is_named_in_the_error(tmp_path: Path):
     with pytest.raises(Misconfigured, match=r"missing\.pem"):
         Security(
             protocol="SASL_SSL",
@@ -162,7 +160,7 @@ def test_a_file_of_authorities_that_cannot_be_used_is_named(tmp_path: Path):
 MSK = Security(protocol="SASL_SSL", mechanism="AWS_MSK_IAM", aws_region="eu-central-1")
 
 
-async def test_a_login_at_msk_is_a_signed_request_to_connect(monkeypatch: pytest.MonkeyPatch):
+async def test_an_msk_token_is_a_presigned_connect_request(monkeypatch: pytest.MonkeyPatch):
     """The shape that Amazon's signers make: a presigned address of the region, in base64."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "EXAMPLEKEYID")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
@@ -182,7 +180,7 @@ async def test_a_login_at_msk_is_a_signed_request_to_connect(monkeypatch: pytest
     assert 0 < MskIam(region="eu-central-1").fetch().lives_s <= int(asked["X-Amz-Expires"]) == 900
 
 
-async def test_without_credentials_of_aws_the_login_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+async def test_missing_aws_credentials_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -192,7 +190,7 @@ async def test_without_credentials_of_aws_the_login_says_so(monkeypatch: pytest.
         await SharedToken(MskIam(region="eu-central-1").fetch).token()
 
 
-def test_without_the_extra_a_login_at_msk_stops_the_start_with_the_remedy(monkeypatch: pytest.MonkeyPatch):
+def test_msk_authentication_without_the_msk_extra_raises_misconfigured_with_the_remedy(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "aws_msk_iam_sasl_signer", None)
     monkeypatch.setitem(sys.modules, "aws_msk_iam_sasl_signer.MSKAuthTokenProvider", None)
     with pytest.raises(Misconfigured, match="extra msk"):

@@ -27,7 +27,7 @@ def configs(settings: TopicSettings) -> dict[str, dict[str, str]]:
     return {spec.name: spec.configs() for spec in specs(settings)}
 
 
-def test_topics_are_kept_as_long_as_the_table_says():
+def test_topics_have_the_documented_retention_and_cleanup_policies():
     made = configs(TopicSettings())
     for name, days in KEPT.items():
         if days is None:
@@ -38,7 +38,7 @@ def test_topics_are_kept_as_long_as_the_table_says():
     assert made[TopicSettings().changelog]["cleanup.policy"] == "compact"
 
 
-def test_the_published_description_says_the_same():
+def test_the_asyncapi_document_states_the_same_retention():
     for name, channel in asyncapi.document("1.0.0")["channels"].items():
         told = channel["bindings"]["kafka"]["topicConfiguration"]
         days = KEPT[name]
@@ -50,13 +50,13 @@ def test_the_published_description_says_the_same():
 
 
 @pytest.mark.parametrize(("replication", "in_sync"), [(1, "1"), (2, "2"), (3, "2"), (5, "2")])
-def test_what_is_confirmed_is_on_two_brokers_where_there_are_two(replication: int, in_sync: str):
+def test_min_insync_replicas_is_two_if_the_replication_allows_it(replication: int, in_sync: str):
     made = configs(TopicSettings(replication=replication))
     assert len(made) == 12
     assert {each["min.insync.replicas"] for each in made.values()} == {in_sync}
 
 
-def test_a_deployment_chooses_how_long_by_the_topics_name_whatever_its_prefix():
+def test_retention_is_configured_by_topic_name_without_the_prefix():
     settings = Settings(topic_prefix="a.", kept_days={topics.MESSAGES: 3})
     made = configs(settings.topics())
     assert made["a.chat.messages"]["retention.ms"] == str(3 * DAY_MS)
@@ -64,17 +64,17 @@ def test_a_deployment_chooses_how_long_by_the_topics_name_whatever_its_prefix():
 
 
 @pytest.mark.parametrize("name", ["memory.state", "memory.policies", "chat.message", ""])
-def test_what_is_compacted_or_unknown_has_no_time_of_its_own(name: str):
+def test_retention_cannot_be_set_for_compacted_or_unknown_topics(name: str):
     with pytest.raises(Misconfigured, match=r"not a topic whose retention can be set: chat\.messages, "):
         load(kept_days={name: 3})
 
 
-def test_nothing_is_kept_for_less_than_a_day():
+def test_retention_below_one_day_is_rejected():
     with pytest.raises(Misconfigured, match="KEPT_DAYS"):
         load(kept_days={topics.MESSAGES: 0})
 
 
-def test_partitions_of_topics_that_are_only_written_may_be_others():
+def test_only_topics_that_are_consumed_must_have_the_configured_partition_count():
     """None are ever added to memory.state, however many namespaces there are."""
     wanted = specs(TopicSettings(namespace_partitions=16))
     found = {spec.name: spec.partitions for spec in wanted} | {"memory.state": 8, "memory.events": 8}

@@ -93,7 +93,7 @@ def protobuf(client: SchemaRegistryClient) -> bytes:
 
 
 @pytest.mark.parametrize("write", [avro, json_schema, protobuf])
-async def test_what_a_serializer_wrote_is_the_message_that_it_says(theirs: Any, registry: Any, write: Any):
+async def test_values_of_confluent_serializers_decode_to_the_same_message(theirs: Any, registry: Any, write: Any):
     value = write(theirs)
     assert value.startswith(b"\0")
     (read,) = await WireFormat(registry).read([value])
@@ -101,13 +101,15 @@ async def test_what_a_serializer_wrote_is_the_message_that_it_says(theirs: Any, 
     assert message == codec.decode(codec.encode(JSON_SAID), Message)
 
 
-async def test_plain_json_and_no_value_are_taken_as_they_are(server: RegistryServer, registry: Any):
+async def test_plain_json_and_empty_values_are_passed_through_without_a_registry_request(
+    server: RegistryServer, registry: Any
+):
     plain = codec.encode(JSON_SAID)
     assert await WireFormat(registry).read([plain, None, b""]) == [plain, None, b""]
     assert server.asked == 0
 
 
-async def test_a_schema_is_asked_for_once(theirs: Any, server: RegistryServer, registry: Any):
+async def test_a_schema_is_fetched_from_the_registry_once(theirs: Any, server: RegistryServer, registry: Any):
     wire, value = WireFormat(registry), avro(theirs)
     before = server.asked
     for _ in range(3):
@@ -131,7 +133,7 @@ def told(read: bytes | None) -> Rejected:
     return refused.value
 
 
-async def test_what_cannot_be_read_stays_as_it_came_and_says_why(theirs: Any, registry: Any):
+async def test_an_undecodable_value_is_kept_unchanged_with_the_reason(theirs: Any, registry: Any):
     right = avro(theirs)
     cases = {
         b"\0\0\0\3\xe7{}": ("unknown_schema", "does not know schema 999"),
@@ -147,12 +149,12 @@ async def test_what_cannot_be_read_stays_as_it_came_and_says_why(theirs: Any, re
     assert codec.decode(read[-1], Message).content == "I like tea."
 
 
-async def test_json_of_another_shape_is_told_as_without_a_registry(theirs: Any, registry: Any):
+async def test_a_value_with_a_schema_but_a_wrong_shape_is_invalid(theirs: Any, registry: Any):
     value = JSONSerializer(json.dumps({"title": "Said", "type": "object"}), theirs)({"a": 1}, CONTEXT)
     assert told((await WireFormat(registry).read([value]))[0]).reason == "invalid"
 
 
-async def test_a_schema_that_is_registered_later_is_found_then(theirs: Any, registry: Any):
+async def test_a_schema_registered_later_is_found_on_the_next_read(theirs: Any, registry: Any):
     wire, early = WireFormat(registry), b"\0\0\0\0\1" + codec.encode(JSON_SAID)
     assert told((await wire.read([early]))[0]).reason == "unknown_schema"
     json_schema(theirs)
@@ -160,7 +162,9 @@ async def test_a_schema_that_is_registered_later_is_found_then(theirs: Any, regi
 
 
 @pytest.mark.parametrize("fault", ["status:503", "status:500"])
-async def test_a_registry_that_is_away_is_asked_again(theirs: Any, server: RegistryServer, registry: Any, fault: str):
+async def test_an_unavailable_registry_raises_retryable_and_is_queried_again(
+    theirs: Any, server: RegistryServer, registry: Any, fault: str
+):
     wire, value = WireFormat(registry), json_schema(theirs)
     server.script(*[fault] * 3)
     with pytest.raises(Retryable, match="schema registry http"):
@@ -169,13 +173,13 @@ async def test_a_registry_that_is_away_is_asked_again(theirs: Any, server: Regis
     assert codec.decode(read, Message).content == "I like tea."
 
 
-async def test_a_registry_that_nobody_answers_for_is_away():
+async def test_an_unreachable_registry_raises_retryable():
     async with SchemaRegistry(RegistrySettings(url="http://127.0.0.1:9")) as registry:
         with pytest.raises(Retryable, match=r"127\.0\.0\.1:9"):
             await WireFormat(registry).read([b"\0\0\0\0\1{}"])
 
 
-async def test_a_registry_is_told_the_name_and_the_password_and_a_wrong_one_is_no_fault_of_the_record():
+async def test_the_registry_gets_basic_credentials_and_wrong_ones_raise_retryable():
     with in_a_thread(RegistryServer(("memstream", "EXAMPLE-pa55word"))) as server:
         right = RegistrySettings(url=server.url, username="memstream", password="EXAMPLE-pa55word")
         async with SchemaRegistry(right) as registry:
@@ -193,6 +197,6 @@ async def test_a_schema_that_the_registry_does_not_take_is_named(server: Registr
         await registry.register({"a-value": '{"type": "object"}'})
 
 
-def test_a_file_of_authorities_that_cannot_be_used_is_named(tmp_path: Path):
+def test_an_unusable_ca_file_of_the_registry_is_named_in_the_error(tmp_path: Path):
     with pytest.raises(Misconfigured, match="https://registry"):
         SchemaRegistry(RegistrySettings(url="https://registry", ca_file=tmp_path / "missing.pem"))

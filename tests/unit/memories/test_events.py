@@ -27,9 +27,9 @@ def test_a_memory_event_has_the_attributes_that_cloudevents_require():
     assert written["data"]["memory"]["text"] == "User lives in Porto."
 
 
-def test_the_same_change_told_twice_has_the_same_id():
+def test_the_same_change_always_has_the_same_event_id():
     assert MemoryEvent.of(EVENT.data, AT).id == EVENT.id
 
 
-def test_a_memory_event_survives_the_way_over_kafka():
+def test_a_memory_event_survives_encoding_and_decoding():
     assert codec.decode(codec.encode(EVENT), MemoryEvent) == EVENT

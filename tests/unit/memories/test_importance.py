@@ -34,37 +34,37 @@ def test_points_have_a_fraction_and_a_band(points: int, fraction: float, band: s
 
 
 @given(st.integers(0, importance.MOST_POINTS))
-def test_points_come_back_from_their_fraction(points: int) -> None:
+def test_points_survive_conversion_to_a_fraction_and_back(points: int) -> None:
     assert importance.points(importance.of_points(points)) == points
 
 
-def test_memories_of_the_highest_band_are_told_apart() -> None:
+def test_high_points_map_to_distinct_fractions() -> None:
     rated = [9_999, 10_000, 10_001, 20_000, 999_999, 1_000_000]
     fractions = [importance.of_points(each) for each in rated]
     assert fractions == sorted(set(fractions)) and fractions[-1] == 1.0
 
 
-def test_what_nobody_rated_is_casual() -> None:
+def test_the_default_importance_is_casual() -> None:
     assert importance.points(importance.DEFAULT) == 100
     assert importance.band(100) == "casual"
 
 
 @given(FRACTIONS, FRACTIONS)
-def test_what_is_more_important_never_has_fewer_points(one: float, other: float) -> None:
+def test_conversion_to_points_is_monotonic(one: float, other: float) -> None:
     less, more = sorted((one, other))
     assert 0 <= importance.points(less) <= importance.points(more) <= importance.MOST_POINTS
 
 
 @given(FRACTIONS)
-def test_only_the_whole_has_the_most_points(fraction: float) -> None:
+def test_only_the_fraction_one_has_the_maximum_points(fraction: float) -> None:
     assert (importance.points(fraction) == importance.MOST_POINTS) == (fraction == 1.0)
 
 
 @given(FRACTIONS)
-def test_tenths_come_back_to_within_half_a_decimal(fraction: float) -> None:
+def test_tenths_survive_conversion_within_half_a_decimal(fraction: float) -> None:
     assert importance.of_tenths(importance.tenths(fraction)) == pytest.approx(fraction, abs=0.005 + 1e-9)
 
 
 @pytest.mark.parametrize(("tenths", "fraction"), [(0, 0.0), (7.5, 0.75), (10, 1.0), (11, 1.0), (-1, 0.0)])
-def test_tenths_beyond_their_range_count_as_its_ends(tenths: float, fraction: float) -> None:
+def test_tenths_outside_their_range_are_clamped(tenths: float, fraction: float) -> None:
     assert importance.of_tenths(tenths) == fraction

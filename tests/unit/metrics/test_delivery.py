@@ -44,7 +44,7 @@ class Watched:
         await self.handle(Batch(TOPIC, partition, 0, 1, [record], self.stage.fence, lambda: None))
 
 
-async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time():
+async def test_the_lag_of_a_topic_is_the_sum_of_messages_and_the_maximum_of_seconds():
     watched = Watched({(TOPIC, 0): 5, (TOPIC, 1): 2, (TOPIC, 2): 0})
     await watched.policy_preview(0, NOW_S - 30)
     await watched.policy_preview(1, NOW_S - 90)
@@ -54,7 +54,7 @@ async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time
     assert len(watched.handled) == 3
 
 
-async def test_a_message_after_an_idle_night_counts_from_when_it_came():
+async def test_lag_after_an_idle_period_counts_from_the_arrival_of_the_message():
     watched = Watched({(TOPIC, 0): 0})
     await watched.policy_preview(0, NOW_S)
     watched.passed(36_000)
@@ -67,7 +67,7 @@ async def test_a_message_after_an_idle_night_counts_from_when_it_came():
     assert watched.late_s == 9, "it was published a second after the last look that found no lag"
 
 
-async def test_a_worker_that_is_behind_counts_from_when_it_got_the_partition_and_then_by_its_records():
+async def test_the_lag_of_a_worker_counts_from_the_assignment_and_then_from_its_last_record():
     watched = Watched({(TOPIC, 0): 100_000})
     watched.passed(1)
     assert watched.late_s == 0
@@ -79,7 +79,7 @@ async def test_a_worker_that_is_behind_counts_from_when_it_got_the_partition_and
     assert watched.late_s == 7_201
 
 
-async def test_what_another_worker_has_by_now_is_forgotten():
+async def test_the_lag_of_a_revoked_partition_is_dropped():
     watched = Watched({(TOPIC, 0): 5})
     await watched.policy_preview(0, NOW_S - 500)
     assert watched.late_s == 500
@@ -99,7 +99,7 @@ async def test_a_stage_is_ready_while_its_fence_is_open():
     assert watched.value("stage_ready") == 0
 
 
-async def test_what_delivery_counts_is_told():
+async def test_delivery_counters_are_exported():
     watched = Watched({})
     watched.stage.counters.records = 12
     watched.stage.counters.checkpoint_s = 1.5
@@ -107,7 +107,7 @@ async def test_what_delivery_counts_is_told():
     assert watched.value("delivery_checkpoint_seconds_total") == 1.5
 
 
-def test_the_size_of_the_table_is_told_of_stages_that_have_one():
+def test_the_table_size_is_exported_only_for_stages_with_a_table():
     watched = Watched({})
     assert watched.value("table_bytes") == 4_096
     watched.stage.checkpointer = None

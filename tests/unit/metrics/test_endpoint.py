@@ -12,7 +12,7 @@ from schemas.errors import Misconfigured
 HOST = "127.0.0.1"
 
 
-async def test_metrics_are_prometheus_text_and_readiness_names_what_is_missing():
+async def test_metrics_are_prometheus_text_and_readiness_lists_what_is_not_ready():
     missing = ["memstream-windows"]
     async with serve_metrics(HOST, 0, Meters().registry, lambda: missing) as port, httpx.AsyncClient() as client:
 
@@ -29,7 +29,7 @@ async def test_metrics_are_prometheus_text_and_readiness_names_what_is_missing()
         assert (await get("/health/ready")).status_code == 200
 
 
-async def test_a_port_that_is_taken_is_named_with_its_setting():
+async def test_a_metrics_port_in_use_is_reported_with_its_setting():
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(Misconfigured, match=f"port {port} .*MEMSTREAM_METRICS_PORT"):

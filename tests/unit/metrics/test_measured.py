@@ -39,7 +39,7 @@ def asked(meters: Meters, provider: str, outcome: str) -> float | None:
     return meters.registry.get_sample_value("memstream_model_question_duration_seconds_count", labels)
 
 
-async def test_what_a_provider_answers_is_handed_on_and_its_proposals_are_counted():
+async def test_a_provider_response_is_passed_on_and_its_proposals_are_counted():
     meters, plain = Meters(), OfflineProvider()
     measured = MeasuredProvider(plain, meters)
     answer = await measured.extract(REQUEST, CONTEXT)
@@ -50,7 +50,7 @@ async def test_what_a_provider_answers_is_handed_on_and_its_proposals_are_counte
     assert proposals == len(answer.proposals) == 1
 
 
-async def test_junk_is_counted_by_its_reason_and_by_who_answered_of_several():
+async def test_rejected_proposals_are_counted_by_reason_and_answering_provider():
     meters, provider = Meters(), FakeProvider(takes_s=0)
     provider.rejected = {"unfounded": 2}
     await MeasuredProvider(AutoProvider([provider]), meters).extract(REQUEST, CONTEXT)
@@ -67,7 +67,7 @@ async def test_junk_is_counted_by_its_reason_and_by_who_answered_of_several():
         (RuntimeError("a bug"), "failed"),
     ],
 )
-async def test_what_is_not_answered_is_counted_by_why_and_raised(error: Exception, outcome: str):
+async def test_a_failed_provider_call_is_counted_by_outcome_and_raised(error: Exception, outcome: str):
     meters, provider = Meters(), FakeProvider(takes_s=0)
     provider.failures.append(error)
     with pytest.raises(type(error)):
@@ -75,7 +75,7 @@ async def test_what_is_not_answered_is_counted_by_why_and_raised(error: Exceptio
     assert asked(meters, "fake", outcome) == 1
 
 
-async def test_published_changes_and_dead_letters_are_counted_by_what_they_are():
+async def test_published_changes_and_dead_letters_are_counted_by_type():
     meters, publisher = Meters(), FakePublisher()
     source = SimpleNamespace(
         topic="chat.messages",
@@ -121,7 +121,7 @@ def test_tokens_and_cost_are_counted_by_model_and_lane():
     assert value("memstream_model_calls_total", labels) == 4
 
 
-async def test_activity_is_counted_by_its_type():
+async def test_activity_events_are_counted_by_type():
     meters, publisher = Meters(), FakePublisher()
     events = [b'{"id":"1","type":"memstream.window.warned","data":{"type":"memstream.memory.x"}}', b'{"id":"2"}', None]
     await MeasuredPublisher(publisher, meters).publish(
@@ -132,7 +132,7 @@ async def test_activity_is_counted_by_its_type():
     assert told == {"window.warned"}
 
 
-async def test_messages_that_leave_a_context_are_counted_by_cause_whatever_ids_say():
+async def test_pruned_messages_are_counted_by_cause_even_if_ids_contain_similar_json():
     meters, publisher = Meters(), FakePublisher()
     scope = Scope(conversation_id='"cause":"usage","level":"ok","removed":900')
     turns = a_state().statistics
@@ -145,7 +145,7 @@ async def test_messages_that_leave_a_context_are_counted_by_cause_whatever_ids_s
     assert value("memstream_messages_pruned_total", {"cause": "cleared"}) == 2
 
 
-async def test_the_state_of_each_breaker_is_told_and_that_of_no_other_provider():
+async def test_circuit_breaker_states_are_exported_only_for_providers_with_a_breaker():
     meters, calls = Meters(), FakeCalls()
     guarded = GuardedCalls(calls, 1, breaker=Breaker(most_outages=1), clock=lambda: 0.0)
     asked_by_rules = OfflineProvider()

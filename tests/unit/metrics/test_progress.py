@@ -35,17 +35,17 @@ class Watched:
         return self.progress.stuck()
 
 
-def test_a_partition_that_stands_with_a_lag_is_named_with_its_place_and_how_long():
+def test_a_stalled_partition_with_a_lag_is_reported_with_its_position_and_duration():
     watched = Watched()
     assert watched.passed(59) == []
     assert watched.passed(1) == ["memstream-extraction: memory.extraction-requests[3] has stood at 10 for 60 s"]
 
 
-def test_one_that_moves_is_not_stuck_however_far_it_is_behind():
+def test_an_advancing_partition_is_not_stalled_however_large_its_lag():
     assert Watched().passed(300, moved=1) == []
 
 
-def test_one_without_a_lag_is_not_stuck_however_long_it_stands():
+def test_a_partition_without_a_lag_is_not_stalled_however_long_its_position_stays():
     watched = Watched()
     watched.stage.lag = 0
     assert watched.passed(300) == []
@@ -53,14 +53,14 @@ def test_one_without_a_lag_is_not_stuck_however_long_it_stands():
     assert watched.passed(59) == []  # the time counts from when there was something to do
 
 
-def test_one_that_moves_again_is_not_stuck_any_more():
+def test_a_partition_that_advances_again_is_no_longer_stalled():
     watched = Watched()
     assert watched.passed(100) != []
     watched.stage.at += 1
     assert watched.passed(1) == []
 
 
-def test_one_that_another_worker_has_by_now_is_forgotten():
+def test_a_revoked_partition_is_no_longer_tracked_as_stalled():
     watched = Watched()
     assert watched.passed(100) != []
     watched.stage.held = False

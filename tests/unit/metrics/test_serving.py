@@ -62,12 +62,12 @@ async def test_requests_are_counted_by_the_template_of_their_route_and_by_status
     assert measured.value("memories_retrieved_total") == 1
 
 
-async def test_what_has_no_key_is_counted_too(measured: Measured):
+async def test_requests_without_a_key_are_counted(measured: Measured):
     assert (await measured.api.client().get("/v1/memories/m1")).status_code == 401
     assert measured.answered(method="GET", route="/v1/memories/{memory_id}", status="401") == 1
 
 
-async def test_contexts_are_counted_by_whether_they_hold_memories(measured: Measured):
+async def test_context_blocks_are_counted_by_whether_they_contain_memories(measured: Measured):
     client = measured.api.client(read="app/*")
     for memories in ([], [a_memory("m1"), a_memory("m2", text="User likes tea.")]):
         measured.searched.memories = memories
@@ -77,7 +77,7 @@ async def test_contexts_are_counted_by_whether_they_hold_memories(measured: Meas
     assert measured.value("memories_retrieved_total") == 2
 
 
-async def test_it_is_told_how_full_contexts_are_and_what_memory_adds_to_prompts(measured: Measured):
+async def test_context_usage_and_prompt_tokens_are_exported(measured: Measured):
     plain = measured.api
     plain.archive.say("talk", ("user", "Hello there."), app_id="app", user_id="ada")
     conversation = await Conversations(FakeWindows(), plain.archive, POLICIES).find("talk", lambda name: True)
@@ -95,7 +95,7 @@ async def test_it_is_told_how_full_contexts_are_and_what_memory_adds_to_prompts(
     assert measured.value("prompt_tokens_total", part="block") == told.json()["tokens"] > 0
 
 
-def test_passages_older_than_their_context_were_needed_again() -> None:
+def test_only_passages_older_than_the_context_of_their_conversation_are_out_of_context() -> None:
     state = a_state("talk")  # whose oldest message in context was said at AT_S
     conversation = Conversation(state.scope, ("app/ada",), DEFAULT_POLICY, state)
     said = [passage("talk", AT_S - 1), passage("talk", AT_S), passage("other", AT_S - 1)]
@@ -104,7 +104,9 @@ def test_passages_older_than_their_context_were_needed_again() -> None:
     assert out_of_context(block, None) == []
 
 
-async def test_messages_that_are_asked_for_again_are_counted(measured: Measured, monkeypatch: pytest.MonkeyPatch):
+async def test_passages_retrieved_after_leaving_the_context_are_counted(
+    measured: Measured, monkeypatch: pytest.MonkeyPatch
+):
     state = a_state("talk")
     conversation = Conversation(state.scope, ("app/ada",), DEFAULT_POLICY, state)
     said = (passage("talk", AT_S - 2), passage("talk", AT_S - 1), passage("talk", AT_S))

@@ -13,7 +13,7 @@ from tests.fakes.spans import CAUSE, OTHER, UNRECORDED, linked, recorded, trace_
 RECORD = Outgoing(topic="memory.events", key=b"n", value=b"{}", headers=(("content-type", b"x"),))
 
 
-def test_the_traceparent_of_a_record_is_found_among_its_headers():
+def test_the_traceparent_is_read_from_the_record_headers():
     assert traces.traceparent_of([("a", b"b"), ("traceparent", CAUSE.encode())]) == CAUSE
 
 
@@ -34,16 +34,16 @@ def test_the_traceparent_of_a_record_is_found_among_its_headers():
         b"\xff\xfe" * 30,
     ],
 )
-def test_what_is_no_traceparent_is_passed_over(value: bytes | None):
+def test_an_invalid_traceparent_is_ignored(value: bytes | None):
     assert traces.traceparent_of([("traceparent", value)]) is None
 
 
-def test_a_later_version_is_read_as_far_as_this_one_goes():
+def test_a_traceparent_of_a_later_version_is_parsed_as_the_current_version():
     assert traces.parse_traceparent(b"01" + CAUSE.encode()[2:] + b"-what-will-be") == CAUSE
     assert traces.parse_traceparent(CAUSE.encode()[:-2] + b"ff") == CAUSE  # of the flags only the first has a meaning
 
 
-def test_where_nothing_is_recorded_a_trace_is_passed_on_as_it_came():
+def test_without_tracing_a_traceparent_is_propagated_unchanged():
     with traces.span("work", causes=[CAUSE]):
         assert traces.headers() == (("traceparent", CAUSE.encode()),)
         assert traces.with_traceparent(RECORD).headers == (("content-type", b"x"), ("traceparent", CAUSE.encode()))
@@ -51,13 +51,13 @@ def test_where_nothing_is_recorded_a_trace_is_passed_on_as_it_came():
     assert traces.with_traceparent(RECORD) is RECORD
 
 
-def test_where_nothing_is_recorded_no_trace_begins():
+def test_without_tracing_no_trace_is_started():
     for causes in ([], [None], [CAUSE, OTHER]):
         with traces.span("work", causes=causes):
             assert traces.current() is None
 
 
-def test_a_span_is_a_child_of_its_one_cause():
+def test_a_span_with_one_cause_is_its_child():
     with recorded() as spans:
         with traces.span("work", {"memstream.request_id": "r"}, causes=[CAUSE, None, CAUSE]):
             told = traces.current()
@@ -68,7 +68,7 @@ def test_a_span_is_a_child_of_its_one_cause():
     assert dict(span.attributes) == {"memstream.request_id": "r"}
 
 
-def test_a_span_of_several_causes_begins_a_trace_with_links_to_each():
+def test_a_span_with_several_causes_starts_a_new_trace_linked_to_each():
     with recorded() as spans:
         with traces.span("work", causes=[CAUSE, OTHER, CAUSE]):
             pass
@@ -77,7 +77,7 @@ def test_a_span_of_several_causes_begins_a_trace_with_links_to_each():
     assert linked(span) == {trace_of(CAUSE), trace_of(OTHER)}
 
 
-def test_a_trace_that_its_beginner_does_not_record_is_not_recorded_here():
+def test_an_unsampled_trace_is_not_recorded():
     with recorded() as spans:
         with traces.span("work", causes=[UNRECORDED]):
             assert trace_of(traces.current()) == trace_of(UNRECORDED)
@@ -88,13 +88,13 @@ def test_a_trace_that_its_beginner_does_not_record_is_not_recorded_here():
         assert trace_id(spans.named("other work")) == trace_of(CAUSE)
 
 
-def test_a_record_that_has_a_trace_keeps_it():
+def test_a_record_with_a_traceparent_keeps_it():
     record = Outgoing(topic="t", key=None, value=b"", headers=(("traceparent", OTHER.encode()),))
     with traces.span("work", causes=[CAUSE]):
         assert traces.with_traceparent(record) is record
 
 
-def test_an_error_is_told_by_its_class_and_never_by_its_message():
+def test_a_span_records_the_class_of_an_error_but_not_its_message():
     with recorded() as spans:
         with pytest.raises(Rejected), traces.span("work"):
             raise Rejected("invalid", "the message said: my password is hunter2")
@@ -104,7 +104,7 @@ def test_an_error_is_told_by_its_class_and_never_by_its_message():
     assert span.attributes["error.type"] == "Rejected"
 
 
-def test_what_is_put_off_is_no_error():
+def test_a_deferred_operation_is_not_a_span_error():
     with recorded() as spans:
         with pytest.raises(Deferred), traces.span("work"):
             raise Deferred(datetime(2026, 1, 1, tzinfo=UTC), "budget")

@@ -9,7 +9,7 @@ def sets(counts: dict[int, int], wanted: int = 400) -> list[str]:
     return [words for words, _ in word_sets(counts, TOTAL, wanted)]
 
 
-def test_rare_words_come_alone_the_rarest_first_and_weigh_the_most():
+def test_rare_words_are_searched_individually_and_the_rarest_weigh_the_most():
     found = list(word_sets({1: 50, 2: 3, 3: 0, 4: 700}, TOTAL, 400))
     assert [words for words, _ in found] == ["2", "1", "4"]
     weights = [weight for _, weight in found]
@@ -26,18 +26,18 @@ def test_frequent_words_are_looked_for_alone_as_well_where_rare_ones_find_too_li
     assert sets({2: FREQUENT_FROM}) == ["2"]
 
 
-def test_of_many_frequent_words_the_rarest_are_paired():
+def test_only_the_rarest_of_many_frequent_words_are_paired():
     counts = {number: number * FREQUENT_FROM for number in range(1, 20)}
     assert len([each for each in sets(counts) if " " in each]) == 6
     assert {word for each in sets(counts) for word in each.split()} == {"1", "2", "3", "4"}
 
 
-def test_a_word_that_more_passages_have_than_were_counted_is_worth_next_to_nothing():
+def test_a_word_in_more_passages_than_the_total_has_a_weight_near_zero():
     ((_, weight),) = word_sets({1: 2 * TOTAL}, TOTAL, 400)
     assert 0 < weight < 0.001
 
 
-def test_of_frequent_words_the_weightiest_sets_are_looked_for_until_enough_is_expected():
+def test_frequent_word_sets_are_searched_by_weight_until_the_expected_hits_suffice():
     counts = {
         1: 3 * FREQUENT_FROM,
         2: 4 * FREQUENT_FROM,
@@ -49,6 +49,6 @@ def test_of_frequent_words_the_weightiest_sets_are_looked_for_until_enough_is_ex
     assert len(sets(counts)) == 10
 
 
-def test_what_one_frequent_word_finds_alone_is_looked_for_where_two_find_too_little():
+def test_a_frequent_word_is_searched_individually_if_pairs_find_too_little():
     counts = {1: FREQUENT_FROM, 2: 2 * FREQUENT_FROM}
     assert [words for words, _ in word_sets(counts, TOTAL, 400, foreseen=True)] == ["1 2", "1"]

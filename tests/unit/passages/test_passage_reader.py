@@ -50,21 +50,21 @@ def found(content: str, *, clean_under: int | None, name: str | None = None) -> 
     )
 
 
-def test_a_clean_message_is_not_scrubbed_again_however_long(spent: SimpleNamespace) -> None:
+def test_a_message_known_to_be_clean_is_not_scrubbed_again(spent: SimpleNamespace) -> None:
     shown = readable(found(LONG, clean_under=privacy_mark(Privacy())), OPEN)
     assert shown is not None and shown.text.startswith("We talked")
     assert spent.chars == 0
 
 
-def test_under_other_privacy_than_it_was_clean_under_a_message_is_scrubbed(spent: SimpleNamespace) -> None:
+def test_a_message_clean_under_other_privacy_settings_is_scrubbed(spent: SimpleNamespace) -> None:
     assert readable(found("Write to ada@example.org.", clean_under=privacy_mark(Privacy())), STRICT) is None
     assert spent.chars > 0
 
 
-def test_of_what_nothing_is_known_of_nothing_is_shown_unscrubbed() -> None:
+def test_a_message_of_unknown_cleanness_is_scrubbed_before_it_is_shown() -> None:
     assert readable(found("The password is hunter2Xy9!", clean_under=None), OPEN) is None
 
 
-def test_a_name_is_shown_without_what_privacy_takes_out() -> None:
+def test_a_speaker_name_is_scrubbed() -> None:
     shown = readable(found("Bring plums.", clean_under=None, name="ada@example.org"), STRICT)
     assert shown is not None and shown.name == "[EMAIL]"

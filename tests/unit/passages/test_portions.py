@@ -13,11 +13,11 @@ def test_short_messages_are_stored_together() -> None:
     assert [len(part) for part in portions([message(1)] * (TRANSACTION_PASSAGES + 5))] == [TRANSACTION_PASSAGES, 5]
 
 
-def test_a_message_is_never_parted_whatever_its_length() -> None:
+def test_a_message_is_never_split_across_transactions() -> None:
     more_than_half, long = TRANSACTION_PASSAGES // 2 + 1, 3 * TRANSACTION_PASSAGES
     built = [message(more_than_half), message(more_than_half), message(long), message(2)]
     assert [len(part) for part in portions(built)] == [more_than_half, more_than_half, long, 2]
 
 
-def test_of_a_message_without_passages_nothing_is_stored() -> None:
+def test_messages_without_passages_start_no_transaction() -> None:
     assert portions([message(0), message(0)]) == []

@@ -48,12 +48,12 @@ def labelled() -> list[Labelled]:
     return msgspec.json.decode(LABELLED.read_bytes(), type=list[Labelled])
 
 
-def test_most_repeats_are_found() -> None:
+def test_most_repeated_statements_of_the_labelled_set_are_found() -> None:
     found = sum(len(each.found(each.again)) for each in labelled())
     assert (found, sum(len(each.again) for each in labelled())) == (65, 72)
 
 
-def test_nothing_else_is_taken_for_a_repeat() -> None:
+def test_no_other_message_of_the_labelled_set_is_taken_for_a_repeat() -> None:
     assert [taken for each in labelled() for taken in each.found(each.other)] == []
 
 
@@ -66,7 +66,7 @@ def test_nothing_else_is_taken_for_a_repeat() -> None:
         "Translate to French: I live in Berlin.",
     ],
 )
-def test_what_is_not_said_in_earnest_is_no_repeat(content: str) -> None:
+def test_a_fictional_quoted_or_instructed_statement_is_no_repeat(content: str) -> None:
     telling = source_sentences(["I live in Berlin."], "User lives in Berlin.")
     assert not says_again(message(content), "User lives in Berlin.", telling)
 
@@ -87,7 +87,7 @@ def test_what_is_not_said_in_earnest_is_no_repeat(content: str) -> None:
         ("User lives in Turku.", "Ich wohne in Turku.", "Sie will wissen, ob ich wohne in Turku."),
     ],
 )
-def test_the_words_of_the_source_within_other_words_are_no_repeat(memory: str, source: str, other: str) -> None:
+def test_words_of_the_source_inside_a_different_statement_are_no_repeat(memory: str, source: str, other: str) -> None:
     assert not says_again(message(other), memory, source_sentences([source], memory))
 
 
@@ -100,13 +100,13 @@ def test_the_words_of_the_source_up_to_the_end_of_a_clause_are_a_repeat(again: s
     assert says_again(message(again), memory, source_sentences(["I am in therapy."], memory))
 
 
-def test_words_in_the_language_of_the_source_count_for_a_memory_in_another_one() -> None:
+def test_a_repeat_in_the_language_of_the_source_counts_for_a_memory_in_another_language() -> None:
     memory, telling = "User lives in Turku.", source_sentences(["Ich wohne in Turku."], "User lives in Turku.")
     assert says_again(message("Wie gesagt, ich wohne in Turku."), memory, telling)
     assert not says_again(message("Meine Mutter wohnt in Turku."), memory, telling)
 
 
-def test_of_a_source_that_says_several_things_only_what_states_the_memory_counts() -> None:
+def test_only_the_source_sentence_that_states_the_memory_is_compared() -> None:
     assert source_sentences(["I live in Berlin. I have a red bicycle."], "User lives in Berlin.") == [
         "I live in Berlin."
     ]
@@ -124,7 +124,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
-def test_rules_read_only_sentences_with_words_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_sentences_that_share_words_with_the_memory_are_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
     read, near = counted(monkeypatch), "Berlin has a long film festival."
     comparing = RepeatComparison("User lives in Berlin.", ["I live in Berlin."])
     assert not comparing.repeats_memory(message("The film was long, and I cooked soup. " * 20))
@@ -133,7 +133,7 @@ def test_rules_read_only_sentences_with_words_of_the_memory(monkeypatch: pytest.
     assert read == [len(near)]
 
 
-def test_the_work_for_a_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_analysed_per_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     read = counted(monkeypatch)
     comparing = RepeatComparison("User lives in Berlin.", ["I live in Berlin."])
     for _ in range(2 * MAX_COMPARED_CHARS // 100):
@@ -157,7 +157,7 @@ class Rows:
         ]
 
 
-async def test_others_have_their_turn_between_two_messages() -> None:
+async def test_the_search_for_repeats_yields_to_other_tasks_between_messages() -> None:
     turns = 0
 
     async def others() -> None:

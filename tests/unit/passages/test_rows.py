@@ -21,7 +21,7 @@ def row(number: int, terms: bytes) -> tuple[Any, ...]:
     return (f"p{number}", "kitchen/ada", "c", f"m{number}", number, AT, "ada", False, terms)
 
 
-def test_each_row_has_its_own_terms_and_one_without_any_has_none():
+def test_each_row_is_decoded_with_its_own_terms():
     terms = [(1, -2, 2_147_483_647), (), (-2_147_483_648,)]
     found = passage_rows([row(number, sent(*each)) for number, each in enumerate(terms)])
     assert [tuple(each.terms.tolist()) for each in found] == terms

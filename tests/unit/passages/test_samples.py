@@ -18,22 +18,22 @@ def of(*passages: tuple[int, ...], size: int = 100) -> Sample:
     return found
 
 
-def test_the_share_of_the_sample_is_taken_for_the_share_of_all():
+def test_word_frequencies_are_extrapolated_from_the_sample_to_the_namespace():
     found = of((7, -3), (7,), (5,), (), size=1_000)
     assert [found.estimate(term) for term in (7, -3, 5, 6)] == [500, 250, 250, 0]
 
 
-def test_a_word_that_a_passage_has_twice_counts_once():
+def test_a_word_repeated_within_a_passage_counts_once():
     assert of((7, 7), (5,)).estimate(7) == 50
 
 
-def test_namespaces_are_told_apart():
+def test_samples_are_separated_by_namespace():
     rows = [{"namespace": "a", "terms": array(1)}, {"namespace": "b", "terms": array(2)}]
     found = dict(samples(rows, {"a": 10, "b": 20}))
     assert (found["a"].estimate(1), found["a"].estimate(2), found["b"].estimate(2)) == (10, 0, 20)
 
 
-def test_a_sample_is_forgotten_after_a_while():
+def test_a_cached_sample_expires():
     clock = Clock()
     remembered = SampleCache(clock)
     remembered.keep({"a": of((1,))})
@@ -43,7 +43,7 @@ def test_a_sample_is_forgotten_after_a_while():
     assert remembered.of(["a"]) == {}
 
 
-def test_of_many_namespaces_the_latest_samples_are_kept():
+def test_the_oldest_samples_are_evicted_beyond_the_namespace_limit():
     remembered = SampleCache(Clock())
     names = [str(number) for number in range(MAX_NAMESPACES + 1)]
     for name in names:

@@ -20,7 +20,7 @@ TEXTS = (
 KNOWN = (1, "1d25f2218c914031", "f00b89a8c729febc")
 
 
-def test_whoever_changes_how_passages_are_built_raises_their_version() -> None:
+def test_the_passage_version_and_digests_match_the_recorded_ones() -> None:
     """Where it fails: raise VERSION in agents/passages/chunking.py if what is indexed differs, and write down the new digests."""
     assert (VERSION, digest_of_builds(), digest_of_privacy()) == KNOWN
 

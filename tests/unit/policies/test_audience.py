@@ -37,37 +37,37 @@ async def feeds(messages: list[ArchivedMessage], *known: Participant) -> list[tu
     return [each.feeds for each in found]
 
 
-async def test_who_says_it_feeds_their_own_namespace_alone() -> None:
+async def test_a_message_with_a_user_id_feeds_only_the_namespace_of_that_user() -> None:
     assert await feeds([said(5, "ada")], joined("bob", 1)) == [("kitchen/ada",)]
 
 
-async def test_a_reply_that_names_nobody_goes_to_who_it_is_said_to() -> None:
+async def test_an_assistant_message_feeds_the_namespace_of_the_user_it_replies_to() -> None:
     assert await feeds([said(5)], joined("ada", 1)) == [("kitchen/ada",)]
 
 
-async def test_what_a_reply_does_not_say_is_as_the_user_said_it() -> None:
+async def test_an_assistant_message_without_an_app_id_takes_that_of_the_user() -> None:
     assert await feeds([said(5, app=None)], joined("ada", 1)) == [("kitchen/ada",)]
 
 
-async def test_in_a_group_a_reply_goes_to_everybody_who_spoke_before_it() -> None:
+async def test_an_assistant_message_in_a_group_feeds_the_namespaces_of_everyone_who_spoke_before() -> None:
     group = (joined("ada", 1), joined("bob", 3))
     assert await feeds([said(5)], *group) == [("kitchen/ada", "kitchen/bob")]
     assert await feeds([said(2)], *group) == [("kitchen/ada",)]
 
 
-async def test_a_user_whose_message_comes_in_the_same_batch_is_known() -> None:
+async def test_a_speaker_first_seen_in_the_same_batch_is_an_addressee_of_the_reply() -> None:
     assert await feeds([said(1, "ada"), said(2)]) == [("kitchen/ada",), ("kitchen/ada",)]
 
 
-async def test_what_is_said_before_anybody_spoke_is_of_the_conversation() -> None:
+async def test_a_message_before_any_user_spoke_feeds_the_namespace_of_the_conversation() -> None:
     assert await feeds([said(1), said(2, "ada")]) == [("conversation/c",), ("kitchen/ada",)]
 
 
-async def test_across_partitions_the_times_tell_who_spoke_before() -> None:
+async def test_across_partitions_earlier_speakers_are_determined_by_time() -> None:
     assert await feeds([said(5, partition=1)], joined("ada", 3), joined("bob", 9)) == [("kitchen/ada",)]
 
 
-async def test_in_a_large_group_a_reply_goes_to_those_who_joined_last() -> None:
+async def test_an_assistant_message_in_a_large_group_feeds_the_namespaces_of_those_who_joined_last() -> None:
     group = [joined(f"user-{number}", number) for number in range(MAX_PEOPLE + 5)]
     (found,) = await feeds([said(99)], *group)
     assert found == tuple(f"kitchen/user-{number}" for number in range(5, MAX_PEOPLE + 5))

@@ -21,7 +21,7 @@ from schemas.policies.namespaces import render
         ("a~b", "notes/a%7Eb"),
     ],
 )
-def test_a_value_cannot_reach_another_namespace(user_id, namespace):
+def test_special_characters_in_a_template_value_cannot_address_another_namespace(user_id, namespace):
     assert render("{app_id}/{user_id}", Scope(conversation_id="c", app_id="notes", user_id=user_id)) == namespace
 
 

@@ -45,7 +45,7 @@ def test_without_a_match_the_default_applies():
     assert policies.by_name("only").name == "only"
 
 
-def test_of_policies_side_by_side_the_stricter_one_comes_first_and_those_beneath_keep_their_order():
+def test_merged_policies_are_ordered_from_the_most_specific_match_and_precede_the_base_policies():
     anything, app = Policy(name="a"), Policy(name="m", match=Match(app_id="n*"))
     exactly, both = Policy(name="z", match=Match(app_id="notes")), Policy(name="b", match=Match(app_id="*", mode="m*"))
     beneath = Policies((Policy(name="last"), Policy(name="a", max_text_chars=20), Policy(name="end")))
@@ -54,14 +54,14 @@ def test_of_policies_side_by_side_the_stricter_one_comes_first_and_those_beneath
     assert over.by_name("a") == anything
 
 
-def test_a_higher_priority_comes_first_whatever_it_matches_and_wherever_it_stands():
+def test_a_policy_of_higher_priority_comes_first_regardless_of_its_match():
     late, early = Policy(name="late", match=Match(app_id="notes"), priority=-1), Policy(name="early", priority=5)
     assert [each.name for each in Policies((late,)).merged_over(Policies((Policy(name="own"), early))).listed] == [
         *("early", "own", "late")
     ]
 
 
-def test_a_retired_policy_matches_nothing_and_is_known_by_its_name():
+def test_a_retired_policy_matches_nothing_but_can_be_found_by_name():
     policies = Policies((), (Policy(name="gone"),))
     assert policies.match(SCOPE) is DEFAULT_POLICY
     assert policies.by_name("gone") == Policy(name="gone")
@@ -91,12 +91,12 @@ def test_kinds_are_names_or_names_with_a_description_and_an_icon():
         (b'{"name": "p", "namespaces": [""]}', "is empty"),
     ],
 )
-def test_a_policy_that_cannot_work_says_what_is_wrong_with_it(written, said):
+def test_an_invalid_policy_is_rejected_with_an_explanation(written, said):
     with pytest.raises(Rejected, match=re.escape(said)):
         codec.decode(written, Policy)
 
 
-def test_without_extraction_or_where_kinds_are_made_none_need_be_named():
+def test_a_policy_needs_no_kinds_if_it_extracts_nothing_or_creates_kinds():
     assert Policy(name="p", taxonomy=(), extract=False).kinds == ()
     assert Policy(name="p", taxonomy=(), unknown_kinds="create").kinds == ()
 
@@ -106,12 +106,12 @@ def test_one_conversation_may_feed_several_namespaces_each_once():
     assert policy.namespaces_of(SCOPE) == ("notes/mara", "notes")
 
 
-def test_a_template_that_names_an_absent_field_is_left_out():
+def test_a_namespace_template_with_an_absent_field_is_skipped():
     policy = Policy(name="p", namespaces=("{app_id}/{mode}", "{app_id}"))
     assert policy.namespaces_of(SCOPE) == ("notes",)
 
 
-def test_a_conversation_that_fits_no_template_keeps_a_namespace_of_its_own():
+def test_a_conversation_that_fits_no_template_gets_its_own_namespace():
     policy = Policy(name="p", namespaces=("{app_id}/{mode}",))
     assert policy.namespaces_of(SCOPE) == ("conversation/c-1",)
 
@@ -127,12 +127,12 @@ def test_a_conversation_that_fits_no_template_keeps_a_namespace_of_its_own():
         {"name": "p", "match": {"user": "x"}},
     ],
 )
-def test_a_policy_with_a_wrong_or_unknown_setting_is_refused(value):
+def test_a_policy_with_an_unknown_or_out_of_range_setting_is_rejected(value):
     with pytest.raises(Rejected, match="not a Policy"):
         codec.convert(value, Policy)
 
 
-def test_a_namespace_longer_than_an_identifier_is_shortened_and_still_its_own():
+def test_an_overlong_namespace_is_shortened_to_a_unique_stable_name():
     users = [Scope(conversation_id="c", app_id="a" * 200, user_id="u" * 199 + last) for last in "xy"]
     names = [Policy(name="p").namespaces_of(user)[0] for user in users]
     assert [len(name) for name in names] == [256, 256]

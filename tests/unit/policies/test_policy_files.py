@@ -20,7 +20,7 @@ def file(tmp_path: Path):
     return make
 
 
-def test_a_file_holds_a_policy_a_list_of_them_or_several_documents(file):
+def test_a_policy_file_may_contain_one_policy_a_list_or_several_documents(file):
     one = file("name: one\nmatch: {app_id: notes}\ntriggers:\n  schedule: {at: 12:30}\n")
     (found,) = read_files([one])
     assert found.policy.match == Match(app_id="notes")
@@ -72,7 +72,7 @@ def test_a_file_holds_a_policy_a_list_of_them_or_several_documents(file):
         ("", ": holds no policy: write at least `name: ...`"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line_with_its_place_value_and_remedy(file, text, said):
+def test_an_error_in_a_policy_file_is_one_line_with_place_value_and_remedy(file, text, said):
     path = file(text)
     with pytest.raises(Misconfigured) as raised:
         read_files([path])
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_told_in_one_line_with_its_place_value_and_remedy(file,
     assert line.startswith(str(path)) and said in line
 
 
-def test_everything_that_is_wrong_in_several_files_is_told_a_line_each(file):
+def test_all_errors_in_several_files_are_reported_one_per_line(file):
     wrong = file("- name: a\n  extract: 1\n- name: b\n  nme: 2\n"), file("name: [", "broken.yaml")
     with pytest.raises(Misconfigured) as raised:
         read_files([*wrong, wrong[0].with_name("gone.yaml")])
@@ -108,12 +108,12 @@ def test_two_policies_of_one_name_are_refused(file):
         ("~", None),
     ],
 )
-def test_plain_values_are_those_of_the_core_schema(text, value):
+def test_plain_yaml_scalars_follow_the_core_schema(text, value):
     (document,) = documents(f"[{text}]")
     assert document.value == [value] and type(document.value[0]) is type(value)
 
 
-def test_what_is_written_reads_back_as_the_same():
+def test_values_survive_writing_and_reading_yaml():
     value = {
         "name": "no",
         "at": "12:30",
@@ -126,12 +126,12 @@ def test_what_is_written_reads_back_as_the_same():
     assert document.value == value
 
 
-def test_every_preset_is_a_policy_of_its_own_name():
+def test_every_preset_is_a_valid_policy_with_its_own_name():
     assert list(presets()) == ["agent-longterm", "app-notes", "chat-window", "companion", "session-insights"]
     assert [each.policy.name for each in read_files(presets().values())] == list(presets())
     with pytest.raises(Misconfigured, match="no preset is called 'none'; the presets are agent-longterm, app-notes"):
         preset("none")
 
 
-def test_presets_match_every_conversation_until_they_are_told_which():
+def test_presets_match_every_conversation_by_default():
     assert {each.policy.match for each in read_files(presets().values())} == {Policy(name="p").match}

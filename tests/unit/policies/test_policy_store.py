@@ -32,7 +32,7 @@ def written(version: int | None = None, **settings) -> PolicyText:
     ],
     ids=["changed", "from the current version", "the same", "the same again", "new", "new to here", "removed before"],
 )
-def test_versions_are_counted_and_what_is_the_same_is_not_published(wanted, result, version):
+def test_a_changed_policy_gets_the_next_version_and_an_equal_one_is_not_published(wanted, result, version):
     (made,) = plan_changes([wanted], KNOWN)
     assert (made.result, made.policy.version) == (result, version)
     published = records([made])
@@ -43,12 +43,12 @@ def test_versions_are_counted_and_what_is_the_same_is_not_published(wanted, resu
     assert codec.decode(published[0].value, Policy) == made.policy
 
 
-def test_a_file_made_from_another_version_is_refused_and_says_how_to_go_on():
+def test_a_policy_file_based_on_a_stale_version_is_rejected_with_the_remedy():
     with pytest.raises(Misconfigured, match=r"notes\.yaml:1: version is 2, .* at 3 now: start from `memstream pol"):
         plan_changes([written(2, max_text_chars=80)], KNOWN)
 
 
-def test_a_preset_can_have_another_name_and_be_for_some_conversations_only():
+def test_a_preset_can_be_renamed_and_restricted_to_some_conversations():
     (plain,) = policies_to_put([], "app-notes", None, [])
     assert (plain.policy.name, plain.policy.match, plain.version) == ("app-notes", Match(), None)
     (named,) = policies_to_put([], "app-notes", "kitchen", ["app_id=kitchen*", "mode=notes"])
@@ -65,6 +65,6 @@ def test_a_preset_can_have_another_name_and_be_for_some_conversations_only():
         ("companion", None, ["mode=a", "mode=b"], "--match mode=b: write FIELD=PATTERN, each field once"),
     ],
 )
-def test_what_cannot_be_put_says_what_can(preset, name, match, said):
+def test_invalid_arguments_for_putting_a_preset_are_rejected_with_the_valid_form(preset, name, match, said):
     with pytest.raises(Misconfigured, match=said):
         policies_to_put([], preset, name, match)

@@ -30,7 +30,7 @@ def notes(version: int = 1, **settings) -> Policy:
     return Policy(name="notes", match=Match(app_id="notes"), version=version, **settings)
 
 
-async def test_what_the_topic_has_applies_before_work_starts():
+async def test_policies_of_the_topic_are_read_before_work_starts():
     world = World()
     world.topic.put(notes(1), notes(2, max_text_chars=50))
     await world.policies.read()
@@ -38,7 +38,7 @@ async def test_what_the_topic_has_applies_before_work_starts():
     assert world.policies.match(Scope(conversation_id="c", app_id="other")) is DEFAULT_POLICY
 
 
-async def test_a_change_applies_once_it_is_read_and_is_told():
+async def test_a_policy_change_applies_once_read_and_is_reported_to_listeners_once():
     world = World()
     await world.policies.read()
     assert world.policies.match(NOTES) is DEFAULT_POLICY
@@ -49,7 +49,7 @@ async def test_a_change_applies_once_it_is_read_and_is_told():
     assert world.told == [world.policies.now], "a change is told once"
 
 
-async def test_a_policy_of_the_topic_goes_before_the_process_own_and_its_removal_brings_that_back():
+async def test_a_policy_of_the_topic_precedes_the_own_policy_of_its_name_until_it_is_removed():
     own, other = notes(1, max_text_chars=60), Policy(name="other")
     world = World(own, other)
     world.topic.put(notes(7))
@@ -60,7 +60,7 @@ async def test_a_policy_of_the_topic_goes_before_the_process_own_and_its_removal
     assert world.policies.now.listed == (own, other)
 
 
-async def test_what_was_asked_under_a_removed_policy_is_still_judged_by_it():
+async def test_a_removed_policy_can_still_be_found_by_name_for_earlier_requests():
     world = World()
     world.topic.put(notes(3))
     await world.policies.read()
@@ -86,7 +86,7 @@ async def test_what_was_asked_under_a_removed_policy_is_still_judged_by_it():
     ],
     ids=["no json", "out of range", "unknown field", "template", "another name", "no key", "no text as key"],
 )
-async def test_an_invalid_record_is_a_dead_letter_and_the_earlier_version_stays(key, value, reason, detail):
+async def test_an_invalid_policy_record_is_dead_lettered_and_the_earlier_version_stays(key, value, reason, detail):
     world = World()
     world.topic.put(notes(2))
     await world.policies.read()
@@ -105,7 +105,7 @@ async def test_an_invalid_record_is_a_dead_letter_and_the_earlier_version_stays(
     assert detail in said["detail"]
 
 
-async def test_a_dead_letter_that_could_not_be_published_is_published_at_the_next_turn():
+async def test_a_dead_letter_that_could_not_be_published_is_published_on_the_next_read():
     world = World()
     await world.policies.read()
     world.topic.write(b"notes", b"{")
@@ -116,7 +116,7 @@ async def test_a_dead_letter_that_could_not_be_published_is_published_at_the_nex
     assert [letter.value for letter in world.publisher.records] == [b"{"]
 
 
-async def test_while_the_topic_cannot_be_read_what_was_read_applies():
+async def test_policies_already_read_apply_while_the_topic_is_unavailable():
     world = World()
     world.topic.put(notes(2))
     await world.policies.read()
@@ -126,7 +126,7 @@ async def test_while_the_topic_cannot_be_read_what_was_read_applies():
     assert world.policies.match(NOTES) == notes(2)
 
 
-async def test_what_a_listener_cannot_go_on_with_ends_the_process_that_follows():
+async def test_an_error_of_a_policy_listener_is_raised_to_the_process():
     world = World()
     await world.policies.read()
 

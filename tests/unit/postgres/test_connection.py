@@ -29,7 +29,7 @@ from sinks.postgres.connection import decode_jsonb, encode_jsonb, storable_json,
         (asyncpg.InvalidPasswordError("x"), Misconfigured),
     ],
 )
-def test_driver_errors_become_what_the_caller_should_do(raised: Exception, becomes: type[MemstreamError]) -> None:
+def test_driver_errors_are_translated_to_memstream_errors(raised: Exception, becomes: type[MemstreamError]) -> None:
     with pytest.raises(becomes) as caught, translated("testing"):
         raise raised
     assert caught.value.__cause__ is raised
@@ -37,7 +37,7 @@ def test_driver_errors_become_what_the_caller_should_do(raised: Exception, becom
 
 
 @pytest.mark.parametrize("raised", [asyncpg.UniqueViolationError("x"), ValueError("x"), KeyError("x")])
-def test_mistakes_in_the_code_are_not_dressed_up(raised: Exception) -> None:
+def test_programming_errors_are_not_translated(raised: Exception) -> None:
     with pytest.raises(type(raised)), translated("testing"):
         raise raised
 
@@ -59,7 +59,7 @@ def without_nul(value: Any) -> Any:
 
 
 @given(values)
-def test_json_keeps_everything_but_nul(value: Any) -> None:
+def test_jsonb_round_trips_everything_but_nul_characters(value: Any) -> None:
     assert decode_jsonb(encode_jsonb(value)) == without_nul(value)
 
 

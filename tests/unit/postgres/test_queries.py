@@ -35,7 +35,7 @@ def mentioned() -> tuple[set[str], tuple[str, ...]]:
     return whole, tuple(part.value for part in begun if isinstance(part, ast.Constant) and part.value.isidentifier())
 
 
-def test_no_statement_is_left_over() -> None:
+def test_every_sql_statement_is_used() -> None:
     whole, begun = mentioned()
     written = {name for path in SINKS.glob("*/*.sql") for name in statements(path.read_text())}
     assert [name for name in sorted(written - whole) if not name.startswith(begun)] == []
@@ -46,6 +46,6 @@ def test_an_unknown_statement_is_a_key_error() -> None:
         query("memories", "no such thing")
 
 
-def test_a_name_runs_to_the_next_one() -> None:
+def test_a_statement_ends_at_the_next_name_comment() -> None:
     text = "-- name: one\nSELECT 1\n\n-- name: two\n-- why\nSELECT 2\n"
     assert statements(text) == {"one": "SELECT 1", "two": "-- why\nSELECT 2"}

@@ -75,7 +75,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), SECRETS)
-def test_secret_is_replaced_by_its_kind(text: str, kind: str) -> None:
+def test_a_secret_is_replaced_by_its_kind(text: str, kind: str) -> None:
     scrubbed = scrub(text)
     assert scrubbed.found == {kind: 1}
     assert f"[{kind}]" in scrubbed.text
@@ -83,13 +83,13 @@ def test_secret_is_replaced_by_its_kind(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_harmless_text_stays_as_it_is(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert scrub(text) == scrub(scrub(text).text)
     assert scrub(text).text == text
 
 
 @pytest.mark.parametrize("text", [text for text, _ in SECRETS])
-def test_scrubbing_twice_changes_nothing_more(text: str) -> None:
+def test_scrubbing_is_idempotent(text: str) -> None:
     once = scrub(text).text
     assert scrub(once).text == once and scrub(once).found == {}
 

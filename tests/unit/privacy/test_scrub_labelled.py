@@ -93,19 +93,19 @@ def false_positives(cases: list[Case], personal: tuple[PersonalKind, ...] = ()) 
 
 
 @pytest.mark.parametrize("halves", [HALVES, ("held_out",)], ids=["all", "held out"])
-def test_nearly_every_credential_is_found(halves: tuple[str, ...]) -> None:
+def test_scrubbing_recalls_at_least_98_percent_of_labelled_credentials(halves: tuple[str, ...]) -> None:
     assert recall([case for half in halves for case in credentials(half)]) >= 0.98
 
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("kind", ["CARD_NUMBER", *PERSONAL_KINDS])
-def test_card_number_or_personal_data_of_a_kind_is_found(kind: str, half: str) -> None:
+def test_scrubbing_recalls_all_labelled_card_numbers_and_personal_data_of_a_kind(kind: str, half: str) -> None:
     assert recall(of_kind(kind, half)) == 1
 
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("personal", [(), tuple(PERSONAL)])
-def test_what_only_looks_like_a_secret_stays(personal: tuple[PersonalKind, ...], half: str) -> None:
+def test_labelled_harmless_texts_are_unchanged(personal: tuple[PersonalKind, ...], half: str) -> None:
     assert false_positives(harmless(half), personal) == []
 
 
@@ -119,7 +119,7 @@ def test_words_around_a_credential_stay(half: str) -> None:
     assert whole / len(cases) >= 0.9
 
 
-def test_set_is_large_enough_and_every_case_is_in_one_half() -> None:
+def test_the_labelled_set_is_large_enough_and_every_case_is_in_one_half() -> None:
     assert sum(len(credentials(half)) for half in HALVES) >= 140
     assert sum(len(harmless(half)) for half in HALVES) >= 70
     assert {case.half for case in CASES} == set(HALVES)
@@ -127,6 +127,6 @@ def test_set_is_large_enough_and_every_case_is_in_one_half() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_scrubbing_a_labelled_text_twice_changes_nothing_more(case: Case) -> None:
+def test_scrubbing_a_labelled_text_is_idempotent(case: Case) -> None:
     once = scrub(case.plain, tuple(PERSONAL)).text
     assert scrub(once, tuple(PERSONAL)).text == once

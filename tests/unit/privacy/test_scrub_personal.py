@@ -79,7 +79,7 @@ OPENERS = (
         (("address",), "I am anna@example.org, +44 7700 900123, [ADDRESS].", {"ADDRESS": 1}),
     ],
 )
-def test_only_the_kinds_that_are_asked_for_leave(
+def test_only_the_requested_kinds_of_personal_data_are_scrubbed(
     personal: tuple[PersonalKind, ...], text: str, found: dict[str, int]
 ) -> None:
     assert scrub(TEXT, personal) == Scrubbed(text, found)
@@ -94,16 +94,16 @@ def test_credentials_leave_beside_personal_data() -> None:
     "text",
     ["git@github.com:acme/app.git", "@anna and @max_99", "on 01.02.2026 at 10:30", "192.168.100.254", "1-2-3 go"],
 )
-def test_what_only_looks_personal_stays(text: str) -> None:
+def test_text_resembling_personal_data_is_unchanged(text: str) -> None:
     assert scrub(text, EVERYTHING).text == text
 
 
 @pytest.mark.parametrize("unit", OPENERS, ids=ascii)
-def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str) -> None:
+def test_scrubbing_time_grows_linearly_with_the_length_of_a_text(unit: str) -> None:
     assert_grows_linearly(lambda text: scrub(text, EVERYTHING), unit)
 
 
 @pytest.mark.parametrize("opening", ["password", "password is", "password:", "api key", "pin", "tel."])
 @pytest.mark.parametrize("ending", ["x", "EXAMPLE-pw1", "12"])
-def test_spaces_between_a_name_and_its_value_take_no_more_time_than_other_characters(opening: str, ending: str) -> None:
+def test_scrubbing_time_grows_linearly_with_the_spaces_between_a_name_and_its_value(opening: str, ending: str) -> None:
     assert_grows_linearly(lambda text: scrub(text + ending, EVERYTHING), " ", opening)

@@ -19,7 +19,7 @@ def texts(document: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "cn"])
-def test_nothing_of_public_conversations_is_taken_for_a_credential(language: str) -> None:
+def test_public_conversations_without_credentials_are_unchanged(language: str) -> None:
     people = json.loads(public_data.required("memorybank", f"memory_bank_{language}.json").read_text())
     every = list(texts(people))
     assert len(every) > 500

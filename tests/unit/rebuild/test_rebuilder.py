@@ -43,7 +43,7 @@ def paged(topic: str, records: Sequence[Record], read: ReadCounts | None = None)
     return page((topic, 3), Chunk(3, records, 17), read or ReadCounts())
 
 
-def test_the_latest_state_of_a_memory_is_what_a_page_tells() -> None:
+def test_a_page_contains_the_latest_state_of_a_memory() -> None:
     newer = replace(DOGS, version=2, sequence=2, text="The user has 3 dogs")
     found = paged(topics.STATE, [stated(newer), stated(DOGS)])
     assert [row["text"] for row in found.rows] == ["The user has 3 dogs"]
@@ -51,35 +51,35 @@ def test_the_latest_state_of_a_memory_is_what_a_page_tells() -> None:
     assert (found.heads, found.partition, found.position) == ({"n": 2}, (topics.STATE, 3), 17)
 
 
-def test_a_tombstone_tells_of_its_namespace_by_headers() -> None:
+def test_a_tombstone_is_attributed_to_its_namespace_by_headers() -> None:
     record = tombstone_record("m", "n", 2, 9)
     found = paged(topics.STATE, [stated(DOGS), Record(1, record.key, None, record.headers)])
     assert (list(found.rows), list(found.shells), found.heads) == ([], [], {"n": 9})
     assert [(told.memory_id, told.memory, told.erased) for told in found.told] == [("m", None, False)]
 
 
-def test_a_deletion_leaves_a_shell_and_its_versions() -> None:
+def test_a_deletion_keeps_an_empty_row_and_the_versions_of_the_memory() -> None:
     found = paged(topics.EVENTS, [event("created", DOGS), event("deleted", GONE)])
     assert [(row["memory_id"], row["status"], row["text"]) for row in found.shells] == [("m", "deleted", "")]
     assert [version.change for version in found.versions] == ["created", "deleted"]
     assert found.fences == {}
 
 
-def test_an_erasure_leaves_nothing_but_its_number_and_a_fence_where_all_of_the_namespace_went() -> None:
+def test_an_erasure_leaves_only_the_sequence_and_a_fence_for_a_whole_namespace() -> None:
     for erased, fences in (("namespace", {"n": NOON}), ("conversations", {})):
         found = paged(topics.EVENTS, [event("created", DOGS), event("purged", GONE, erased=erased)])
         assert (list(found.rows), list(found.shells), list(found.versions)) == ([], [], [])
         assert (found.heads, found.fences) == ({"n": 2}, fences)
 
 
-def test_a_memory_that_began_anew_under_its_id_keeps_what_came_after_the_erasure() -> None:
+def test_a_memory_recreated_under_its_id_keeps_only_what_follows_the_erasure() -> None:
     again = replace(DOGS, sequence=3)
     found = paged(topics.EVENTS, [event("created", DOGS), event("purged", GONE), event("created", again)])
     assert [row["sequence"] for row in found.rows] == [3]
     assert [version.after.sequence for version in found.versions] == [3]
 
 
-def test_what_is_none_of_memstreams_is_counted_and_tells_nothing() -> None:
+def test_foreign_records_are_counted_as_unreadable_and_ignored() -> None:
     read = ReadCounts()
     strange = [Record(0, b"a", b"not JSON", ()), Record(1, None, None, ()), Record(2, b"b", b"{}", ())]
     found = paged(topics.STATE, [*strange, stated(DOGS)], read)

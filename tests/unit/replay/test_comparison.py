@@ -39,7 +39,7 @@ def fates(live: Any = (), ended: Any = (), again: Any = ()) -> list[tuple[str, s
     ]
 
 
-def test_the_same_text_is_the_same_memory_however_it_is_spelt():
+def test_texts_that_differ_only_in_case_and_punctuation_are_the_same_memory():
     live, again = LiveMemory(memory=memory("Likes tea.", "m1")), ReplayedMemory(memory=memory("likes tea", "m2"))
     (difference,) = compare([live], [], [again], THRESHOLDS)
     assert (difference.fate, difference.fields) == ("changed", ("text",))
@@ -47,14 +47,14 @@ def test_the_same_text_is_the_same_memory_however_it_is_spelt():
     assert difference.fate == "same"
 
 
-def test_another_end_is_a_change():
+def test_a_different_end_of_validity_is_a_change():
     live = LiveMemory(memory=memory("Lives in Porto.", "m1"))
     again = ReplayedMemory(memory=replace(live.memory, memory_id="x", valid_until=datetime(2026, 4, 1, tzinfo=UTC)))
     (difference,) = compare([live], [], [again], THRESHOLDS)
     assert (difference.fate, difference.fields) == ("changed", ("valid_until",))
 
 
-def test_near_texts_of_one_message_are_one_memory_that_changed():
+def test_similar_texts_from_the_same_message_are_one_changed_memory():
     live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH)
     again = ReplayedMemory(memory=memory("Drinks green tea in the morning.", "m1"), vector=NEAR)
     assert fates([live], (), [again]) == [("changed", "Likes tea.", "Drinks green tea in the morning.")]
@@ -66,7 +66,7 @@ def test_near_texts_of_different_messages_are_two_memories():
     assert [each[0] for each in fates([live], (), [again])] == ["lost", "added"]
 
 
-def test_of_several_that_could_be_meant_the_nearest_is():
+def test_a_memory_is_paired_with_its_nearest_counterpart():
     live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH)
     far = ReplayedMemory(memory=memory("Has a kettle.", "m1"), vector=NEAR)
     near = ReplayedMemory(memory=memory("Loves tea.", "m1"), vector=NORTH)
@@ -77,14 +77,14 @@ def test_of_several_that_could_be_meant_the_nearest_is():
 
 
 @pytest.mark.parametrize("stays", ["by hand", "pinned", "said elsewhere"])
-def test_what_stays_is_kept_whatever_the_generation_says(stays: Any):
+def test_a_protected_live_memory_is_kept_whatever_the_generation_contains(stays: Any):
     live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH, reason_kept=stays)
     assert fates([live]) == [("kept", "Likes tea.", None)]
     again = ReplayedMemory(memory=memory("Loves tea.", "m1"), vector=NORTH)
     assert fates([live], (), [again]) == [("kept", "Likes tea.", "Loves tea.")]
 
 
-def test_what_somebody_took_away_is_withheld():
+def test_a_memory_that_was_deleted_before_is_withheld():
     ended = EndedMemory(memory=memory("Likes tea.", "m1"), why="deleted by hand")
     again = ReplayedMemory(memory=memory("Likes  tea", "m1"))
     assert fates((), [ended], [again]) == [("withheld", None, "Likes  tea")]
@@ -93,7 +93,7 @@ def test_what_somebody_took_away_is_withheld():
     ]
 
 
-def test_numbers_that_hardly_differ_are_no_change():
+def test_a_negligible_importance_difference_is_no_change():
     live = LiveMemory(memory=memory("Likes tea.", "m1", importance=0.5))
     for importance, fate in ((0.501, "same"), (0.6, "changed")):
         again = ReplayedMemory(memory=memory("Likes tea.", "m1", importance=importance))
@@ -103,7 +103,7 @@ def test_numbers_that_hardly_differ_are_no_change():
 @given(
     st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["m1", "m2"]), st.booleans()), max_size=8), st.data()
 )
-def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
+def test_every_memory_of_both_sides_appears_in_exactly_one_difference(sides: Any, data: Any):
     live, again = [], []
     for number, (text, message, is_live) in enumerate(sides):
         said = replace(memory(text, message), memory_id=str(number))
@@ -114,7 +114,7 @@ def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
     assert sorted(told) == sorted(str(number) for number in range(len(sides)))
 
 
-def test_of_thousands_the_near_ones_are_found_in_little_memory():
+def test_pairing_thousands_of_memories_uses_little_memory():
     rng = np.random.default_rng(1)
     vectors = [pointing(*row) for row in rng.standard_normal((4_000, 64))]
     live = [LiveMemory(memory=memory(f"live {at}"), vector=vector) for at, vector in enumerate(vectors)]
@@ -127,7 +127,7 @@ def test_of_thousands_the_near_ones_are_found_in_little_memory():
     assert most < 4_000 * 4_000 * 8 / 2, "half of what a table of all cosines takes"
 
 
-def test_of_several_that_ended_the_first_that_said_it_tells_why():
+def test_the_first_ended_memory_with_the_same_text_gives_the_reason_for_withholding():
     ended = [
         EndedMemory(memory=memory("Likes coffee.", "m1"), why="a"),
         EndedMemory(memory=memory("Likes tea", "m2"), why="b"),
@@ -137,7 +137,7 @@ def test_of_several_that_ended_the_first_that_said_it_tells_why():
     assert (difference.fate, difference.why) == ("withheld", "b")
 
 
-def test_only_what_was_replayed_as_a_whole_gives_way():
+def test_a_memory_counts_as_replayed_only_if_all_its_sources_are_in_replayed_ranges():
     at = [Source(conversation_id="c", message_id=str(number), position=number) for number in range(10)]
     ranges = {"c": [(2, 4), (6, 7)]}
     assert replayed_whole(at[2:5], ranges)

@@ -91,26 +91,26 @@ async def pieces(*found: Chunk) -> AsyncIterator[Chunk]:
     ],
     ids=["early", "at its first moment", "at its last", "late"],
 )
-def test_a_message_belongs_to_a_time_by_when_it_was_said(at: Any, belongs: bool):
+def test_a_message_belongs_to_the_replayed_interval_by_its_timestamp(at: Any, belongs: bool):
     said = replace(message(1), timestamp=at)
     assert replayed_message(recorded(said), generation()) == (said if belongs else None)
 
 
-def test_without_a_beginning_a_time_goes_back_to_the_first_message():
+def test_without_a_start_the_replayed_interval_begins_with_the_first_message():
     said = replace(message(1), timestamp=BEGAN - timedelta(days=9_000))
     assert replayed_message(recorded(said), generation(since=None)) == said
 
 
-def test_what_came_in_after_the_replay_began_is_not_part_of_it_whatever_its_time():
+def test_a_message_published_after_the_replay_began_is_excluded_regardless_of_its_timestamp():
     assert replayed_message(recorded(message(1)), generation()) is not None
     assert replayed_message(recorded(message(1), at=MADE.timestamp() + 0.001), generation()) is None
 
 
-def test_what_is_no_message_is_passed_over():
+def test_a_record_that_is_no_message_is_ignored():
     assert replayed_message(Record(0, 0, b"{}"), generation()) is None
 
 
-async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_partition_and_position():
+async def test_duplicate_messages_are_read_once_in_order_of_partition_and_offset():
     first, second, other = (
         message(1),
         replace(message(2), timestamp=SINCE),
@@ -131,7 +131,7 @@ async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_pa
     assert [(each.partition, each.position, each.message) for each in said] == [(0, 7, first), (1, 4, second)]
 
 
-async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outside_does_not_count():
+async def test_a_replay_that_exceeds_the_memory_limit_is_rejected_counting_only_messages_in_the_interval():
     inside, outside = recorded(message(1)), recorded(replace(message(2), timestamp=UNTIL))
     most = len(inside.value)
     fits = await read(pieces(Chunk(0, [outside, inside], 2)), generation(), Everybody(), most)  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outsi
         await read(pieces(Chunk(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
 
 
-async def test_what_was_dated_by_a_clock_that_is_ahead_of_the_brokers_is_found_where_a_time_begins():
+async def test_a_message_timestamped_ahead_of_the_broker_clock_is_found_at_the_start_of_the_interval():
     long_before, ahead, in_time = (
         recorded(replace(message(1), timestamp=SINCE - timedelta(hours=2)), 0, SINCE.timestamp() - 7_200),
         recorded(replace(message(2), timestamp=SINCE), 1, SINCE.timestamp() - 600),

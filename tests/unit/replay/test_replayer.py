@@ -108,7 +108,7 @@ async def stage() -> Stage:
     return Stage()
 
 
-async def test_a_slice_is_asked_about_for_the_shadows_of_what_it_feeds_and_in_no_partition(stage: Stage):
+async def test_a_replayed_slice_is_requested_for_shadow_namespaces_without_a_partition(stage: Stage):
     await stage.take("c1")
     await stage.replayer.finish()
     (request,), (batch,) = stage.extractor.asked, stage.curator.curated
@@ -121,7 +121,7 @@ async def test_a_slice_is_asked_about_for_the_shadows_of_what_it_feeds_and_in_no
     ]
 
 
-async def test_the_same_conversation_asks_under_the_same_id_and_another_generation_under_another(stage: Stage):
+async def test_replay_request_ids_are_stable_per_generation_and_differ_between_generations(stage: Stage):
     await stage.take("c1")
     await stage.take("c1")
     await stage.replayer.finish()
@@ -134,7 +134,7 @@ async def test_the_same_conversation_asks_under_the_same_id_and_another_generati
     assert other.extractor.asked[0].request_id != first
 
 
-async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_side_by_side(stage: Stage):
+async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_concurrently(stage: Stage):
     begun = asyncio.get_running_loop().time()
     for conversation, user in (("c1", "ada"), ("c2", "bob"), ("c3", "ada"), ("c4", "cleo")):
         await stage.take(conversation, user)
@@ -145,7 +145,7 @@ async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_sid
     assert asyncio.get_running_loop().time() - begun < 4
 
 
-async def test_what_may_pass_is_waited_for(stage: Stage):
+async def test_a_replay_waits_for_transient_failures_and_deferrals(stage: Stage):
     stage.extractor.failures += [Retryable("away"), Deferred(utc() + timedelta(seconds=200), "budget")]
     begun = asyncio.get_running_loop().time()
     await stage.take("c1")
@@ -154,7 +154,7 @@ async def test_what_may_pass_is_waited_for(stage: Stage):
     assert asyncio.get_running_loop().time() - begun > 190
 
 
-async def test_what_does_not_pass_in_time_ends_the_replay(stage: Stage):
+async def test_a_deferral_beyond_the_retry_limit_ends_the_replay(stage: Stage):
     stage.extractor.failures += [Deferred(utc() + timedelta(seconds=2 * RETRY_FOR_S), "budget")]
     await stage.take("c1")
     with pytest.raises(Deferred, match="budget"):
@@ -162,7 +162,7 @@ async def test_what_does_not_pass_in_time_ends_the_replay(stage: Stage):
     assert stage.records.ended == []
 
 
-async def test_a_slice_that_can_never_be_answered_is_counted_and_does_not_count_as_replayed(stage: Stage):
+async def test_a_rejected_slice_is_counted_as_failed_and_not_as_replayed(stage: Stage):
     stage.extractor.failures += [Rejected("refused", "no")]
     await stage.take("c1")
     await stage.take("c2")
@@ -172,7 +172,7 @@ async def test_a_slice_that_can_never_be_answered_is_counted_and_does_not_count_
     assert len(stage.records.ended) == 2
 
 
-async def test_only_messages_that_were_asked_about_count_as_replayed_not_what_lay_between_them(stage: Stage):
+async def test_replayed_ranges_contain_only_requested_messages_and_no_positions_between_them(stage: Stage):
     said = [replace(message(number), conversation_id="c1", user_id="ada") for number in (1, 2, 3, 4)]
     archived = [
         ArchivedMessage(message=each, partition=2, position=at) for each, at in zip(said, (3, 4, 7, 9), strict=True)
@@ -183,7 +183,7 @@ async def test_only_messages_that_were_asked_about_count_as_replayed_not_what_la
     assert stage.records.ended[0].ranges == [(3, 4), (7, 7), (9, 9)]
 
 
-async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
+async def test_a_conversation_outside_the_planned_namespaces_is_not_requested():
     stage = Stage(namespaces="notes/b*")
     await stage.take("c1")
     await stage.take("c2", "bob")
@@ -192,7 +192,7 @@ async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
     assert stage.records.fed == {"notes/bob"}
 
 
-async def test_what_was_erased_since_it_was_planned_is_asked_of_nobody(stage: Stage):
+async def test_a_conversation_erased_since_the_planning_is_not_requested(stage: Stage):
     stage.records.erased.add("ada")
     await stage.take("c1")
     await stage.replayer.add(PlannedConversation("c2", BEGAN), [])

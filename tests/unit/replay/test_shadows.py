@@ -18,36 +18,36 @@ GENERATION = "0a1b2c3d"
 
 
 @given(st.text(min_size=1))
-def test_a_shadow_tells_which_namespace_it_stands_for(namespace):
+def test_a_shadow_namespace_maps_back_to_its_live_namespace(namespace):
     assert live_namespace_of(shadow_of(GENERATION, namespace)) == namespace
     assert is_reserved(shadow_of(GENERATION, namespace))
 
 
 @pytest.mark.parametrize("namespace", ["kitchen/ada", "~0a1b2c3d", "~xyz/kitchen", "a~0a1b2c3d/b"])
-def test_any_other_name_stands_for_itself(namespace):
+def test_an_unreserved_namespace_maps_to_itself(namespace):
     assert live_namespace_of(namespace) == namespace
 
 
 @given(st.text(min_size=1))
-def test_no_value_of_a_conversation_makes_a_reserved_name(user_id):
+def test_no_template_value_renders_a_reserved_namespace(user_id):
     name = render("{user_id}", Scope(conversation_id="c", user_id=user_id))
     assert name is not None
     assert not is_reserved(name)
 
 
-def test_no_policy_has_a_template_that_begins_with_what_is_reserved():
+def test_a_policy_template_with_a_reserved_prefix_is_rejected():
     with pytest.raises(ValueError, match="reserved"):
         Policy(name="p", namespaces=("~0a1b2c3d/{user_id}",))
 
 
 @pytest.mark.parametrize("fields", [{"kind": "create"}, {"kind": "create", "erasure_id": "1"}, {"kind": "purge"}])
-def test_no_command_but_one_to_forget_is_for_a_reserved_namespace(fields: Any):
+def test_only_forget_commands_may_address_a_reserved_namespace(fields: Any):
     common: Any = {"command_id": "1", "namespace": shadow_of(GENERATION, "a/b"), "at": datetime(2026, 1, 1, tzinfo=UTC)}
     with pytest.raises(ValueError, match="reserved"):
         Command(**common, **fields)
     Command(**common, kind="forget", erasure_id="1")
 
 
-def test_no_key_reaches_a_reserved_namespace():
+def test_no_key_may_access_a_reserved_namespace():
     assert LOCAL.may("admin", "kitchen/ada")
     assert not LOCAL.may("read", shadow_of(GENERATION, "kitchen/ada"))

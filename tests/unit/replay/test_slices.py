@@ -31,39 +31,39 @@ def cut(policy: Policy, *messages: ArchivedMessage) -> list[list[int]]:
     return [[each.position for each in request.messages] for request in made]
 
 
-def test_a_conversation_ends_with_its_last_message():
+def test_a_replayed_conversation_ends_with_its_last_message():
     assert cut(Policy(name="p"), said(1), said(2, 5), said(3, 9)) == [[1, 2, 3]]
 
 
-def test_every_exchange_is_a_slice_where_the_policy_says_so():
+def test_every_exchange_is_a_slice_if_the_policy_triggers_on_exchange():
     policy = Policy(name="p", triggers=Triggers(on_exchange=True))
     turns = (said(1), said(2, role="assistant"), said(3), said(4, role="assistant"), said(5))
     assert cut(policy, *turns) == [[1, 2], [3, 4], [5]]
 
 
-def test_silence_asks_for_what_was_said_before_it():
+def test_an_idle_pause_cuts_a_slice_before_it():
     policy = Policy(name="p", triggers=Triggers(idle_s=60))
     assert cut(policy, said(1), said(2, 30), said(3, 91), said(4, 120)) == [[1, 2], [3, 4]]
 
 
-def test_so_many_tokens_are_a_slice():
+def test_a_slice_is_cut_after_the_configured_number_of_tokens():
     policy = Policy(name="p", triggers=Triggers(after_tokens=20))
     assert cut(policy, *(said(number, number) for number in range(1, 6))) == [[1, 2], [3, 4], [5]]
 
 
-def test_after_a_long_silence_the_conversation_is_another_window_and_loses_nothing():
+def test_a_long_pause_starts_another_window_without_losing_messages():
     assert cut(Policy(name="p"), said(1), said(2, 10 * 24 * HOUR_S)) == [[1], [2]]
 
 
-def test_partitions_are_windows_of_their_own():
+def test_each_partition_has_its_own_window():
     assert cut(Policy(name="p"), said(1), said(2, 5), said(7, 9, partition=1)) == [[1, 2], [7]]
 
 
-def test_what_a_policy_does_not_extract_is_in_no_slice():
+def test_a_policy_without_extraction_produces_no_slices():
     assert cut(Policy(name="p", extract=False), said(1), said(2, 5)) == []
 
 
-def test_summaries_of_what_leaves_a_context_are_not_asked_for_again():
+def test_messages_pruned_into_summaries_are_not_sliced_again():
     window = WindowSettings(max_messages=5, min_recent=2, summarise=True)
     messages = [said(number, number * HOUR_S / 2) for number in range(1, 40)]
     assert [at for run in cut(Policy(name="p", window=window), *messages) for at in run] == list(range(1, 40))
@@ -79,7 +79,7 @@ TRIGGERS = st.builds(
 
 
 @given(TRIGGERS, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.integers(0, 200_000)), max_size=60))
-def test_every_message_is_in_one_slice_whatever_triggers_it_and_again_in_the_same(triggers: Triggers, turns: Any):
+def test_every_message_is_in_exactly_one_slice_and_slicing_is_deterministic(triggers: Triggers, turns: Any):
     policy, at_s, messages = Policy(name="p", triggers=triggers, slice_tokens=100), 0, []
     for number, (role, pause_s) in enumerate(turns):
         at_s += pause_s
@@ -89,6 +89,6 @@ def test_every_message_is_in_one_slice_whatever_triggers_it_and_again_in_the_sam
     assert cut(policy, *messages) == once
 
 
-def test_more_slices_than_may_be_on_their_way_at_a_time_are_all_made():
+def test_more_slices_than_the_in_flight_limit_are_all_produced():
     policy = Policy(name="p", slice_tokens=130)
     assert len(cut(policy, *(said(number, number) for number in range(500)))) == 50

@@ -37,7 +37,7 @@ def switched(ledger: Ledger, *differences: Difference) -> dict[str, Memory]:
     return {entry.after.text: entry.after for entry in ledger.entries}
 
 
-def test_what_changed_keeps_its_id_and_its_age_and_says_something_else_from_other_messages():
+def test_a_changed_memory_keeps_its_id_and_creation_time_and_takes_the_new_text_and_sources():
     before = live("m1", "tea", version=3)
     source = Source(conversation_id="c", message_id="x")
     after = shadow("s1", "green tea", sources=(source,), importance=0.9)
@@ -48,7 +48,7 @@ def test_what_changed_keeps_its_id_and_its_age_and_says_something_else_from_othe
     assert memory.created_at == before.created_at
 
 
-def test_links_between_memories_of_the_generation_lead_to_what_they_are_outside():
+def test_links_between_shadow_memories_are_rewritten_to_live_ids():
     before = live("m1", "tea")
     found = (
         Difference(fate="same", before=before, after=shadow("s1", "tea")),
@@ -62,7 +62,7 @@ def test_links_between_memories_of_the_generation_lead_to_what_they_are_outside(
     assert [link.memory_id for link in made["cup"].links] == [made["kettle"].memory_id]
 
 
-def test_what_is_kept_the_same_or_withheld_is_not_touched():
+def test_kept_equal_and_withheld_memories_are_not_changed_by_a_cutover():
     before = live("m1", "tea")
     found = (
         Difference(fate="kept", before=before, why="pinned"),
@@ -72,7 +72,7 @@ def test_what_is_kept_the_same_or_withheld_is_not_touched():
     assert switched(Ledger("n", 0, [before]), *found) == {}
 
 
-def test_what_was_brought_back_and_cut_over_again_has_the_id_it_had():
+def test_a_memory_added_again_after_an_undo_has_its_former_id():
     added = Difference(fate="added", after=shadow("s1", "tea"))
     ledger = Ledger("n", 0)
     first = switched(ledger, added)["tea"]
@@ -82,7 +82,7 @@ def test_what_was_brought_back_and_cut_over_again_has_the_id_it_had():
     assert {entry.after.memory_id for entry in ledger.entries} == {first.memory_id}
 
 
-def test_what_is_taken_back_has_its_links_to_what_comes_back_with_it_and_to_nothing_that_is_gone():
+def test_reverted_memories_keep_links_to_each_other_and_lose_links_to_missing_memories():
     both = [Link(type="relates", memory_id="m2"), Link(type="relates", memory_id="gone")]
     befores = {"m1": live("m1", "tea", links=tuple(both)), "m2": live("m2", "cup")}
     ledger = Ledger("n", 0, [replace(each, status="deleted", text="") for each in befores.values()])
@@ -91,7 +91,7 @@ def test_what_is_taken_back_has_its_links_to_what_comes_back_with_it_and_to_noth
     assert [link.memory_id for link in ledger.entries[0].after.links] == ["m2"]
 
 
-def test_nothing_is_taken_back_without_its_vector():
+def test_a_revert_without_the_vector_of_a_text_raises_and_changes_nothing():
     before = live("m1", "tea")
     ledger = Ledger("n", 0, [replace(before, status="deleted", text="")])
     with pytest.raises(KeyError, match="tea"):
@@ -99,7 +99,7 @@ def test_nothing_is_taken_back_without_its_vector():
     assert ledger.entries == []
 
 
-def test_what_was_deleted_before_a_cutover_is_taken_back_to_that_and_needs_no_vector():
+def test_a_memory_deleted_before_the_cutover_is_reverted_to_deleted_without_a_vector():
     before = live("m1", "", status="deleted")
     ledger = Ledger("n", 0, [replace(before, status="active", text="tea")])
     revert(ledger, {"m1": before}, {}, CAUSE, NOW)

@@ -33,7 +33,7 @@ async def test_every_protocol_gives_a_score_for_each_text_in_their_order(server:
     assert server.keys == [f"Bearer {KEY}"]
 
 
-async def test_what_a_protocol_calls_things_is_sent(server: RerankServer) -> None:
+async def test_requests_use_the_field_names_of_each_protocol(server: RerankServer) -> None:
     for dialect in ("tei", "cohere", "jina", "voyage"):
         async with aclosing(reranker(server, dialect)) as remote:
             await remote.scores(QUERY, ["one"], ("n",))
@@ -74,7 +74,7 @@ async def test_long_texts_are_cut(server: RerankServer) -> None:
         *((step, Retryable, "something other than scores") for step in sorted(SPOILT)),
     ],
 )
-async def test_what_goes_wrong_is_told_without_the_key(
+async def test_a_reranker_failure_raises_the_matching_error_without_the_key(
     server: RerankServer, step: str, error: type[MemstreamError], words: str
 ) -> None:
     server.script(step)
@@ -85,7 +85,7 @@ async def test_what_goes_wrong_is_told_without_the_key(
         assert await remote.scores(QUERY, TEXTS, ("n",)) == SCORES, "and the next one is asked as before"
 
 
-async def test_nobody_there_is_an_outage() -> None:
+async def test_an_unreachable_reranker_raises_retryable() -> None:
     async with RerankServer() as gone:
         url = gone.url
     remote = RemoteReranker(DIALECTS["tei"], url, None, None, timeout_s=1.0)
@@ -95,6 +95,6 @@ async def test_nobody_there_is_an_outage() -> None:
 
 
 @pytest.mark.parametrize("url", ["rerank:8080", "http://", "ftp://host", "http://[::1", ""])
-def test_what_is_no_address_is_a_wrong_set_up(url: str) -> None:
+def test_an_invalid_base_url_raises_misconfigured(url: str) -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_RERANKER_BASE_URL"):
         RemoteReranker(DIALECTS["tei"], url, None, None, timeout_s=1.0)

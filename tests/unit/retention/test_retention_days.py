@@ -13,23 +13,23 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("days", [0, 7, 30, 90])
-def test_a_policy_keeps_for_ever_or_for_a_week_to_three_months(days):
+def test_retention_days_may_be_zero_or_between_a_week_and_three_months(days):
     assert convert({"name": "p", "retention_days": days}, Policy).retention_days == days
 
 
 @pytest.mark.parametrize("days", [-1, 1, 6, 91, 7.5])
-def test_anything_else_is_refused(days):
+def test_other_retention_days_are_rejected(days):
     with pytest.raises(ValidationError, match="retention_days"):
         convert({"name": "p", "retention_days": days}, Policy)
 
 
-def test_messages_are_kept_for_ever_unless_a_policy_says_otherwise_as_that_of_agents_does():
+def test_messages_are_kept_forever_by_default_and_for_thirty_days_by_the_agent_preset():
     assert Policy(name="p").retention_days == 0
     (written,) = read_file(preset("agent-longterm"))
     assert written.policy.retention_days == 30
 
 
-def test_what_two_pages_keep_is_added_up_under_the_days_that_hold_now():
+def test_statistics_of_two_pages_are_added_under_the_latest_retention_days():
     later = NOON + timedelta(days=1)
     first = RetentionStatistics(
         policy="p", days=30, messages=2, bytes=20, oldest=later, held=1, pruned=5, pruned_bytes=50

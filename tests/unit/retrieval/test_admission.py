@@ -69,7 +69,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_questions_beyond_those_that_are_answered_wait_in_the_order_they_came(held: Held, asked: list[Any]):
+async def test_searches_beyond_the_concurrency_limit_wait_in_order_of_arrival(held: Held, asked: list[Any]):
     assert held.begun == ["0", "1"]
     held.answer()
     held.answer()
@@ -78,7 +78,7 @@ async def test_questions_beyond_those_that_are_answered_wait_in_the_order_they_c
     assert [task.done() for task in asked] == [True, True, False, False, False, False]
 
 
-async def test_a_question_beyond_those_that_may_wait_is_turned_away_at_once(
+async def test_a_search_beyond_the_queue_limit_is_rejected_immediately(
     held: Held, admission: Admission, asked: list[Any]
 ):
     with pytest.raises(Overloaded, match="4 searches"):
@@ -86,7 +86,7 @@ async def test_a_question_beyond_those_that_may_wait_is_turned_away_at_once(
     assert "late" not in held.begun
 
 
-async def test_a_question_that_is_given_up_leaves_its_place(held: Held, admission: Admission, asked: list[Any]):
+async def test_a_cancelled_search_frees_its_place(held: Held, admission: Admission, asked: list[Any]):
     asked[0].cancel()  # one that is looked for
     asked[5].cancel()  # one that waits
     await settled()
@@ -97,13 +97,13 @@ async def test_a_question_that_is_given_up_leaves_its_place(held: Held, admissio
     late.cancel()
 
 
-async def test_a_block_takes_a_place_as_a_search_does(held: Held, admission: Admission, asked: list[Any]):
+async def test_a_context_block_counts_toward_the_admission_limit(held: Held, admission: Admission, asked: list[Any]):
     recall = Recall(held, FakeArchive(), POLICIES, len, lambda: NOW, admission=admission)
     with pytest.raises(Overloaded):
         await recall.block(BlockQuery(namespaces=("app",), text="late"), None)
 
 
-async def test_a_block_takes_one_place_although_it_searches_both_tiers(held: Held):
+async def test_a_context_block_takes_one_place_although_it_searches_both_tiers(held: Held):
     recall = Recall(held, FakeArchive(), POLICIES, len, lambda: NOW, admission=Admission(1))
     making = asyncio.create_task(recall.block(BlockQuery(namespaces=("app",), text="what?"), None))
     await settled()

@@ -17,13 +17,13 @@ def reasons(block: Block) -> list[tuple[str, str, str]]:
     return [(each.tier, each.text, each.reason) for each in block.left_out or ()]
 
 
-def test_nothing_is_listed_unless_it_is_asked_for(memory: MakeMemory):
+def test_left_out_items_are_listed_only_on_request(memory: MakeMemory):
     found = hits(memory("One."), memory("Two."))
     assert told(found, max_memories=1).left_out is None
     assert explained(found).left_out == ()
 
 
-def test_a_memory_without_room_is_listed_with_its_tokens(memory: MakeMemory):
+def test_a_memory_that_does_not_fit_is_listed_with_its_tokens(memory: MakeMemory):
     long = memory(" ".join(["long"] * 40))
     answer = explained(hits(memory("Short one."), long, memory("Short two.")), (), BARE, max_tokens=20)
     assert reasons(answer) == [("memories", long.text, "no_room")]
@@ -31,21 +31,21 @@ def test_a_memory_without_room_is_listed_with_its_tokens(memory: MakeMemory):
     assert (left.id, left.tokens) == (long.memory_id, words(long.text + "\n"))
 
 
-def test_memories_beyond_their_number_are_listed_as_that_and_those_without_room_before_them_are_not(memory: MakeMemory):
+def test_memories_beyond_the_limit_are_listed_separately_from_those_that_do_not_fit(memory: MakeMemory):
     long = memory(" ".join(["long"] * 40))
     found = hits(memory("First."), long, memory("Second."), memory("Third."))
     answer = explained(found, (), BARE, max_tokens=20, max_memories=2)
     assert reasons(answer) == [("memories", long.text, "no_room"), ("memories", "Third.", "max_memories")]
 
 
-def test_a_memory_that_messages_tell_is_listed_as_known(memory: MakeMemory):
+def test_a_memory_covered_by_messages_is_listed_as_known(memory: MakeMemory):
     source = (Source(conversation_id="talk", message_id="m1"),)
     found = hits(memory("From the first.", sources=source), memory("Another."))
     answer = explained(found, said(("user", "One.")), is_known=from_messages)
     assert reasons(answer) == [("memories", "From the first.", "known")]
 
 
-def test_passages_are_listed_with_what_keeps_each_out(memory: MakeMemory):
+def test_left_out_passages_are_listed_with_their_reasons(memory: MakeMemory):
     long = "The barn " + "was very large and " * 30
     earlier = passages("Bees live in the barn.", long, "Goats climb trees.", "Sheep sleep outside.")
     found = hits(memory("Bees live in the barn."))
@@ -66,6 +66,6 @@ def test_messages_without_room_are_listed_the_latest_first():
     assert {(each.tier, each.reason) for each in answer.left_out or ()} == {("messages", "no_room")}
 
 
-def test_the_list_is_bounded(memory: MakeMemory):
+def test_the_list_of_left_out_items_is_bounded(memory: MakeMemory):
     found = hits(*(memory(f"Memory {number}.") for number in range(70)))
     assert len(explained(found, max_memories=5, max_tokens=1_000).left_out or ()) == MOST_LEFT_OUT

@@ -11,7 +11,7 @@ from tests.unit.retrieval.blocks import BARE, hits, passages, said, told
 from tests.unit.retrieval.conftest import MakeMemory
 
 
-def test_what_was_said_earlier_stands_between_memories_and_the_tail_with_its_day_and_speaker(memory: MakeMemory):
+def test_passages_with_day_and_speaker_stand_between_memories_and_recent_messages(memory: MakeMemory):
     earlier = passages("We took\nthe night train.", "It was late.")[::-1]
     answer = told(hits(memory("Ada likes trains.")), said(("user", "And now?")), BARE, earlier=earlier)
     assert answer.text.split("\n") == [
@@ -32,7 +32,7 @@ def test_a_passage_is_cited_by_the_beginning_of_its_id(memory: MakeMemory):
     assert uncited.text.endswith("We took the train.")
 
 
-def test_a_passage_that_a_memory_beside_it_says_is_left_out(memory: MakeMemory):
+def test_a_passage_that_repeats_a_memory_of_the_block_is_left_out(memory: MakeMemory):
     source = (Source(conversation_id="trip", message_id="trip-1"),)
     peanuts = memory("User is allergic to peanuts since 2019-05-01.", sources=source)
     assert told(hits(peanuts), earlier=passages("I'm allergic to peanuts since May.")).said == ()
@@ -44,7 +44,7 @@ def test_a_passage_that_a_memory_beside_it_says_is_left_out(memory: MakeMemory):
     assert len(told((), earlier=passages("I am allergic to peanuts.")).said) == 1
 
 
-def test_a_passage_of_a_message_in_the_tail_is_left_out():
+def test_a_passage_of_a_recent_message_is_left_out():
     tail = said(("user", "We took the night train."))
     assert (
         told(tail=tail, earlier=passages("We took the night train.", conversation_id="talk", message_id="m1")).said
@@ -52,7 +52,7 @@ def test_a_passage_of_a_message_in_the_tail_is_left_out():
     )
 
 
-def test_passages_keep_their_share_beside_a_long_tail_and_many_memories(memory: MakeMemory):
+def test_passages_keep_their_share_beside_many_messages_and_memories(memory: MakeMemory):
     tail = said(*(("user", f"Message {number} of ten words that are all said here.") for number in range(30)))
     many = hits(*(memory(f"Memory {number} of five words.") for number in range(30)))
     earlier = passages(*(f"Passage number {number} of seven words." for number in range(20)))
@@ -80,7 +80,7 @@ def asked_and_answered() -> list[SaidHit]:
     return [replace(answered, passage=replace(answered.passage, ordinal=1), neighbours=(asked.passage,)), other]
 
 
-def test_a_neighbour_has_a_line_of_its_own_and_tells_whose_it_is():
+def test_a_neighbour_of_a_passage_has_its_own_line_with_its_speaker():
     answer = told(style=replace(BARE, cite=True), earlier=asked_and_answered(), max_said=2)
     assert answer.text.split("\n") == [
         SAID_HEADING,
@@ -93,7 +93,7 @@ def test_a_neighbour_has_a_line_of_its_own_and_tells_whose_it_is():
     assert (answer.said_left_out, len(told(earlier=asked_and_answered(), max_said=1).said)) == (0, 2)
 
 
-def test_a_neighbour_that_stands_in_the_tail_is_not_repeated():
+def test_a_neighbour_among_the_recent_messages_is_not_repeated():
     (hit, _) = asked_and_answered()
     there = replace(hit.neighbours[0], conversation_id="talk", message_id="m1")
     tail = said(("user", "Which dish did you cook?"))
@@ -101,7 +101,7 @@ def test_a_neighbour_that_stands_in_the_tail_is_not_repeated():
     assert [each.text for each in answer.said] == ["The soup."]
 
 
-def test_a_passage_whose_neighbour_has_no_room_stands_alone():
+def test_a_passage_whose_neighbour_does_not_fit_is_shown_without_it():
     answer = told(earlier=asked_and_answered()[:1], max_tokens=len(SAID_HEADING.split()) + 8)
     assert [each.text for each in answer.said] == ["The soup."]
 
@@ -112,7 +112,7 @@ def soup_and_curry() -> list[SaidHit]:
     return [replace(curry, neighbours=(soup.passage,), joined=(soup,))]
 
 
-def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_says_what_the_other_does(memory: MakeMemory):
+def test_a_hit_joined_as_a_neighbour_stays_when_a_memory_replaces_the_main_hit(memory: MakeMemory):
     source = (Source(conversation_id="trip", message_id="trip-2"),)
     curry = memory("User made a curry.", sources=source)
     answer = told(hits(curry), earlier=soup_and_curry())
@@ -124,7 +124,7 @@ def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_says_what_the_other
     assert [each.message_id for each in whole] == ["trip-1", "trip-2"]
 
 
-def test_a_hit_that_stood_as_a_neighbour_stays_when_the_other_is_in_the_tail():
+def test_a_hit_joined_as_a_neighbour_stays_when_the_main_hit_is_a_recent_message():
     (hit,) = soup_and_curry()
     there = replace(hit.passage, conversation_id="talk", message_id="m1")
     answer = told(tail=said(("user", "And a curry.")), earlier=[replace(hit, passage=there)])

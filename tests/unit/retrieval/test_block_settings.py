@@ -23,7 +23,7 @@ from schemas.retrieval.block_settings import LINE_FIELDS, BlockSettings, filled,
         ({"heading": "{text}"}, "heading has '{text}', and may have {namespace}, {tenant_id}"),
     ],
 )
-def test_a_template_with_anything_but_known_fields_is_refused_with_its_place(settings: dict[str, str], said: str):
+def test_a_template_with_an_unknown_field_is_rejected_with_its_place(settings: dict[str, str], said: str):
     with pytest.raises(ValueError) as refused:
         BlockSettings(**settings)
     assert said in str(refused.value)
@@ -31,19 +31,19 @@ def test_a_template_with_anything_but_known_fields_is_refused_with_its_place(set
         codec.convert({"name": "p", "block": settings}, Policy)
 
 
-def test_braces_are_written_twice_and_fields_are_replaced():
+def test_doubled_braces_are_escaped_and_fields_are_replaced():
     assert filled("{{{text}}} {kind}", {"text": "t", "kind": "fact"}) == "{t} fact"
     assert uses("{{id}} {text}", "text") and not uses("{{id}} {text}", "id")
 
 
 @given(st.text())
-def test_what_a_value_says_is_never_read_as_a_field(text: str):
+def test_a_value_is_never_interpreted_as_a_template_field(text: str):
     said = text + "{kind}{{%s%(kind)s"
     assert filled("{text}|{kind}", {"text": said, "kind": "fact"}) == f"{said}|fact"
 
 
 @given(st.lists(st.sampled_from([*(f"{{{field}}}" for field in LINE_FIELDS), "{{", "}}", "a", "\n"]), min_size=1))
-def test_any_line_of_known_fields_is_taken_and_filled(parts: list[str]):
+def test_any_template_of_known_fields_is_accepted_and_filled(parts: list[str]):
     line = "".join(parts)[:500]
     try:
         BlockSettings(line=line)

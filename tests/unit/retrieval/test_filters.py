@@ -12,7 +12,7 @@ from tests.filter_cases import CASES, FILTERED
 
 
 @pytest.mark.parametrize("filters, accepted", CASES, ids=[str(filters) for filters, _ in CASES])
-def test_filters_accept_what_is_all_they_ask_for(filters: Filters, accepted: set[str]) -> None:
+def test_filters_accept_memories_that_meet_every_condition(filters: Filters, accepted: set[str]) -> None:
     assert {name for name, memory in FILTERED.items() if filters.accepts(memory)} == accepted
 
 
@@ -31,7 +31,7 @@ def test_an_importance_on_any_scale_is_a_fraction(rated: float, scale: Scale) ->
         [1],
     ],
 )
-def test_a_filter_is_values_and_never_a_question_of_its_own(value: object) -> None:
+def test_a_filter_value_that_is_no_list_of_strings_is_invalid(value: object) -> None:
     for field in ("kinds", "tags", "languages"):
         with pytest.raises(Rejected, match="invalid"):
             decode(msgspec.json.encode({"namespaces": ["n"], "filters": {field: value}}), Query)
@@ -39,7 +39,7 @@ def test_a_filter_is_values_and_never_a_question_of_its_own(value: object) -> No
         decode(msgspec.json.encode({"namespaces": value}), Query)
 
 
-def test_a_question_names_its_namespaces_and_nothing_unknown() -> None:
+def test_a_query_must_name_namespaces_and_contain_only_known_valid_fields() -> None:
     for wrong in (
         {"namespaces": []},
         {},

@@ -46,17 +46,17 @@ class Talk:
         return merge_neighbours(hits, beside)
 
 
-def test_a_short_reply_comes_with_its_question():
+def test_a_short_reply_includes_the_question_before_it():
     assert Talk(
         "bob: Which dish did you cook in the end?", "ada: It was the soup that my aunt always makes for us."
     ).found(1) == [("m0", "m1")]
 
 
-def test_a_message_of_a_few_words_comes_with_the_one_before_it():
+def test_a_short_message_includes_the_message_before_it():
     assert Talk("ada: I decided to visit a garden", "ada: After my run today").found(1) == [("m0", "m1")]
 
 
-def test_a_message_that_only_asks_comes_with_its_answer():
+def test_a_message_that_is_only_a_question_includes_the_answer():
     talk = Talk(
         "ada: Hello there.",
         "bob: Which dish did you cook for all of us in the end, and for how many?",
@@ -65,38 +65,38 @@ def test_a_message_that_only_asks_comes_with_its_answer():
     assert talk.found(1) == [("m1", "m2")]
 
 
-def test_a_message_of_many_words_comes_alone():
+def test_a_long_message_includes_no_neighbour():
     assert Talk("bob: Where have you been?", f"ada: {LONG}", "bob: Nice.").found(1) == [("m1",)]
 
 
-def test_a_statement_of_some_words_comes_without_what_was_said_before_it():
+def test_a_statement_of_medium_length_does_not_include_the_message_before_it():
     assert Talk("bob: The weather was fine.", "ada: I bought plums and a melon at the old market.").found(1) == [
         ("m1",)
     ]
 
 
-def test_messages_hours_apart_do_not_belong_together():
+def test_messages_hours_apart_are_not_neighbours():
     talk = Talk("bob: Which dish did you cook?", "ada: The soup.", gap=timedelta(hours=7))
     assert talk.found(1) == [("m1",)]
 
 
-def test_what_others_read_does_not_come_with_a_hit():
+def test_a_message_with_other_owners_is_not_included_as_a_neighbour():
     assert Talk("bob: Which dish did you cook?", "ada: The soup.", owners=("kitchen/bob",)).found(1) == [("m1",)]
 
 
-def test_hits_that_belong_together_become_one_in_the_place_of_the_best():
+def test_neighbouring_hits_are_merged_at_the_position_of_the_best():
     talk = Talk("bob: Which dish did you cook?", "ada: The soup.", f"bob: {LONG}", f"ada: {LONG}")
     assert talk.found(2, 1, 3, 0) == [("m2",), ("m0", "m1"), ("m3",)]
 
 
-def test_a_hit_keeps_its_place_and_its_score_when_a_later_one_joins_it():
+def test_a_hit_keeps_its_position_and_score_when_a_later_hit_is_merged_into_it():
     talk = Talk(f"ada: {LONG}", "ada: And honey.")
     hits = [SaidHit(score=0.9, passage=talk.passages[0]), SaidHit(score=0.3, passage=talk.passages[1])]
     (hit,) = merge_neighbours(hits, {place_of(talk.passages[0]): ReadPassage(passage=talk.passages[0], owners=())})
     assert (hit.score, hit.passage, hit.neighbours) == (0.9, talk.passages[0], (talk.passages[1],))
 
 
-def test_of_a_long_message_before_a_reply_its_end_is_shown():
+def test_a_long_message_before_a_reply_is_reduced_to_its_end():
     talk = Talk(f"ai: {FORTY_ONE.strip()}. Do you have any allergies?", "ada: Peanuts.")
     hit = SaidHit(score=1, passage=talk.passages[1], owners=OWNERS)
     beside = {place_of(each): ReadPassage(passage=each, owners=OWNERS) for each in talk.passages}
@@ -108,22 +108,22 @@ def test_of_a_long_message_before_a_reply_its_end_is_shown():
     assert len(neighbour.text) <= 800
 
 
-def test_a_long_answer_does_not_come_with_its_question():
+def test_a_long_answer_is_not_included_with_its_question():
     assert Talk("ada: Hello.", "bob: Which dish did you cook?", f"ada: {FORTY_ONE}").found(1) == [("m0", "m1")]
 
 
-def test_words_without_spaces_are_counted():
+def test_words_are_counted_in_scripts_without_spaces():
     question = "bob: 你昨天晚上在家里做了什么菜给大家吃?"
     assert Talk(question, "ada: 我做了汤。").found(1) == [("m0", "m1")]
     assert Talk(question, f"ada: {'我昨天去了市场买了很多李子和一个甜瓜' * 3}。").found(1) == [("m1",)]
 
 
-def test_a_question_between_two_hits_brings_neither_of_them_twice():
+def test_a_question_between_two_hits_duplicates_neither():
     talk = Talk(f"ada: {LONG}", "bob: Which dish did you cook?", f"ada: {LONG}")
     assert talk.found(0, 2, 1) == [("m0", "m1"), ("m2",)]
 
 
-def test_no_message_is_in_an_answer_twice_and_every_hit_is_in_it():
+def test_every_hit_is_returned_and_no_message_appears_twice():
     random = Random(7)
     texts = ["Yes.", "And honey.", "Which dish did you cook?", "Why?", LONG, f"{LONG} Do you?", FORTY_ONE.strip()]
     for _ in range(400):
@@ -134,7 +134,7 @@ def test_no_message_is_in_an_answer_twice_and_every_hit_is_in_it():
         assert set(found) >= {f"m{number}" for number in numbers}
 
 
-def test_a_hit_that_joined_another_stays_where_the_other_one_leaves():
+def test_a_merged_hit_remains_when_the_other_hit_is_removed():
     talk = Talk("ada: I made a soup of plums.", "ada: And a curry.", "ada: It was good.")
     (hit,) = talk.hits(1, 0)
     (left,) = without_shown(hit, lambda passage: passage.message_id == "m1")

@@ -69,14 +69,14 @@ def ids(found: list[Ranked]) -> list[str]:
     return [each.passage_id for each in found]
 
 
-def test_cosines_of_any_height_are_told_apart() -> None:
+def test_passages_are_ranked_by_cosine_on_any_absolute_level() -> None:
     rows = [row(f"p{number}", FILLER, ordinal=20 * number) for number in range(3)]
     found = ranks(rows, "What is it?", {"p0": 0.90, "p1": 0.95, "p2": 0.70})
     assert ids(found) == ["p1", "p0", "p2"]
     assert len({each.score for each in found}) == 3
 
 
-def test_a_short_text_with_the_words_goes_before_a_long_one_with_them() -> None:
+def test_a_short_passage_with_the_query_words_ranks_above_a_long_one() -> None:
     rows = [
         row("long", f"lasagna {FILLER} " * 5, ordinal=0),
         row("short", "lasagna with spinach, every week", ordinal=50),
@@ -84,7 +84,7 @@ def test_a_short_text_with_the_words_goes_before_a_long_one_with_them() -> None:
     assert ids(ranks(rows, "Who made lasagna with spinach?")) == ["short", "long"]
 
 
-def test_an_answer_has_the_words_of_its_question() -> None:
+def test_an_answer_inherits_the_words_of_the_question_before_it() -> None:
     rows = [
         row("question", "Which city did you visit in Portugal?", ordinal=1),
         row("answer", "Porto, it was lovely", ordinal=2),
@@ -94,19 +94,19 @@ def test_an_answer_has_the_words_of_its_question() -> None:
     assert ids(ranks(rows, "Which city in Portugal was visited?", cosines))[:2] == ["question", "answer"]
 
 
-def test_after_a_long_silence_nothing_is_the_answer_to_what_was_asked() -> None:
+def test_a_message_after_a_long_pause_is_no_answer_to_the_question_before_it() -> None:
     later = MONDAY + timedelta(days=3)
     rows = [row("question", "Which city in Portugal?", ordinal=1), row("later", "Porto", ordinal=2, at=later)]
     assert ids(ranks(rows, "Which city in Portugal?")) == ["question"]
 
 
-def test_a_message_only_beside_what_shares_words_is_no_hit_without_a_cosine_or_words() -> None:
+def test_a_message_beside_a_word_match_is_no_hit_without_its_own_match() -> None:
     long = " ".join(f"word{number}" for number in range(40))
     rows = [row("hit", "lasagna with spinach for dinner", ordinal=1), row("beside", long, ordinal=2)]
     assert ids(ranks(rows, "lasagna spinach dinner")) == ["hit"]
 
 
-def test_what_was_said_at_the_time_that_is_asked_for_goes_first() -> None:
+def test_passages_from_the_time_named_in_the_query_rank_first() -> None:
     day = datetime(2024, 1, 17, tzinfo=UTC)
     rows = [
         row("then", "I cooked pasta", ordinal=0, at=day + timedelta(hours=30)),
@@ -117,7 +117,7 @@ def test_what_was_said_at_the_time_that_is_asked_for_goes_first() -> None:
     assert ids(ranks(rows, "Which pasta did I cook?", cosines, spans=((day, day + timedelta(days=1)),)))[0] == "then"
 
 
-def test_one_hit_stands_for_all_parts_of_a_message_and_all_its_namespaces() -> None:
+def test_a_message_is_one_hit_for_all_its_passages_and_namespaces() -> None:
     rows = [
         row("part-1", "spinach", ordinal=1, message="m"),
         row("part-2", "lasagna with spinach", ordinal=1, message="m"),
@@ -126,7 +126,7 @@ def test_one_hit_stands_for_all_parts_of_a_message_and_all_its_namespaces() -> N
     assert ids(ranks(rows, "lasagna with spinach")) == ["part-2"]
 
 
-def test_the_exchange_around_a_good_hit_goes_before_the_same_words_elsewhere() -> None:
+def test_a_passage_near_a_good_hit_ranks_above_an_equal_one_elsewhere() -> None:
     rows = [
         row("good", "lasagna with spinach and ricotta", ordinal=1),
         row("near", "in the old oven", ordinal=4),
@@ -136,7 +136,7 @@ def test_the_exchange_around_a_good_hit_goes_before_the_same_words_elsewhere() -
     assert ids(found) == ["good", "near", "far"]
 
 
-def test_what_the_named_said_goes_before_what_is_said_to_them() -> None:
+def test_passages_said_by_the_named_speaker_rank_above_those_said_to_them() -> None:
     rows = [row("to", FILLER, ordinal=0), row("by", FILLER, ordinal=20), row("far", FILLER, ordinal=40)]
     cosines = {"to": 0.60, "by": 0.55, "far": 0.30}
     assert ids(ranks(rows, "What does Ada like?", cosines)) == ["to", "by", "far"]
@@ -144,21 +144,23 @@ def test_what_the_named_said_goes_before_what_is_said_to_them() -> None:
     assert ids(found) == ["by", "to", "far"]
 
 
-def test_what_only_the_second_look_names_is_found_with_its_cosine() -> None:
+def test_a_passage_found_only_by_the_speaker_search_has_its_cosine() -> None:
     rows = [row("near", FILLER, ordinal=0), row("theirs", FILLER, ordinal=20)]
     found = {each.passage_id: each for each in ranks(rows, "What?", {"near": 0.6}, of_named={"theirs": 0.5})}
     assert found["theirs"].cosine == 0.5
 
 
 @pytest.mark.parametrize(("cosine", "found"), [(0.29, []), (0.31, ["p"])])
-def test_below_the_floor_nothing_is_found_unless_rare_words_are_shared(cosine: float, found: list[str]) -> None:
+def test_a_passage_without_shared_words_is_found_only_above_the_cosine_floor(cosine: float, found: list[str]) -> None:
     assert ids(ranks([row("p", FILLER, ordinal=0)], "Who fixed the bicycle?", {"p": cosine})) == found
 
 
 @pytest.mark.parametrize(
     ("question", "found"), [("Who fixed the red brake of the bicycle?", []), ("Who fixed the bicycle?", ["p"])]
 )
-def test_below_the_floor_what_has_half_of_the_questions_words_is_found(question: str, found: list[str]) -> None:
+def test_a_passage_below_the_cosine_floor_is_found_if_it_has_half_of_the_query_words(
+    question: str, found: list[str]
+) -> None:
     assert ids(ranks([row("p", f"I fixed the bicycle, {FILLER}", ordinal=0)], question, {"p": 0.1})) == found
 
 
@@ -173,22 +175,22 @@ def by_their_wording(*texts: str, named: tuple[int, ...] = ()) -> list[str]:
     return ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS))
 
 
-def test_who_tells_of_themselves_goes_before_who_talks_to_the_other() -> None:
+def test_statements_about_oneself_rank_above_statements_about_the_addressee() -> None:
     polite, neutral, own = "Your kitchen must be lovely!", "Kitchens are lovely.", "I love my kitchen."
     assert by_their_wording(polite, neutral, own) == [own, neutral, polite]
 
 
-def test_a_passage_that_says_when_goes_before_one_that_does_not() -> None:
+def test_a_passage_with_a_time_reference_ranks_above_one_without() -> None:
     assert by_their_wording("We went hiking.", "We went hiking yesterday.")[0] == "We went hiking yesterday."
 
 
-def test_names_count_where_the_question_names_the_speaker() -> None:
+def test_proper_names_in_a_passage_count_only_if_the_query_names_the_speaker() -> None:
     plain, named = "We flew there.", "We flew to Lisbon."
     assert by_their_wording(plain, named) == [plain, named]
     assert by_their_wording(plain, named, named=(0, 1)) == [named, plain]
 
 
-def test_wording_moves_no_passage_past_one_that_fits_far_better() -> None:
+def test_wording_does_not_lift_a_passage_above_a_far_more_relevant_one() -> None:
     best = [Ranked(passage_id="fits", score=0.9, cosine=None, words=0.0)]
     best.append(Ranked(passage_id="tells", score=0.5, cosine=None, words=0.0))
     spoken = {
@@ -198,7 +200,7 @@ def test_wording_moves_no_passage_past_one_that_fits_far_better() -> None:
     assert ids(ranked_by_wording(best, spoken, DEFAULT_WEIGHTS)) == ["fits", "tells"]
 
 
-def test_what_left_the_archive_meanwhile_has_no_place() -> None:
+def test_a_passage_missing_from_the_archive_is_dropped_from_the_ranking() -> None:
     best = [Ranked(passage_id=name, score=0.5, cosine=None, words=0.0) for name in ("gone", "there")]
     assert ids(ranked_by_wording(best, {"there": PassageWording("We went hiking.", False)}, DEFAULT_WEIGHTS)) == [
         "there"

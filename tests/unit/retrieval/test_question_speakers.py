@@ -16,7 +16,7 @@ from agents.retrieval.question_speakers import named_speakers, without_names
         ("What happened on 42 Main Street?", ()),
     ],
 )
-def test_speakers_are_named_by_all_words_of_their_ids(question: str, found: tuple[str, ...]) -> None:
+def test_a_query_names_a_speaker_by_all_words_of_the_speaker_id(question: str, found: tuple[str, ...]) -> None:
     speakers = ["Ana", "Bob Ray", "Ana", "assistant", "42", "me"]
     assert named_speakers(speakers, question_words(question)) == found
 
@@ -30,5 +30,5 @@ def test_speakers_are_named_by_all_words_of_their_ids(question: str, found: tupl
         ("Who is Ana?", ""),
     ],
 )
-def test_a_question_is_asked_without_the_names_unless_nothing_else_is_asked(question: str, rest: str) -> None:
+def test_speaker_names_are_removed_from_a_query_unless_nothing_else_remains(question: str, rest: str) -> None:
     assert without_names(question, ["Ana", "Bob"]) == rest

@@ -28,19 +28,21 @@ ASKED_AT = datetime(2024, 1, 28, 12, tzinfo=UTC)  # a Sunday
         ("What did Ada do on Monday?", (2024, 1, 22), (2024, 1, 23)),
     ],
 )
-def test_a_question_names_a_span(question: str, start: tuple[int, int, int], end: tuple[int, int, int]) -> None:
+def test_a_time_expression_in_a_query_is_parsed_as_a_time_span(
+    question: str, start: tuple[int, int, int], end: tuple[int, int, int]
+) -> None:
     assert spans(question, ASKED_AT) == [(datetime(*start, tzinfo=UTC), datetime(*end, tzinfo=UTC))]
 
 
-def test_two_weeks_ago_is_a_week_around_that_day() -> None:
+def test_a_span_of_two_weeks_ago_is_the_week_around_that_day() -> None:
     [(start, end)] = spans("What did I cook two weeks ago?", ASKED_AT)
     assert (start.day, end.day) == (11, 18) and (end - start).days == 7
 
 
-def test_both_of_two_dates_are_named() -> None:
+def test_a_query_with_two_dates_has_two_spans() -> None:
     assert [start.day for start, _ in spans("Between January 3 and January 5, who called?", ASKED_AT)] == [3, 5]
 
 
 @pytest.mark.parametrize("question", ["What does Ada like?", "Who came on the 31st of February?", "May I come in?"])
-def test_a_question_without_a_time_names_none(question: str) -> None:
+def test_a_query_without_a_time_expression_has_no_span(question: str) -> None:
     assert spans(question, ASKED_AT) == []

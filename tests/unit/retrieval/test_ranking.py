@@ -45,7 +45,7 @@ def score(candidate: Candidate) -> float:
 
 
 @given(candidates)
-def test_a_score_lies_between_nothing_and_one_and_is_the_relevance(candidate: Candidate) -> None:
+def test_a_score_lies_between_zero_and_one_and_equals_the_relevance(candidate: Candidate) -> None:
     (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, floor=0.0)
     assert hit.parts is not None
     assert hit.score == hit.parts.relevance == hit.parts.from_relevance
@@ -53,7 +53,9 @@ def test_a_score_lies_between_nothing_and_one_and_is_the_relevance(candidate: Ca
 
 
 @given(candidates, st.floats(0.0, 0.5), st.floats(0.0, 0.5))
-def test_more_words_or_nearness_never_lower_a_score(candidate: Candidate, more: float, nearer: float) -> None:
+def test_a_higher_lexical_match_or_cosine_never_lowers_a_score(
+    candidate: Candidate, more: float, nearer: float
+) -> None:
     better = [replace(candidate, lexical=min(1.0, candidate.lexical + more))]
     if candidate.cosine is not None:
         better.append(replace(candidate, cosine=candidate.cosine + nearer))
@@ -62,7 +64,9 @@ def test_more_words_or_nearness_never_lower_a_score(candidate: Candidate, more: 
 
 
 @given(st.lists(candidates, max_size=8), fractions)
-def test_nothing_below_the_floor_is_found_and_an_answer_has_an_order(found: list[Candidate], floor: float) -> None:
+def test_results_are_above_the_floor_sorted_and_independent_of_the_input_order(
+    found: list[Candidate], floor: float
+) -> None:
     found = [replace(each, memory=replace(each.memory, memory_id=f"{at}")) for at, each in enumerate(found)]
     hits = ranked(found, DEFAULT_RANKING, SCALE, floor=floor)
     assert all(hit.parts is not None and hit.parts.relevance >= floor for hit in hits)
@@ -70,7 +74,7 @@ def test_nothing_below_the_floor_is_found_and_an_answer_has_an_order(found: list
     assert ranked(list(reversed(found)), DEFAULT_RANKING, SCALE, floor=floor) == hits
 
 
-def test_importance_age_and_repetition_lift_nothing_over_what_is_more_relevant(memory: MakeMemory) -> None:
+def test_importance_age_and_reinforcement_never_outrank_relevance(memory: MakeMemory) -> None:
     loud = memory("loud", importance=1.0, created_at=NOW, reinforcement_count=1_000)
     plain = memory("plain", importance=0.0, created_at=NOW - timedelta(days=900))
     found = ranked([Candidate(loud, 0.60, 0.0), Candidate(plain, 0.61, 0.0)], DEFAULT_RANKING, SCALE)
@@ -78,13 +82,13 @@ def test_importance_age_and_repetition_lift_nothing_over_what_is_more_relevant(m
     assert ranked([Candidate(loud, 0.25, 0.0)], DEFAULT_RANKING, SCALE) == []
 
 
-def test_of_two_cosines_that_both_count_as_all_the_more_important_memory_goes_first(memory: MakeMemory) -> None:
+def test_of_two_memories_with_saturated_cosines_the_more_important_ranks_first(memory: MakeMemory) -> None:
     plain, important = memory("plain", importance=0.1), memory("important", importance=0.9)
     found = ranked([Candidate(plain, 0.9, 0.5), Candidate(important, 0.8, 0.5)], DEFAULT_RANKING, SCALE)
     assert [hit.memory for hit in found] == [important, plain]
 
 
-def test_what_is_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory) -> None:
+def test_a_memory_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory) -> None:
     best, close, far = (Candidate(memory(str(cosine)), cosine, 0.0) for cosine in (0.7, 0.6, 0.42))
     assert [hit.memory for hit in ranked([far, best, close], DEFAULT_RANKING, SCALE)] == [
         best.memory,
@@ -93,7 +97,7 @@ def test_what_is_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory)
     assert [hit.memory for hit in ranked([far], DEFAULT_RANKING, SCALE)] == [far.memory]
 
 
-def test_equally_relevant_memories_come_by_importance_then_by_when_they_were_said(memory: MakeMemory) -> None:
+def test_equally_relevant_memories_are_ordered_by_importance_and_then_by_recency(memory: MakeMemory) -> None:
     low, high = memory("low", importance=0.2, created_at=NOW), memory("high", importance=0.9, created_at=NOW)
     old = memory("old", importance=0.2, created_at=NOW - timedelta(days=60))
     found = ranked([Candidate(each, 0.5, 0.5) for each in (old, low, high)], DEFAULT_RANKING, SCALE)
@@ -106,7 +110,7 @@ def test_a_memory_without_a_cosine_is_as_relevant_as_its_words(memory: MakeMemor
 
 
 @given(cosines, fractions, st.booleans())
-def test_no_memory_is_more_relevant_than_was_held_possible_before_it_was_read(
+def test_the_relevance_of_a_memory_never_exceeds_its_upper_bound(
     cosine: float | None, lexical: float, latin_only: bool
 ) -> None:
     scale = replace(SCALE, latin_only=latin_only)
@@ -115,7 +119,7 @@ def test_no_memory_is_more_relevant_than_was_held_possible_before_it_was_read(
         assert relevance(read, DEFAULT_RANKING, scale) <= max_relevance(cosine, lexical, DEFAULT_RANKING, scale)
 
 
-def test_a_memory_was_said_when_its_latest_source_says_so(memory: MakeMemory) -> None:
+def test_a_memory_was_last_said_at_its_latest_source_or_reinforcement(memory: MakeMemory) -> None:
     def source(days: int) -> Source:
         return Source(conversation_id="c", message_id=str(days), timestamp=NOW - timedelta(days=days))
 
@@ -125,11 +129,11 @@ def test_a_memory_was_said_when_its_latest_source_says_so(memory: MakeMemory) ->
     assert last_said_at(again) == NOW - timedelta(days=2)
 
 
-def test_a_cosine_counts_from_where_it_begins_to_say_something() -> None:
+def test_a_cosine_is_scaled_linearly_from_its_start_value() -> None:
     assert [SCALE.near(cosine) for cosine in (-1.0, 0.2, 0.45, 0.7, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
 
 
-def test_the_model_that_ships_has_a_scale_of_its_own_and_unknown_ones_the_defaults() -> None:
+def test_the_shipped_model_has_its_own_cosine_scale_and_unknown_models_have_the_default() -> None:
     assert scale_of(MEMORY_DEFAULT.name) == table()[MEMORY_DEFAULT.name]
     assert scale_of("never heard of") == Scale()
 
@@ -138,6 +142,6 @@ def test_the_model_that_ships_has_a_scale_of_its_own_and_unknown_ones_the_defaul
     "text, read",
     [("green tea", True), ("thé à Köln", True), ("用户对花生过敏。", False), ("чай", False), ("?! 12", True)],
 )
-def test_a_model_that_is_latin_only_reads_no_other_script(text: str, read: bool) -> None:
+def test_a_latin_only_scale_reads_no_other_script(text: str, read: bool) -> None:
     assert Scale(latin_only=True).reads(text) is read
     assert Scale().reads(text)

@@ -64,7 +64,7 @@ def source(number: int, conversation: str = "talk", second: int | None = None) -
     return Source(conversation_id=conversation, message_id=f"{conversation}-{number}", timestamp=at)
 
 
-async def test_memories_and_what_was_just_said_are_told_as_the_conversations_policy_says(
+async def test_a_block_has_memories_and_recent_messages_by_the_policy_of_the_conversation(
     stage: Stage, memory: MakeMemory
 ):
     stage.searched.memories = [memory(f"Ada likes {each}.") for each in ("tea", "rye", "figs", "jazz")]
@@ -79,7 +79,7 @@ async def test_memories_and_what_was_just_said_are_told_as_the_conversations_pol
     assert asked.limit > 3, "some of them may say only what is said anyway"
 
 
-async def test_what_is_asked_for_goes_before_what_the_policy_says(stage: Stage, memory: MakeMemory):
+async def test_request_parameters_override_the_policy(stage: Stage, memory: MakeMemory):
     stage.searched.memories = [memory(f"Memory {number}.") for number in range(9)]
     answer = await stage.block(conversation_id="talk", max_memories=5, max_tokens=20, cite=True, tail=False)
     assert 1 < len(answer.memories) < 5 and answer.max_tokens == 20 and not answer.messages
@@ -88,7 +88,7 @@ async def test_what_is_asked_for_goes_before_what_the_policy_says(stage: Stage, 
     assert len(stage.searched.asked) == 1, "nobody searches for none"
 
 
-async def test_a_memory_of_what_was_just_said_is_not_told_besides(stage: Stage, memory: MakeMemory):
+async def test_a_memory_of_only_recent_messages_is_omitted_from_the_block(stage: Stage, memory: MakeMemory):
     stage.searched.memories = [
         memory("User moved to Ghent.", sources=(source(1),)),
         memory("User lived in Bruges.", sources=(source(1, "another"),)),
@@ -107,7 +107,7 @@ async def test_a_memory_of_what_was_just_said_is_not_told_besides(stage: Stage, 
     [{"version": 2}, {"version": 3, "reinforcement_count": 1}, {"pinned": True}],
     ids=["edited", "both", "pinned"],
 )
-async def test_a_memory_that_somebody_changed_says_more_than_its_messages(
+async def test_an_edited_or_pinned_memory_is_included_even_if_its_source_messages_are(
     stage: Stage, memory: MakeMemory, fields: dict[str, Any]
 ):
     stage.searched.memories = [memory("User moved to Antwerp.", sources=(source(1),), **fields)]
@@ -118,7 +118,7 @@ async def test_a_memory_that_somebody_changed_says_more_than_its_messages(
     assert (await stage.block(conversation_id="talk")).memories == ()
 
 
-async def test_what_the_prompt_has_is_neither_told_nor_remembered(stage: Stage, memory: MakeMemory):
+async def test_messages_known_to_the_caller_and_their_memories_are_omitted(stage: Stage, memory: MakeMemory):
     stage.searched.memories = [memory("User moved to Ghent.", sources=(source(1, second=1),))]
     answer = await stage.block(conversation_id="talk", known_messages=("talk-1",))
     assert (answer.memories, [each.message_id for each in answer.messages]) == ((), ["talk-2"])
@@ -131,13 +131,13 @@ async def test_what_the_prompt_has_is_neither_told_nor_remembered(stage: Stage, 
     assert (await stage.block(conversation_id="talk", known_since=since)).text == "", "also once it is extracted"
 
 
-async def test_what_was_extracted_is_told_until_any_search_finds_its_memories(stage: Stage):
+async def test_extracted_messages_are_included_until_their_memories_are_searchable(stage: Stage):
     stage.archive.completed = {(3, 1): NOW - timedelta(seconds=6), (3, 2): NOW - timedelta(seconds=4)}
     answer = await stage.block(conversation_id="talk")
     assert [each.message_id for each in answer.messages] == ["talk-2"]
 
 
-async def test_without_a_conversation_the_namespaces_name_says_what_is_known(stage: Stage, memory: MakeMemory):
+async def test_without_a_conversation_the_policy_is_found_by_the_namespace_name(stage: Stage, memory: MakeMemory):
     stage.searched.memories = [memory("Ada likes tea.")]
     stage.searched.degraded = ("vectors_failed",)
     answer = await stage.block(namespaces=("kitchen/ada", "kitchen/bob"))
@@ -147,7 +147,7 @@ async def test_without_a_conversation_the_namespaces_name_says_what_is_known(sta
     assert (answer.policy, answer.conversation_known, len(answer.memories)) == ("default", False, 1)
 
 
-async def test_before_anything_is_known_of_a_conversation_its_scope_says_what_is_looked_for_and_how_it_is_told(
+async def test_the_scope_of_an_unknown_conversation_determines_its_namespaces_and_policy(
     stage: Stage, memory: MakeMemory
 ):
     stage.searched.memories = [memory("Bob likes rye.")]
@@ -167,7 +167,7 @@ def passage_hit(text: str, number: int = 1, **fields: Any) -> SaidHit:
     return SaidHit(score=1.0, passage=passage, owners=("kitchen/ada",))
 
 
-async def test_what_was_said_earlier_is_told_as_far_as_the_policy_and_the_request_say(stage: Stage):
+async def test_passages_are_included_within_the_limits_of_the_policy_and_the_request(stage: Stage):
     stage.searched.said = [passage_hit("We took the night train.", 1), passage_hit("It was late.", 2)]
     answer = await stage.block(conversation_id="talk", text="How did we travel?", asked_at=NOW - timedelta(days=1))
     assert [each.text for each in answer.said] == ["We took the night train.", "It was late."]
@@ -180,15 +180,13 @@ async def test_what_was_said_earlier_is_told_as_far_as_the_policy_and_the_reques
 @pytest.mark.parametrize(
     "asked", [{}, {"text": " "}, {"text": "x", "max_said": 0}, {"text": "x", "filters": Filters(kinds=("fact",))}]
 )
-async def test_what_was_said_is_not_looked_for_without_a_text_or_with_filters_of_memories(
-    stage: Stage, asked: dict[str, Any]
-):
+async def test_passages_are_not_searched_without_a_text_or_with_memory_filters(stage: Stage, asked: dict[str, Any]):
     stage.searched.said = [passage_hit("We took the night train.")]
     assert (await stage.block(conversation_id="talk", **asked)).said == ()
     assert {query.tier for query in stage.searched.asked} == {"memories"}
 
 
-async def test_a_passage_that_the_prompt_has_is_not_told(stage: Stage):
+async def test_a_passage_known_to_the_caller_is_omitted(stage: Stage):
     stage.searched.said = [
         passage_hit("Known by its id.", 1, conversation_id="talk", message_id="talk-1"),
         passage_hit("Known by its time.", 5, conversation_id="talk", message_id="talk-9"),
@@ -200,7 +198,7 @@ async def test_a_passage_that_the_prompt_has_is_not_told(stage: Stage):
     assert [each.text for each in answer.said] == ["Of another conversation."]
 
 
-async def test_a_neighbour_that_the_prompt_has_is_not_told(stage: Stage):
+async def test_a_neighbour_known_to_the_caller_is_omitted(stage: Stage):
     hit, other = (
         passage_hit("The soup.", 2, ordinal=1),
         passage_hit("Which dish?", 1, conversation_id="talk", message_id="talk-1"),
@@ -212,7 +210,7 @@ async def test_a_neighbour_that_the_prompt_has_is_not_told(stage: Stage):
     assert [each.text for each in one.said] == ["The soup."]
 
 
-async def test_a_hit_that_stood_beside_what_the_prompt_has_is_told(stage: Stage):
+async def test_a_hit_joined_to_a_passage_known_to_the_caller_is_included(stage: Stage):
     soup = passage_hit("I made a soup.", 1)
     curry = passage_hit("And a curry.", 2, ordinal=1, conversation_id="talk", message_id="talk-1")
     stage.searched.said = [replace(curry, neighbours=(soup.passage,), joined=(soup,))]
@@ -220,7 +218,7 @@ async def test_a_hit_that_stood_beside_what_the_prompt_has_is_told(stage: Stage)
     assert [each.text for each in answer.said] == ["I made a soup."]
 
 
-async def test_a_passage_is_told_to_who_may_read_what_owns_it(stage: Stage):
+async def test_a_passage_is_included_only_if_the_caller_may_read_one_of_its_owners(stage: Stage):
     stage.searched.said = [passage_hit("We took the night train.")]
     query = BlockQuery(namespaces=("kitchen",), text="x")
     for namespace, told in (("kitchen/ada", 1), ("kitchen", 0)):
@@ -228,18 +226,18 @@ async def test_a_passage_is_told_to_who_may_read_what_owns_it(stage: Stage):
         assert len(answer.said) == told
 
 
-async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
+async def test_a_conversation_without_extraction_contributes_no_recent_messages(stage: Stage):
     stage.archive.say("quiet", ("user", "Hello."), app_id="still", user_id="ada")
     answer = await stage.block(conversation_id="quiet")
     assert (answer.text, answer.conversation_known) == ("", True)
 
 
-async def test_neither_a_namespace_nor_a_conversation_is_a_mistake_of_the_caller(stage: Stage):
+async def test_a_query_without_namespaces_conversation_and_scope_raises_value_error(stage: Stage):
     with pytest.raises(ValueError, match="neither namespaces nor a known conversation nor a scope"):
         await stage.block(text="What?")
 
 
-async def test_where_several_people_speak_what_was_just_said_tells_by_whom(stage: Stage):
+async def test_recent_messages_of_several_speakers_show_their_names(stage: Stage):
     stage.archive.say("talk", ("user", "I'm allergic to nuts."), app_id="kitchen", user_id="bob")
     told = await stage.block(conversation_id="talk")
     assert "user ada: I moved to Ghent." in told.text

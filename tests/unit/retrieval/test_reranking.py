@@ -77,7 +77,7 @@ def reranking(searched: Searched, reranker: Any, **options: Any) -> RerankedSear
 QUESTION = Query(namespaces=("kitchen",), text="What?", limit=2)
 
 
-async def test_both_tiers_are_put_into_the_rerankers_order_and_cut_to_the_limit() -> None:
+async def test_both_tiers_are_reordered_by_the_reranker_and_truncated_to_the_limit() -> None:
     searched = Searched(memory("Short."), passage("Rather longer."), memory("The very longest of all of them."))
     found = await reranking(searched, ByLength()).search(QUESTION)
     assert texts(found) == ["The very longest of all of them.", "Rather longer."]
@@ -86,7 +86,7 @@ async def test_both_tiers_are_put_into_the_rerankers_order_and_cut_to_the_limit(
     assert searched.limits == [10], "as many as the reranker is shown"
 
 
-async def test_texts_come_with_their_day_and_speaker_and_without_what_may_not_be_sent() -> None:
+async def test_texts_are_sent_to_the_reranker_with_day_and_speaker_and_scrubbed() -> None:
     reranker = ByLength()
     hits = (memory("Write to ada@example.org."), passage("Hello."))
     question = Query(namespaces=("kitchen",), text="Who is bob@example.org? My password is hunter2secret.")
@@ -96,7 +96,7 @@ async def test_texts_come_with_their_day_and_speaker_and_without_what_may_not_be
     assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
 
 
-async def test_a_passage_comes_with_its_neighbours() -> None:
+async def test_a_passage_is_sent_to_the_reranker_with_its_neighbours() -> None:
     hit, asked = passage("The soup."), passage("Which dish?").passage
     hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(asked,))
     reranker = ByLength()
@@ -104,7 +104,7 @@ async def test_a_passage_comes_with_its_neighbours() -> None:
     assert reranker.seen[0][1][0] == "2026-03-01, ada: Which dish?\n2026-03-01, ada: The soup."
 
 
-async def test_only_the_best_are_shown_and_the_others_stay_behind_them() -> None:
+async def test_only_the_best_candidates_are_reranked_and_the_others_follow() -> None:
     searched = Searched(memory("Short."), memory("Longer one."), memory("The longest, and never shown."))
     reranker = ByLength()
     found = await reranking(searched, reranker, candidates=2).search(Query(namespaces=("kitchen",), text="x", limit=3))
@@ -119,7 +119,7 @@ async def test_only_the_best_are_shown_and_the_others_stay_behind_them() -> None
         (ByLength(takes_s=30.0), "reranker_slow"),
     ],
 )
-async def test_without_the_reranker_hits_keep_their_order_and_the_answer_says_so(
+async def test_hits_keep_their_order_and_are_reported_degraded_without_the_reranker(
     reranker: ByLength, reason: str
 ) -> None:
     searched = Searched(memory("Short."), memory("Longer one."), memory("The longest."))
@@ -131,7 +131,9 @@ async def test_without_the_reranker_hits_keep_their_order_and_the_answer_says_so
 @pytest.mark.parametrize(
     ("hits", "text"), [((memory("One."),), "What?"), ((), "What?"), ((memory("One."), memory("Two.")), None)]
 )
-async def test_nobody_is_asked_where_there_is_nothing_to_order(hits: tuple[Hit, ...], text: str | None) -> None:
+async def test_the_reranker_is_not_called_for_fewer_than_two_hits_or_without_a_text(
+    hits: tuple[Hit, ...], text: str | None
+) -> None:
     reranker = ByLength()
     found = await reranking(Searched(*hits), reranker).search(Query(namespaces=("kitchen",), text=text, limit=5))
     assert len(found.mixed) == len(hits) and reranker.seen == []

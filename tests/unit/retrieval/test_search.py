@@ -64,7 +64,7 @@ async def test_the_question_is_embedded_as_a_question(memory: MakeMemory) -> Non
     assert (embedder.stored, embedder.questions) == ([], ["what does she drink?"])
 
 
-async def test_what_has_the_words_of_the_question_comes_first(memory: MakeMemory) -> None:
+async def test_the_memory_with_the_words_of_the_query_ranks_first(memory: MakeMemory) -> None:
     dog, tea = memory("User has a dog."), memory("User drinks green tea.")
     retrieval, _ = await searching(dog, tea)
     found = await retrieval.search(Query(namespaces=("n",), text="which green tea?"))
@@ -72,7 +72,7 @@ async def test_what_has_the_words_of_the_question_comes_first(memory: MakeMemory
     assert found.degraded == ()
 
 
-async def test_only_what_can_reach_the_floor_is_read(memory: MakeMemory) -> None:
+async def test_only_memories_that_can_reach_the_floor_are_read(memory: MakeMemory) -> None:
     tea, others = memory("User drinks green tea."), [memory(f"User paints a boat in {year}.") for year in range(9)]
     retrieval, remembered = await searching(tea, *others)
     found = await retrieval.search(Query(namespaces=("n",), text="green tea?"))
@@ -83,7 +83,7 @@ async def test_only_what_can_reach_the_floor_is_read(memory: MakeMemory) -> None
     assert remembered.read == {each.memory_id for each in (tea, *others)}
 
 
-async def test_a_question_without_text_lists_by_importance_what_the_filters_accept(memory: MakeMemory) -> None:
+async def test_a_query_without_text_lists_filtered_memories_by_importance(memory: MakeMemory) -> None:
     low, high = memory("User has a dog.", importance=0.2), memory("User drinks tea.", importance=0.9)
     plan = memory("User flies to Lisbon.", kind="plan")
     retrieval, _ = await searching(low, high, plan)
@@ -93,13 +93,13 @@ async def test_a_question_without_text_lists_by_importance_what_the_filters_acce
         assert [hit.score for hit in found.hits] == [0.9, 0.2]
 
 
-async def test_an_unrelated_question_finds_nothing(memory: MakeMemory) -> None:
+async def test_an_unrelated_query_finds_nothing(memory: MakeMemory) -> None:
     retrieval, _ = await searching(memory("User has a dog."), memory("User drinks green tea."))
     found = await retrieval.search(Query(namespaces=("n",), text="quantum chromodynamics"))
     assert found.hits == ()
 
 
-async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeMemory) -> None:
+async def test_score_parts_are_returned_only_on_request(memory: MakeMemory) -> None:
     retrieval, _ = await searching(memory("User drinks green tea."))
     query = Query(namespaces=("n",), text="green tea")
     (hit,) = (await retrieval.search(query)).hits
@@ -112,7 +112,7 @@ async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeM
     assert parts.lexical == 1.0
 
 
-async def test_a_secret_at_the_end_of_what_is_embedded_of_a_long_question_is_not_sent_cut_in_half(
+async def test_a_secret_at_the_truncation_point_of_a_long_query_is_not_sent_partially(
     memory: MakeMemory,
 ) -> None:
     embedder = RecordingEmbedder()
@@ -127,7 +127,9 @@ async def test_a_secret_at_the_end_of_what_is_embedded_of_a_long_question_is_not
 
 
 @pytest.mark.parametrize("failure", [Retryable("busy"), Misconfigured("key"), Rejected("unembeddable", "empty")])
-async def test_without_an_embedder_words_still_answer(memory: MakeMemory, failure: Exception) -> None:
+async def test_lexical_search_still_returns_results_if_the_embedder_fails(
+    memory: MakeMemory, failure: Exception
+) -> None:
     tea = memory("User drinks green tea.")
     retrieval, _ = await searching(tea, embedder=FailingEmbedder(failure))
     found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
@@ -135,7 +137,7 @@ async def test_without_an_embedder_words_still_answer(memory: MakeMemory, failur
     assert found.degraded == ("embedder_failed",)
 
 
-async def test_a_slow_embedder_is_waited_for_no_longer_than_allowed(memory: MakeMemory) -> None:
+async def test_a_slow_embedder_is_abandoned_after_the_timeout(memory: MakeMemory) -> None:
     tea = memory("User drinks green tea.")
     retrieval, _ = await searching(tea, embedder=SlowEmbedder(), timeout_s=0.01)
     found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
@@ -143,7 +145,7 @@ async def test_a_slow_embedder_is_waited_for_no_longer_than_allowed(memory: Make
     assert found.degraded == ("embedder_slow",)
 
 
-async def test_without_the_vector_index_words_still_answer(memory: MakeMemory) -> None:
+async def test_lexical_search_still_returns_results_without_the_vector_index(memory: MakeMemory) -> None:
     tea = memory("User drinks green tea.")
     for vectors, reason in ((FakeVectors(fuse=Fuse(1)), "vectors_failed"), (SlowVectors(), "vectors_slow")):
         retrieval, _ = await searching(tea, vectors=vectors, timeout_s=0.05)
@@ -152,7 +154,7 @@ async def test_without_the_vector_index_words_still_answer(memory: MakeMemory) -
         assert found.degraded == (reason,)
 
 
-async def test_without_postgres_nothing_answers(memory: MakeMemory) -> None:
+async def test_a_search_without_postgres_raises_retryable(memory: MakeMemory) -> None:
     retrieval, remembered = await searching(memory("User drinks green tea."))
     remembered.failure = Retryable("Postgres failed")
     for text in ("green tea", None):
@@ -160,7 +162,9 @@ async def test_without_postgres_nothing_answers(memory: MakeMemory) -> None:
             await retrieval.search(Query(namespaces=("n",), text=text))
 
 
-async def test_an_index_that_lags_shows_nothing_that_is_not_so_any_more(memory: MakeMemory) -> None:
+async def test_a_stale_vector_index_does_not_return_deleted_superseded_moved_or_expired_memories(
+    memory: MakeMemory,
+) -> None:
     tea = memory("User drinks green tea.")
     changes: tuple[dict[str, Any], ...] = (
         {"status": "deleted"},
@@ -175,14 +179,14 @@ async def test_an_index_that_lags_shows_nothing_that_is_not_so_any_more(memory: 
         assert found.hits == (), change
 
 
-async def test_no_other_namespace_is_searched(memory: MakeMemory) -> None:
+async def test_only_the_requested_namespaces_are_searched(memory: MakeMemory) -> None:
     mine, ours = memory("User drinks green tea."), memory("We drink green tea.", namespace="m")
     retrieval, _ = await searching(mine, ours, memory("They drink green tea.", namespace="other"))
     found = await retrieval.search(Query(namespaces=("n", "m"), text="green tea"))
     assert {hit.memory.memory_id for hit in found.hits} == {mine.memory_id, ours.memory_id}
 
 
-async def test_without_the_vector_index_what_words_find_is_weighed_by_its_meaning_too(memory: MakeMemory) -> None:
+async def test_without_the_vector_index_lexical_hits_are_scored_by_cosine_too(memory: MakeMemory) -> None:
     near, far = memory("Green tea."), memory("The green car of a neighbour needs new tyres.")
     retrieval, _ = await searching(near, far, vectors=FakeVectors(fuse=Fuse(1)))
     found = await retrieval.search(Query(namespaces=("n",), text="green tea", explain=True, floor=0.0))
@@ -190,7 +194,7 @@ async def test_without_the_vector_index_what_words_find_is_weighed_by_its_meanin
     assert cosines[near.text] == pytest.approx(1.0, abs=1e-5)
 
 
-async def test_without_the_vector_index_a_question_without_common_words_is_answered_by_postgres_vectors(
+async def test_without_the_vector_index_a_query_without_common_words_uses_the_vectors_in_postgres(
     memory: MakeMemory,
 ) -> None:
     tea = memory("Green tea.")
@@ -201,7 +205,7 @@ async def test_without_the_vector_index_a_question_without_common_words_is_answe
     assert found.degraded == ("vectors_failed",)
 
 
-async def test_what_took_too_long_is_not_waited_for_again_until_it_has_rested() -> None:
+async def test_a_timed_out_dependency_is_skipped_during_its_cooldown() -> None:
     asked = 0
 
     async def slow() -> int:
@@ -224,7 +228,7 @@ async def test_what_took_too_long_is_not_waited_for_again_until_it_has_rested() 
     assert answers == [CallResult(degraded=("vectors_slow",)), CallResult(degraded=("vectors_slow",)), CallResult(2)]
 
 
-async def test_what_fails_is_asked_again_at_once() -> None:
+async def test_a_failed_dependency_is_called_again_immediately() -> None:
     part, failures = TimeLimited("embedder_slow", "embedder_failed"), [Retryable("busy")]
 
     async def ask() -> str:
@@ -236,7 +240,7 @@ async def test_what_fails_is_asked_again_at_once() -> None:
     assert await part.call(ask) == CallResult("done")
 
 
-async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory: MakeMemory) -> None:
+async def test_a_query_in_a_script_the_model_does_not_read_is_not_embedded(memory: MakeMemory) -> None:
     nuts = memory("花生 过敏")
     retrieval, _ = await searching(nuts, embedder=FailingEmbedder(Retryable("asked")), scale=Scale(latin_only=True))
     found = await retrieval.search(Query(namespaces=("n",), text="花生", explain=True))
@@ -244,7 +248,7 @@ async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory:
     assert found.degraded == ()
 
 
-async def test_the_embedder_is_sent_no_secret(memory: MakeMemory) -> None:
+async def test_secrets_in_a_query_are_not_sent_to_the_embedder(memory: MakeMemory) -> None:
     embedder = RecordingEmbedder()
     retrieval, _ = await searching(memory(), embedder=embedder)
     await retrieval.search(Query(namespaces=("n",), text="my key is sk-ant-api03-" + "aB3dE5gH7jK9" * 8))

@@ -43,32 +43,32 @@ def shown(hits: list[Hit], said: list[SaidHit]) -> list[str]:
     ]
 
 
-def test_of_a_memory_and_its_source_the_one_that_fits_better_is_shown_where_the_source_stands() -> None:
+def test_the_better_of_a_memory_and_its_source_passage_is_shown_at_the_position_of_the_passage() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
     assert shown([memory("better", 0.8, "m2")], said) == ["m1", "better", "m3"]
     assert shown([memory("worse", 0.4, "m2")], said) == ["m1", "m2", "m3"]
 
 
-def test_a_memory_of_several_messages_stands_for_all_of_them() -> None:
+def test_a_memory_of_several_messages_replaces_all_their_passages() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
     assert shown([memory("both", 0.7, "m3", "m2")], said) == ["m1", "both"]
 
 
-def test_memories_of_one_message_that_all_fit_better_are_all_shown() -> None:
+def test_several_memories_that_score_above_their_common_message_are_all_shown() -> None:
     assert shown([memory("a", 0.8, "m1"), memory("b", 0.7, "m1")], [passage("m1", 0.6)]) == ["a", "b"]
 
 
-def test_a_memory_whose_sources_were_not_found_comes_where_it_fits_as_well_as_what_follows() -> None:
+def test_a_memory_without_found_sources_is_placed_by_its_score() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.5)]
     assert shown([memory("imported", 0.7), memory("weak", 0.2)], said) == ["m1", "imported", "m2", "weak"]
 
 
-def test_a_memory_whose_sources_were_not_found_comes_after_each_passage_that_fits_better() -> None:
+def test_a_memory_without_found_sources_follows_every_higher_scored_passage() -> None:
     said = [passage("said then", 0.3), passage("m2", 0.9), passage("m3", 0.4)]
     assert shown([memory("imported", 0.6)], said) == ["said then", "m2", "imported", "m3"]
 
 
-def test_cosines_of_two_models_are_compared_on_the_scale_of_each() -> None:
+def test_cosines_of_two_models_are_compared_on_their_own_scales() -> None:
     of_passages = CosineScale(start=0.7, span=0.2, floor=0.0, least_range=0.1)
     near, far = memory("near", 0.6), memory("far", 0.3)
     assert [
@@ -81,7 +81,7 @@ def test_without_passages_memories_keep_their_order() -> None:
     assert shown([memory("first", 0.5, "m1"), memory("second", 0.4)], []) == ["first", "second"]
 
 
-def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_takes_the_place_of_the_other() -> None:
+def test_a_joined_hit_stays_when_a_memory_replaces_the_main_hit() -> None:
     soup, curry = passage("soup", 0.5), passage("curry", 0.6)
     joined = replace(curry, neighbours=(soup.passage,), joined=(soup,))
     assert shown([memory("curry too", 0.9, "curry")], [joined]) == ["curry too", "soup"]
@@ -90,7 +90,7 @@ def test_a_hit_that_stood_as_a_neighbour_stays_when_a_memory_takes_the_place_of_
     assert shown([memory("curry too", 0.9, "curry")], [only_beside]) == ["curry too"]
 
 
-def test_a_memory_of_a_neighbour_does_not_stand_beside_it() -> None:
+def test_a_memory_and_its_source_as_a_neighbour_are_not_shown_together() -> None:
     reply = replace(passage("reply", 0.6), neighbours=(passage("question", 0.0).passage,))
     assert shown([memory("worse", 0.4, "question")], [reply]) == ["reply"]
     better, alone = merged([memory("better", 0.8, "question")], [reply], SCALE, SCALE)

@@ -20,5 +20,5 @@ def test_words_are_counted_by_the_terms_of_each_namespace():
     assert counts(rows, asked).tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0], [2, 0, 1]]
 
 
-def test_a_question_without_words_counts_none():
+def test_a_query_without_words_has_no_counts():
     assert counts([passage("a", 1)], {"a": []}).shape == (1, 0)

@@ -77,13 +77,13 @@ def a_store(slot: Path, *, old: bool, partition: int = 0) -> Path:
     return directory
 
 
-def test_the_first_process_gets_the_first_slot_and_makes_its_directory(tmp_path: Path):
+def test_the_first_process_claims_slot_zero_and_creates_its_directory(tmp_path: Path):
     with claimed_slot(tmp_path / "data" / "workers") as slot:
         assert slot == tmp_path / "data" / "workers" / "0"
         assert slot.is_dir()
 
 
-def test_each_process_gets_a_slot_of_its_own_and_a_killed_ones_is_free_again(tmp_path: Path, start: Start):
+def test_each_process_claims_its_own_slot_and_the_slot_of_a_killed_process_is_free_again(tmp_path: Path, start: Start):
     with claimed_slot(tmp_path) as mine:
         other, theirs = start(CLAIM, tmp_path)
         assert (mine.name, theirs) == ("0", "1")
@@ -92,17 +92,17 @@ def test_each_process_gets_a_slot_of_its_own_and_a_killed_ones_is_free_again(tmp
         assert claim(tmp_path) == "1"
 
 
-def test_a_slot_that_is_given_back_is_taken_first(tmp_path: Path):
+def test_a_released_slot_is_claimed_first(tmp_path: Path):
     assert [claim(tmp_path), claim(tmp_path)] == ["0", "0"]
 
 
-def test_a_slot_is_given_back_when_its_process_fails(tmp_path: Path):
+def test_a_slot_is_released_when_its_process_fails(tmp_path: Path):
     with pytest.raises(ValueError, match="a bug"), claimed_slot(tmp_path):
         raise ValueError("a bug")
     assert claim(tmp_path) == "0"
 
 
-def test_a_killed_process_leaves_its_slot_and_what_is_in_it_to_the_next(tmp_path: Path, start: Start):
+def test_the_slot_of_a_killed_process_is_reclaimed_with_its_contents(tmp_path: Path, start: Start):
     kept = a_store(tmp_path / "1", old=False)
     holders = [start(HOLD, tmp_path / str(slot))[0] for slot in range(3)]
     assert claim(tmp_path) == "3"
@@ -116,7 +116,7 @@ def test_a_killed_process_leaves_its_slot_and_what_is_in_it_to_the_next(tmp_path
     assert claim(tmp_path) == "0"
 
 
-def test_old_stores_go_from_the_own_slot_and_from_those_nobody_has_claimed(tmp_path: Path):
+def test_old_stores_are_removed_from_the_own_and_from_unclaimed_slots(tmp_path: Path):
     old = [a_store(tmp_path / slot, old=True) for slot in ("0", "1", "7")]
     fresh = [a_store(tmp_path / slot, old=False, partition=1) for slot in ("0", "1", "7")]
     with claimed_slot(tmp_path):
@@ -124,7 +124,7 @@ def test_old_stores_go_from_the_own_slot_and_from_those_nobody_has_claimed(tmp_p
         assert [store.exists() for store in fresh] == [True] * 3
 
 
-def test_stores_of_a_living_process_stay_however_old_they_look(tmp_path: Path, start: Start):
+def test_stores_of_a_running_process_are_kept_regardless_of_their_age(tmp_path: Path, start: Start):
     """A partition without messages is not written for days, and its process has the database open."""
     start(HOLD, tmp_path / "1")
     held = a_store(tmp_path / "1", old=True)
@@ -133,7 +133,7 @@ def test_stores_of_a_living_process_stay_however_old_they_look(tmp_path: Path, s
         assert held.exists()
 
 
-def test_a_running_worker_removes_what_it_has_not_held_for_long_and_keeps_what_it_holds(tmp_path: Path):
+def test_a_running_worker_removes_old_stores_that_no_process_holds(tmp_path: Path):
     with claimed_slot(tmp_path) as slot:
         held, revoked = a_store(slot, old=True, partition=0), a_store(slot, old=True, partition=1)
         fresh, abandoned = a_store(slot, old=False, partition=2), a_store(tmp_path / "7", old=True)
@@ -146,7 +146,7 @@ def test_a_running_worker_removes_what_it_has_not_held_for_long_and_keeps_what_i
         store.close()
 
 
-def test_what_a_removal_left_half_way_goes_too(tmp_path: Path):
+def test_leftovers_of_an_interrupted_removal_are_removed(tmp_path: Path):
     left = a_store(tmp_path / "0", old=False)
     half = left.with_name("0.removed-17")
     left.rename(half)
@@ -154,14 +154,14 @@ def test_what_a_removal_left_half_way_goes_too(tmp_path: Path):
         assert not half.exists()
 
 
-def test_other_slots_are_free_again_after_they_were_looked_through(tmp_path: Path):
+def test_unclaimed_slots_remain_free_after_their_cleanup(tmp_path: Path):
     for slot in ("0", "1", "2"):
         a_store(tmp_path / slot, old=True)
     with claimed_slot(tmp_path), claimed_slot(tmp_path) as second, claimed_slot(tmp_path) as third:
         assert (second.name, third.name) == ("1", "2")
 
 
-def test_what_is_not_a_slot_is_left_alone(tmp_path: Path):
+def test_files_and_directories_that_are_no_slots_are_left_alone(tmp_path: Path):
     """A volume's root has a lost+found that only root may enter; a desktop leaves files everywhere."""
     (tmp_path / ".DS_Store").write_bytes(b"")
     (tmp_path / "lost+found").mkdir()

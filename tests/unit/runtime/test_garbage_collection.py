@@ -17,7 +17,7 @@ def as_it_was() -> Iterator[None]:
         gc.unfreeze()
 
 
-def test_what_is_there_is_never_gone_through_again_and_what_comes_seldom():
+def test_existing_objects_are_frozen_and_the_collection_threshold_is_raised():
     _, *older = gc.get_threshold()
     collect_seldom()
     assert gc.get_freeze_count() > 10_000
@@ -25,7 +25,7 @@ def test_what_is_there_is_never_gone_through_again_and_what_comes_seldom():
     assert len(gc.get_objects()) < 1_000
 
 
-def test_cycles_that_come_later_are_found_all_the_same():
+def test_later_reference_cycles_are_still_collected():
     collect_seldom()
     for _ in range(2 * YOUNG):
         cycle: list[object] = []

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from deploy.runtime.http_server import configured, listener
 
 
-def test_answers_do_not_wait_for_acknowledgements_of_what_was_sent_before():
+def test_the_api_listener_sets_tcp_nodelay():
     with (
         closing(listener("127.0.0.1", 0)) as listening,
         closing(socket.create_connection(listening.getsockname())),
@@ -17,5 +17,5 @@ def test_answers_do_not_wait_for_acknowledgements_of_what_was_sent_before():
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_connection_that_is_not_used_is_kept_for_longer_than_clients_and_proxies_use_it():
+def test_idle_connections_are_kept_alive_longer_than_by_clients_and_proxies():
     assert configured(FastAPI(), stop_s=10.0).timeout_keep_alive > 60

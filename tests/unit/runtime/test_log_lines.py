@@ -112,7 +112,7 @@ def logger(lines: LogFormatter, written: StringIO) -> Iterator[logging.Logger]:
 
 
 @pytest.mark.parametrize("name", QUOTING)
-def test_an_error_is_told_without_what_it_quotes(name: str, log: logging.Logger, written: StringIO):
+def test_a_logged_error_omits_the_data_it_quotes(name: str, log: logging.Logger, written: StringIO):
     with pytest.raises(Exception) as caught:
         QUOTING[name]()
     error = caught.value
@@ -129,7 +129,7 @@ def test_an_error_is_told_without_what_it_quotes(name: str, log: logging.Logger,
     assert "attempt 3 failed: " in told
 
 
-def test_what_helps_to_find_the_fault_is_told(log: logging.Logger, written: StringIO):
+def test_a_logged_error_keeps_codes_and_reasons_for_diagnosis(log: logging.Logger, written: StringIO):
     log.error("%s", refused_by_postgres())
     log.error("%s", Rejected("invalid", SAID))
     log.error("%s", translated(claude(503), "a-model"))
@@ -146,13 +146,13 @@ def test_what_helps_to_find_the_fault_is_told(log: logging.Logger, written: Stri
         assert wanted in told
 
 
-def test_at_debug_errors_are_told_whole(written: StringIO):
+def test_at_debug_level_errors_are_logged_in_full(written: StringIO):
     (log,) = logger(JsonFormatter(quoting=True), written)
     log.error("%s", Rejected("invalid", SAID), exc_info=ValueError(SAID))
     assert written.getvalue().count(SAID) == 2
 
 
-def test_a_json_line_tells_what_is_worked_on(written: StringIO):
+def test_a_json_log_line_has_the_ids_of_the_current_work(written: StringIO):
     (log,) = logger(JsonFormatter(), written)
     with about(conversation_id="c1", request_id=None), traces.span("work", causes=[CAUSE]), about(request_id="r1"):
         log.info("a %s\nof two lines \ud800", "text")
@@ -171,7 +171,7 @@ def test_a_json_line_tells_what_is_worked_on(written: StringIO):
     assert second == {"level": "info", "logger": "agents.test", "message": "nothing"}
 
 
-async def test_tasks_go_on_with_the_ids_of_who_began_them(written: StringIO):
+async def test_a_task_inherits_the_logged_ids_of_its_creator(written: StringIO):
     (log,) = logger(JsonFormatter(), written)
 
     async def work() -> None:
@@ -184,7 +184,7 @@ async def test_tasks_go_on_with_the_ids_of_who_began_them(written: StringIO):
     assert json.loads(written.getvalue())["request_id"] == "r1"
 
 
-async def test_what_asyncio_says_of_a_task_that_nobody_awaited_shows_no_error(
+async def test_an_unretrieved_task_exception_is_logged_without_its_message(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], restored: None
 ):
     process.log_to_stderr(Settings(data_dir=tmp_path, log_format="json"))
@@ -215,7 +215,7 @@ def restored() -> Iterator[None]:
         logging.getLogger(name).setLevel(was)
 
 
-def test_an_id_with_control_characters_forges_no_line(written: StringIO):
+def test_an_id_with_control_characters_cannot_forge_a_log_line(written: StringIO):
     (log,) = logger(TextFormatter(), written)
     forged = "c1\n2026-11-22 INFO agents: all is well\r\x1b[2K\u2028Zoë"
     with about(conversation_id=forged):

@@ -14,7 +14,7 @@ from schemas.observability import traces
 from tests.fakes.spans import CAUSE
 
 
-def test_off_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_an_exporter_no_tracing_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     before = set(threading.enumerate())
     with export_traces(Settings(data_dir=tmp_path), "memstream-worker"):
@@ -24,7 +24,7 @@ def test_off_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert set(threading.enumerate()) == before
 
 
-def test_a_collector_that_does_not_answer_holds_no_process_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unresponsive_trace_collector_does_not_delay_shutdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "2")

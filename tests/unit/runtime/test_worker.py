@@ -51,7 +51,7 @@ def worker(tmp_path: Path) -> Waiting:
     return Waiting(Settings(data_dir=tmp_path), tmp_path)
 
 
-async def test_a_stage_that_crashes_stops_the_worker_even_when_its_start_never_returns(worker: Waiting):
+async def test_a_crashed_stage_stops_the_worker_even_if_its_start_never_returns(worker: Waiting):
     told: list[str] = []
     running = asyncio.create_task(
         worker.run(asyncio.Event(), lambda: told.append("ready"), lambda: told.append("stopping"))
@@ -63,7 +63,9 @@ async def test_a_stage_that_crashes_stops_the_worker_even_when_its_start_never_r
     assert told == ["stopping"]
 
 
-async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_worker_keeps_fetching_the_log_ends_of_its_partitions_despite_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("deploy.runtime.worker.ENDS_S", 0.01)
     worker, stop, asked = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
 
@@ -80,7 +82,7 @@ async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path:
     await running
 
 
-async def test_a_worker_is_not_ready_while_a_partition_stands_and_says_which(worker: Waiting):
+async def test_a_worker_with_a_stalled_partition_is_not_ready_and_names_the_partition(worker: Waiting):
     now = [1_000.0]
     worker._apps.append(worker.stage)
     worker._progress = Progress(60.0, lambda: now[0])

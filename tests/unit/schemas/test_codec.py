@@ -11,7 +11,7 @@ from schemas.errors import Rejected
 MESSAGE = Message(conversation_id="c", message_id="m", role="user", timestamp=datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
 
 
-def test_what_is_encoded_is_decoded_to_the_same():
+def test_a_message_survives_encoding_and_decoding():
     assert codec.decode(codec.encode(MESSAGE), Message) == MESSAGE
 
 
@@ -22,7 +22,7 @@ def test_defaults_are_not_written():
 
 
 @pytest.mark.parametrize("data", [None, b"", b"{", b"\xff\xfe", b"NaN", b"{'a': 1}"])
-def test_what_is_not_json_is_undecodable(data):
+def test_bytes_that_are_no_json_are_undecodable(data):
     with pytest.raises(Rejected) as caught:
         codec.decode(data, Message)
     assert caught.value.reason == "undecodable"
@@ -40,7 +40,7 @@ def test_what_is_not_json_is_undecodable(data):
         ({"tool_calls": [{"id": "1", "name": ""}]}, "$.tool_calls[0].name"),
     ],
 )
-def test_json_of_another_shape_is_invalid_and_names_the_place(change, place):
+def test_json_of_a_wrong_shape_is_invalid_with_the_offending_field(change, place):
     value = {"conversation_id": "c", "message_id": "m", "role": "user", "timestamp": "2026-03-01T09:00:00Z"} | change
     with pytest.raises(Rejected) as caught:
         codec.convert(value, Message)
@@ -53,6 +53,6 @@ def test_a_missing_field_is_named():
         codec.decode(b'{"conversation_id":"c"}', ConversationEnded)
 
 
-def test_fields_of_later_versions_are_passed_over():
+def test_unknown_fields_of_later_versions_are_ignored():
     later = b'{"conversation_id":"c","timestamp":"2026-03-01T09:00:00Z","mood":"good"}'
     assert codec.decode(later, ConversationEnded).conversation_id == "c"

@@ -26,11 +26,11 @@ def derived():
     }
 
 
-def test_ids_are_what_they_always_were():
+def test_derived_ids_equal_the_recorded_ones():
     assert derived() == GOLDEN
 
 
-def test_parts_do_not_run_into_each_other():
+def test_id_parts_are_separated_unambiguously():
     assert ids.derive("kind", "a", "bc") != ids.derive("kind", "ab", "c")
     assert ids.derive("kind", "a", "") != ids.derive("kind", "", "a")
     assert ids.derive("kinda", "b") != ids.derive("kind", "ab")
@@ -46,5 +46,5 @@ def test_another_first_message_is_another_request():
     assert ids.request_id("c", 0, 0, 9, "m-1") != ids.request_id("c", 0, 0, 9, "m-2")
 
 
-def test_each_namespace_has_candidates_of_its_own():
+def test_candidate_ids_differ_between_namespaces():
     assert ids.candidate_id("r", "app/one", 0) != ids.candidate_id("r", "app/two", 0)

@@ -37,7 +37,9 @@ def written(fields: dict[str, Any], time: str) -> bytes:
 
 
 @pytest.mark.parametrize(("shape", "fields"), PLACES, ids=lambda value: str(value)[-60:])
-def test_a_time_that_utc_does_not_have_is_refused_wherever_it_is_told(shape: type, fields: dict[str, Any]) -> None:
+def test_a_time_outside_the_years_1_to_9999_in_utc_is_rejected_in_every_field(
+    shape: type, fields: dict[str, Any]
+) -> None:
     for time in WITHIN:
         assert codec.decode_untrusted(written(fields, time), shape)
     for time in BEYOND:
@@ -45,6 +47,6 @@ def test_a_time_that_utc_does_not_have_is_refused_wherever_it_is_told(shape: typ
             codec.decode_untrusted(written(fields, time), shape)
 
 
-def test_of_a_model_such_a_time_is_none_at_all() -> None:
+def test_an_out_of_range_time_in_a_model_response_is_dropped() -> None:
     assert [moment(time, said("user", "x")) for time in BEYOND] == [None] * len(BEYOND)
     assert moment("1789-07-14", said("user", "x")) is not None

@@ -37,27 +37,29 @@ PAIR = {"kafka_certificate_file": Path("c.pem"), "kafka_key_file": Path("c.key")
         ({"kafka_sasl_mechanism": "GSSAPI"}, "KAFKA_SASL_MECHANISM='GSSAPI'"),
     ],
 )
-def test_half_a_setting_is_refused_with_its_variable_and_without_its_value(given: dict[str, Any], named: str):
+def test_an_incomplete_kafka_security_setting_is_rejected_with_its_variable_but_without_its_value(
+    given: dict[str, Any], named: str
+):
     with pytest.raises(Misconfigured, match=named) as refused:
         load(**given)
     assert "EXAMPLE-pa55word" not in str(refused.value)
 
 
 @pytest.mark.parametrize("given", [SASL, SASL | PAIR, OAUTH, MSK, PAIR | {"kafka_security_protocol": "SSL"}])
-def test_whole_settings_reach_the_cluster(given: dict[str, Any]):
+def test_complete_security_settings_are_passed_to_the_cluster(given: dict[str, Any]):
     security = load(**given).cluster().security
     assert security.protocol == given["kafka_security_protocol"]
     assert security.username == given.get("kafka_username")
     assert security.key_file == given.get("kafka_key_file")
 
 
-def test_the_embedded_broker_is_asked_for_nothing_whatever_the_environment_says():
+def test_the_embedded_broker_ignores_security_settings_of_the_environment():
     """`memstream dev` beside a `.env` for a managed cluster."""
     plain = load(**SASL).model_copy(update=PLAIN_KAFKA).cluster().security
     assert plain.client() == {}
 
 
-def test_what_a_provider_and_the_brokers_are_told_comes_from_the_settings():
+def test_oauth_scope_audience_and_extensions_are_taken_from_the_settings():
     said = {"scope": "a b", "audience": "kafka", "extensions": "logicalCluster=lkc-1,identityPoolId=pool-2"}
     security = load(**OAUTH | {f"kafka_oauth_{name}": value for name, value in said.items()}).security()
     assert (security.token_url, security.scope, security.audience) == ("https://idp.example.com/token", "a b", "kafka")

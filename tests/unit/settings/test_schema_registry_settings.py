@@ -25,13 +25,15 @@ LOGIN = {"schema_registry_username": "memstream", "schema_registry_password": "E
         ),
     ],
 )
-def test_half_a_setting_is_refused_with_its_variable_and_without_its_value(given: dict[str, Any], named: str):
+def test_an_incomplete_registry_setting_is_rejected_with_its_variable_but_without_its_value(
+    given: dict[str, Any], named: str
+):
     with pytest.raises(Misconfigured, match=named) as refused:
         load(**given)
     assert "EXAMPLE-pa55word" not in str(refused.value)
 
 
-async def test_without_a_registry_records_are_taken_as_they_are_and_its_libraries_are_not_needed(
+async def test_without_a_registry_records_are_passed_through_and_fastavro_is_not_needed(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setitem(sys.modules, "fastavro", None)
@@ -39,7 +41,7 @@ async def test_without_a_registry_records_are_taken_as_they_are_and_its_librarie
         assert reading is as_they_are
 
 
-async def test_without_the_extra_a_registry_stops_the_start_with_the_remedy(monkeypatch: pytest.MonkeyPatch):
+async def test_a_registry_without_the_extra_raises_misconfigured_with_the_remedy(monkeypatch: pytest.MonkeyPatch):
     for name in ("streams.kafka.schema_registry", "streams.kafka.wire_format"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "fastavro", None)

@@ -17,22 +17,22 @@ def test_every_setting_belongs_to_one_group_and_is_explained():
     assert [row for rows in tables().values() for row in rows if not row.meaning] == []
 
 
-def test_a_session_without_room_for_three_heartbeats_is_refused():
+def test_a_session_timeout_below_three_heartbeat_intervals_is_rejected():
     with pytest.raises(Misconfigured, match=r"HEARTBEAT_INTERVAL_S=4 must be at most a third of .*TIMEOUT_S=10"):
         load(heartbeat_interval_s=4.0)
 
 
-def test_a_wrong_value_is_told_with_its_variable_and_its_meaning(monkeypatch: pytest.MonkeyPatch):
+def test_an_invalid_value_is_reported_with_its_variable_and_description(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(f"{PREFIX}API_PORT", "80000")
     with pytest.raises(Misconfigured, match=r"MEMSTREAM_API_PORT='80000': .*65535 .port that the API listens on"):
         load()
 
 
-def test_a_worker_may_make_as_many_calls_to_claude_at_a_time_as_its_stages_ask_for():
+def test_the_model_concurrency_of_a_worker_is_the_sum_over_its_stages():
     settings = load(extraction_concurrency=20, background_concurrency=3, curation_concurrency=2)
     assert settings.model_concurrency() == 25
 
 
-def test_variables_are_shown_whole_so_that_they_can_be_copied():
+def test_the_settings_command_prints_variable_names_in_full():
     shown = CliRunner().invoke(cli, ["settings"]).output
     assert [row.variable for rows in tables().values() for row in rows if row.variable not in shown] == []

@@ -30,7 +30,7 @@ def failing(*errors: BaseException):
     return handle
 
 
-async def test_what_may_pass_is_tried_again_until_it_passes(app):
+async def test_a_retryable_failure_is_retried_until_it_succeeds(app):
     batch = batch_of(app.fence, "t", 0, [b"x"])
     await attempt(app, batch, failing(*(Retryable("busy") for _ in range(12))))
     assert batch.acked
@@ -38,14 +38,14 @@ async def test_what_may_pass_is_tried_again_until_it_passes(app):
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), Misconfigured("no key"), Rejected("invalid", "unhandled")])
-async def test_anything_else_stops_the_worker_with_nothing_acked(app, error):
+async def test_any_other_error_stops_the_worker_without_acking_the_batch(app, error):
     batch = batch_of(app.fence, "t", 0, [b"x"])
     await attempt(app, batch, failing(Retryable("busy"), error))
     assert app.crashes == [error]
     assert not batch.acked
 
 
-async def test_a_stale_batch_is_dropped_untouched(app):
+async def test_a_batch_of_an_earlier_epoch_is_dropped_unhandled(app):
     batch = batch_of(app.fence, "t", 0, [b"x"])
     app.fence.shut()
     app.fence.open()
@@ -54,7 +54,7 @@ async def test_a_stale_batch_is_dropped_untouched(app):
     assert not batch.acked
 
 
-async def test_a_batch_whose_epoch_closes_meanwhile_is_not_tried_again(app):
+async def test_a_batch_whose_epoch_closes_during_a_retry_is_not_retried(app):
     batch = batch_of(app.fence, "t", 0, [b"x"])
     calls = []
 
@@ -67,7 +67,7 @@ async def test_a_batch_whose_epoch_closes_meanwhile_is_not_tried_again(app):
     assert len(calls) == 1
 
 
-async def test_a_handler_that_is_cancelled_from_outside_is_not_taken_for_a_failure(app):
+async def test_a_cancelled_handler_is_not_treated_as_a_failure(app):
     handling = asyncio.create_task(attempt(app, batch_of(app.fence, "t", 0, [b"x"]), lambda _: asyncio.sleep(60)))
     await asyncio.sleep(0)
     handling.cancel()
@@ -77,7 +77,7 @@ async def test_a_handler_that_is_cancelled_from_outside_is_not_taken_for_a_failu
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), asyncio.CancelledError()])
-async def test_after_a_failure_nothing_more_of_the_epoch_is_applied_or_committed(app, error):
+async def test_after_a_failure_no_further_batch_of_the_epoch_is_handled(app, error):
     """Faust's stream hands over the next batch before the worker has stopped."""
     failed, following = (batch_of(app.fence, "t", first, [b"x"]) for first in (0, 1))
     await attempt(app, failed, failing(error))
@@ -87,7 +87,7 @@ async def test_after_a_failure_nothing_more_of_the_epoch_is_applied_or_committed
     assert len(app.crashes) == 1
 
 
-def test_pauses_grow_with_jitter_up_to_a_bound():
+def test_retry_pauses_grow_with_jitter_up_to_a_maximum():
     assert all(FIRST_PAUSE_S <= pause_s(1) <= 2 * FIRST_PAUSE_S for _ in range(50))
     assert all(FIRST_PAUSE_S <= pause_s(5_000 % 1_000) <= LONGEST_PAUSE_S for _ in range(50))
     assert len({pause_s(8) for _ in range(20)}) > 1

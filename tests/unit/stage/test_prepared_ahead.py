@@ -8,7 +8,7 @@ import pytest
 from agents.stage.prefetch import prefetched
 
 
-async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_prepared_meanwhile():
+async def test_each_item_comes_with_its_prepared_result_while_the_next_is_prepared():
     log: list[str] = []
 
     async def prepare(part: int) -> str:
@@ -23,7 +23,7 @@ async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_pre
     assert log == ["prepare 1", "prepare 2", "ready 1 for 1", "prepare 3", "ready 2 for 2", "ready 3 for 3"]
 
 
-async def test_two_may_be_prepared_beside_each_other_and_still_come_in_their_order():
+async def test_two_items_can_be_prepared_concurrently_and_keep_their_order():
     begun: list[int] = []
 
     async def prepare(part: int) -> int:
@@ -36,7 +36,7 @@ async def test_two_may_be_prepared_beside_each_other_and_still_come_in_their_ord
     assert finished == [(1, 1, [1, 2, 3]), (2, 2, [1, 2, 3, 4]), (3, 3, [1, 2, 3, 4]), (4, 4, [1, 2, 3, 4])]
 
 
-async def test_no_parts_are_no_work():
+async def test_without_items_nothing_is_prepared():
     async def prepare(part: int) -> int:
         raise AssertionError(part)
 
@@ -44,7 +44,7 @@ async def test_no_parts_are_no_work():
         assert [each async for each in prepared] == []
 
 
-async def test_what_preparing_raises_comes_after_the_parts_before_it():
+async def test_an_error_while_preparing_is_raised_after_the_items_before_it():
     async def prepare(part: int) -> int:
         if part == 2:
             raise ValueError(part)
@@ -59,7 +59,7 @@ async def test_what_preparing_raises_comes_after_the_parts_before_it():
     assert finished == [1]
 
 
-async def test_what_is_still_prepared_when_a_part_fails_is_cancelled():
+async def test_preparation_in_progress_is_cancelled_when_the_consumer_fails():
     cancelled: list[int] = []
 
     async def prepare(part: int) -> int:

@@ -80,7 +80,7 @@ def traceparent(record) -> bytes | None:
     return dict(record.headers).get("traceparent")
 
 
-async def test_a_messages_trace_rests_with_it_and_goes_on_with_its_candidates(spans):
+async def test_the_trace_of_a_message_is_stored_with_it_and_continues_to_its_candidates(spans):
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
     request = await windows.asked()
@@ -98,7 +98,7 @@ async def test_a_messages_trace_rests_with_it_and_goes_on_with_its_candidates(sp
     assert traceparent(parts[0]).decode().split("-")[2] == f"{ids['extraction answer']:016x}"
 
 
-async def test_where_nothing_is_recorded_the_trace_is_passed_on_all_the_same():
+async def test_without_tracing_the_traceparent_is_still_propagated_to_the_candidates():
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
     extraction = Extraction()
@@ -116,7 +116,7 @@ async def test_a_request_of_messages_of_several_traces_links_to_each(spans):
     assert trace_of(traceparent(request)) == trace_id(asking) not in linked(asking)
 
 
-async def test_the_trace_survives_a_change_of_the_windows_owner():
+async def test_a_trace_survives_a_rebalance_of_the_window_partition():
     first = await Windows().begin()
     await first.say_traced(1, CAUSE)
     await first.checkpoint()
@@ -126,7 +126,7 @@ async def test_the_trace_survives_a_change_of_the_windows_owner():
     assert traceparent(await second.asked()) == CAUSE.encode()
 
 
-async def test_a_message_without_a_trace_takes_not_a_byte_more():
+async def test_a_message_without_a_trace_stores_no_trace_field():
     windows = await Windows().begin()
     await windows.say_traced(1, None)
     row = windows.app.checkpointer[PARTITION].read(rows.chunk_key(CONVERSATION, 0))
@@ -137,13 +137,13 @@ async def test_a_message_without_a_trace_takes_not_a_byte_more():
     assert b'"trace"' not in request.value
 
 
-async def test_what_is_no_traceparent_stops_nothing():
+async def test_an_invalid_traceparent_does_not_stop_processing():
     windows = await Windows().begin()
     await windows.say_traced(1, "00-no-trace")
     assert traceparent(await windows.asked()) is None
 
 
-async def test_a_request_that_was_parked_goes_on_with_its_trace():
+async def test_a_parked_request_resumes_with_its_trace():
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
     extraction = Extraction()
@@ -156,7 +156,7 @@ async def test_a_request_that_was_parked_goes_on_with_its_trace():
     assert {traceparent(part) for part in extraction.publisher.on(topics.CANDIDATES)} == {CAUSE.encode()}
 
 
-async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
+async def test_spans_contain_ids_but_no_message_content(spans):
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
     request = await windows.asked()
@@ -174,7 +174,7 @@ async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
     assert trace_of(traceparent(letter)) == trace_of(CAUSE)  # published again, it goes on
 
 
-async def test_the_overlap_of_a_slice_brings_no_traces():
+async def test_the_overlap_messages_of_a_slice_do_not_contribute_their_traces():
     windows = await Windows(policy=structs.replace(window_stage.POLICY, overlap_messages=1)).begin()
     await windows.say_traced(1, CAUSE)
     await windows.asked()
@@ -185,7 +185,7 @@ async def test_the_overlap_of_a_slice_brings_no_traces():
     assert trace_of(traceparent(record)) == trace_of(OTHER)
 
 
-async def test_records_published_one_by_one_go_with_the_trace_of_the_moment():
+async def test_individually_published_records_carry_the_current_trace():
     publisher = FakePublisher()
     with traces.span("work", causes=[CAUSE]):
         await CausedPublisher(publisher).publish([RECORD])

@@ -7,12 +7,12 @@ from sinks.vectors.port import from_bytes, to_bytes
 
 
 @given(arrays(np.float32, 384, elements=st.floats(-1, 1, width=32)))
-def test_a_vector_comes_back_from_its_bytes_as_it_was(vector: np.ndarray) -> None:
+def test_a_vector_survives_conversion_to_bytes_and_back(vector: np.ndarray) -> None:
     back = from_bytes(to_bytes(vector))
     assert np.array_equal(back, vector)
     assert back.flags.writeable
 
 
-def test_bytes_are_float32_in_little_endian_whatever_the_machine() -> None:
+def test_vectors_are_encoded_as_little_endian_float32_on_any_machine() -> None:
     assert to_bytes(np.array([1.0], np.float32)) == b"\x00\x00\x80\x3f"
     assert to_bytes(np.array([1.0], np.dtype(">f4"))) == b"\x00\x00\x80\x3f"

@@ -32,7 +32,7 @@ async def asking(answering: Answering, prefix: str = "", **settings: str) -> Asy
             await client.close()
 
 
-async def test_a_question_goes_where_the_client_would_send_it_with_the_key() -> None:
+async def test_a_direct_search_uses_the_url_prefix_and_api_key_of_the_client() -> None:
     seen: list[tuple[str | None, dict[str, object]]] = []
 
     async def answering(request: web.Request) -> web.Response:
@@ -57,7 +57,7 @@ async def test_a_question_goes_where_the_client_would_send_it_with_the_key() -> 
         (200, "<html>Welcome to the router</html>", Retryable),
     ],
 )
-async def test_what_is_no_answer_is_told_by_whether_it_may_pass(
+async def test_a_failed_search_response_raises_misconfigured_or_retryable(
     status: int, said: str, kind: type[MemstreamError]
 ) -> None:
     async def answering(_: web.Request) -> web.Response:
@@ -69,7 +69,7 @@ async def test_what_is_no_answer_is_told_by_whether_it_may_pass(
     assert said not in refused.value.plain  # a server may quote what it was sent, and logs tell the plain message
 
 
-async def test_a_connection_that_breaks_off_may_pass() -> None:
+async def test_a_dropped_connection_raises_retryable() -> None:
     async def answering(request: web.Request) -> web.Response:
         assert request.transport is not None
         request.transport.close()

@@ -23,13 +23,13 @@ def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRe
     ]
 
 
-def test_no_more_slices_are_on_their_way_than_may_be():
+def test_the_number_of_pending_requests_is_bounded():
     window = Window.opened(CONVERSATION, 0)
     assert len(asked(window, range(100))) == MAX_PENDING_REQUESTS == len(window.head.pending)
     assert unextracted(window) == list(range(100))
 
 
-def test_what_waits_behind_a_full_backlog_is_asked_for_as_answers_come():
+def test_messages_behind_a_full_backlog_are_requested_as_answers_arrive():
     window = Window.opened(CONVERSATION, 0)
     requests, offset = asked(window, range(100)), 0
     while offset < len(requests):
@@ -41,7 +41,7 @@ def test_what_waits_behind_a_full_backlog_is_asked_for_as_answers_come():
     assert window.head.finished
 
 
-def test_what_waits_behind_a_full_backlog_survives_a_restart():
+def test_messages_behind_a_full_backlog_survive_a_restart():
     window = Window.opened(CONVERSATION, 0)
     requests = asked(window, range(50))
     stored = rows.save(window)
@@ -52,7 +52,7 @@ def test_what_waits_behind_a_full_backlog_survives_a_restart():
     assert [each.position for each in further.messages] == list(range(MAX_PENDING_REQUESTS, 50))
 
 
-def test_a_full_backlog_rings_for_its_overdue_answers_only():
+def test_a_full_backlog_sets_a_deadline_for_overdue_answers_only():
     window = Window.opened(CONVERSATION, 0)
     asked(window, range(50))
     assert window.deadline(EACH.policy).at == NOW + EACH.policy.reask_after_s
@@ -69,7 +69,7 @@ def test_the_head_of_a_long_conversation_without_answers_stays_small():
     assert len(written[rows.head_key(CONVERSATION)] or b"") < 4_096
 
 
-def test_what_left_and_why_takes_a_bounded_row():
+def test_the_row_of_removed_messages_and_their_reasons_has_a_bounded_size():
     pruning = terms(Policy(name="p", extract=False, window=WindowSettings(strategy="importance")), 1_000_000)
     window = Window.opened(CONVERSATION, 0)
     for number in range(5_000):
@@ -82,7 +82,7 @@ def test_what_left_and_why_takes_a_bounded_row():
     assert len(codec.encode(window.head)) < 600
 
 
-def test_a_message_of_a_megabyte_is_held_once_and_not_copied():
+def test_a_message_of_a_megabyte_is_kept_in_memory_without_a_copy():
     window = Window.opened(CONVERSATION, 0)
     content = "A long story. " * 75_000
     window.add(message(1, content), 1, 300_000, always(EACH), NOW)

@@ -43,14 +43,14 @@ def prune(window: Window, offset: int) -> list[int]:
 
 
 @pytest.mark.parametrize("importance", ["pinned", "important"])
-def test_a_message_marked_after_it_was_sent_outlives_the_others(window, importance):
+def test_a_message_pinned_or_marked_important_after_it_was_sent_outlives_older_and_newer_ones(window, importance):
     say(window, *range(1, 9))
     assert mark(window, 2, importance, 0) == ["applied"]
     say(window, *range(9, 20))
     assert 2 in shown(window) and 1 not in shown(window)
 
 
-def test_a_pinned_message_stays_where_an_important_one_leaves(window):
+def test_a_pinned_message_stays_when_important_ones_are_removed(window):
     say(window, 1, 2, 3)
     mark(window, 1, "pinned", 0)
     for number in range(2, 13):
@@ -59,14 +59,14 @@ def test_a_pinned_message_stays_where_an_important_one_leaves(window):
     assert 1 in shown(window) and 2 not in shown(window)
 
 
-def test_an_expendable_message_leaves_before_older_ones(window):
+def test_an_expendable_message_is_removed_before_older_ones(window):
     say(window, *range(1, 11))
     assert mark(window, 6, "expendable", 0) == ["applied"]
     say(window, 11)
     assert 6 not in shown(window)
 
 
-def test_a_message_that_was_sent_as_important_is_made_normal(window):
+def test_a_normal_mark_revokes_the_importance_a_message_was_sent_with(window):
     say(window, 1, important=True)
     say(window, *range(2, 10))
     assert mark(window, 1, "normal", 0) == ["applied"]
@@ -75,7 +75,7 @@ def test_a_message_that_was_sent_as_important_is_made_normal(window):
     assert window.adjustments.marks == {}
 
 
-def test_a_mark_is_taken_back(window):
+def test_a_normal_mark_revokes_an_earlier_pinned_mark(window):
     say(window, *range(1, 9))
     mark(window, 1, "pinned", 0)
     mark(window, 1, "normal", 1)
@@ -98,14 +98,14 @@ def test_a_mark_that_overtakes_its_message_waits_for_it(window):
     assert 3 in shown(window)
 
 
-def test_a_mark_on_a_message_that_left_is_told_and_forgotten(window):
+def test_a_mark_on_a_removed_message_is_reported_as_left_and_not_stored(window):
     say(window, *range(1, 20))
     assert 1 not in shown(window)
     assert mark(window, 1, "pinned", 0) == ["left"]
     assert window.adjustments.marks == {}
 
 
-def test_marks_are_bounded_and_strays_give_way(window):
+def test_the_number_of_marks_is_bounded_and_marks_of_unknown_messages_are_dropped_first(window):
     roomy = terms(Policy(name="roomy", window=WindowSettings(max_messages=200)))
     for number in range(1, MOST_MARKS + 1):
         window.add(message(number), number, 10, always(roomy), NOW)
@@ -118,7 +118,7 @@ def test_marks_are_bounded_and_strays_give_way(window):
     assert "m999" not in window.adjustments.marks
 
 
-def test_marks_rest_in_a_row_of_their_own_that_an_older_worker_leaves_alone(window):
+def test_marks_are_stored_in_a_row_of_their_own_that_later_saves_do_not_rewrite(window):
     say(window, *range(1, 9))
     mark(window, 2, "pinned", 0)
     kept = rows.save(window)
@@ -131,12 +131,12 @@ def test_marks_rest_in_a_row_of_their_own_that_an_older_worker_leaves_alone(wind
     assert rows.tombstone(again)[rows.adjustments_key(CONVERSATION)] is None
 
 
-def test_a_window_that_was_never_marked_has_no_such_row(window):
+def test_a_window_without_marks_has_no_adjustments_row(window):
     say(window, 1)
     assert rows.adjustments_key(CONVERSATION) not in rows.save(window) | rows.tombstone(window)
 
 
-def test_what_is_cleared_and_restored_keeps_its_mark(window):
+def test_a_cleared_and_restored_message_keeps_its_mark(window):
     held = terms(Policy(name="held", window=WindowSettings(max_messages=10, min_recent=2)))
     for number in range(1, 6):
         window.add(message(number), number, 10, always(held), NOW)
@@ -147,7 +147,7 @@ def test_what_is_cleared_and_restored_keeps_its_mark(window):
     assert window.history.in_context[1].mark == "pinned"
 
 
-def test_a_mark_without_its_message_is_refused():
+def test_a_mark_without_a_message_id_is_rejected():
     raw = {"conversation_id": "c", "kind": "mark", "at": "2026-11-22T12:00:00Z", "importance": "pinned"}
     with pytest.raises(msgspec.ValidationError, match="needs a message_id and an importance"):
         msgspec.convert(raw, WindowControl)

@@ -29,7 +29,7 @@ def rate(window: Window, offset: int, **ratings: int) -> None:
     window.control(control("rated", ratings=ratings), offset, SMALL, NOW)
 
 
-def test_a_message_that_later_ones_need_outlives_older_and_newer_ones():
+def test_a_message_rated_high_outlives_older_and_newer_ones():
     window = opened(*range(1, 9))
     rate(window, 0, m3=9)
     for strategy in (SMALL, BY_IMPORTANCE):
@@ -37,14 +37,14 @@ def test_a_message_that_later_ones_need_outlives_older_and_newer_ones():
         assert 3 in window.history.in_context
 
 
-def test_a_message_rated_low_leaves_before_older_ones():
+def test_a_message_rated_low_is_removed_before_older_ones():
     window = opened(*range(1, 11))
     rate(window, 0, m6=0)
     say(window, 11)
     assert 6 not in window.history.in_context and 5 in window.history.in_context
 
 
-def test_a_rating_takes_the_place_of_what_the_text_says_and_age_and_place_still_count():
+def test_a_rating_replaces_the_text_based_importance_but_age_and_recency_still_count():
     window = opened(1)
     plain = window.history.in_context[1]
     rate(window, 0, m1=8)
@@ -54,14 +54,14 @@ def test_a_rating_takes_the_place_of_what_the_text_says_and_age_and_place_still_
     assert importance(rated, 30, rated.timestamp + 3 * 86_400) == 0.5
 
 
-def test_a_mark_outdoes_a_rating():
+def test_a_mark_overrides_a_rating():
     window = opened(1, 2)
     rate(window, 0, m1=9)
     window.control(control("mark", message_id="m1", importance="expendable"), 1, SMALL, NOW)
     assert importance(window.history.in_context[1], 30, NOW) == 0.0
 
 
-def test_ratings_come_once_outlive_a_crash_and_leave_with_their_messages():
+def test_ratings_are_applied_once_survive_a_crash_and_are_removed_with_their_messages():
     window = opened(*range(1, 9))
     rate(window, 3, m2=4, m7=9, nobody=9)
     rate(window, 3, m7=1)

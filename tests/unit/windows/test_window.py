@@ -19,7 +19,7 @@ def window() -> Window:
     return Window.opened(CONVERSATION, partition=2)
 
 
-def test_a_message_is_taken_in_once_by_position(window):
+def test_a_message_at_an_offset_already_read_is_not_added(window):
     say(window, 3, 5)
     window.add(message(3), 3, 10, always(TERMS), NOW)
     window.add(message(99), 4, 10, always(TERMS), NOW)
@@ -27,7 +27,7 @@ def test_a_message_is_taken_in_once_by_position(window):
     assert window.head.received == 2
 
 
-def test_a_message_is_taken_in_once_by_its_id(window):
+def test_a_message_with_a_known_id_is_not_added(window):
     say(window, 3)
     window.add(message(3), 7, 10, always(TERMS), NOW)
     assert unextracted(window) == [3]
@@ -35,7 +35,7 @@ def test_a_message_is_taken_in_once_by_its_id(window):
     assert window.head.received == 1
 
 
-def test_terms_are_those_of_what_a_message_tells_and_one_that_was_there_tells_nothing(window):
+def test_terms_are_looked_up_with_the_scope_and_model_of_a_message_but_not_for_a_repeated_one(window):
     asked: list[tuple[str | None, str | None]] = []
 
     def terms_of(asking: Window) -> Terms:
@@ -49,7 +49,7 @@ def test_terms_are_those_of_what_a_message_tells_and_one_that_was_there_tells_no
     assert window.head.model == "small"
 
 
-def test_a_window_begins_with_its_first_message_whatever_came_before(window):
+def test_the_first_position_of_a_window_is_that_of_its_first_message_even_after_an_end(window):
     end(window)
     assert window.head.first_position == 0
     say(window, 7, 9)
@@ -61,7 +61,7 @@ def test_a_window_begins_with_its_first_message_whatever_came_before(window):
     assert window.head.first_position == 7
 
 
-def test_a_message_id_is_still_known_after_its_message_left(window):
+def test_a_message_id_is_still_known_after_its_message_was_removed(window):
     say(window, 1)
     (request,) = end(window)
     answer(window, request, 0)
@@ -71,7 +71,7 @@ def test_a_message_id_is_still_known_after_its_message_left(window):
     assert window.entries == {}
 
 
-def test_as_many_ids_are_remembered_as_stated(window):
+def test_the_documented_number_of_message_ids_is_remembered(window):
     say(window, *range(REMEMBERED + 10), tokens=1)
     requests = end(window)
     for offset, request in enumerate(requests):
@@ -86,7 +86,7 @@ def test_as_many_ids_are_remembered_as_stated(window):
     assert unextracted(window) == [9_001]
 
 
-def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(window):
+def test_no_message_is_requested_before_the_conversation_ends_or_is_abandoned(window):
     say(window, 1, 2, 3)
     abandoned = NOW + POLICY.triggers.abandoned_s
     assert window.due(1_000, TERMS, abandoned - 1) == []
@@ -94,7 +94,7 @@ def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(win
     assert positions(window.due(1_000, TERMS, abandoned)) == [[1, 2, 3]]
 
 
-def test_a_flush_asks_for_what_is_there_and_once(window):
+def test_a_flush_requests_the_waiting_messages_once(window):
     say(window, 1, 2)
     assert positions(window.control(control("flush"), 0, TERMS, NOW)) == [[1, 2]]
     assert window.control(control("flush"), 0, TERMS, NOW) == []
@@ -103,7 +103,7 @@ def test_a_flush_asks_for_what_is_there_and_once(window):
     assert positions(window.control(control("flush"), 2, TERMS, NOW)) == [[3]]
 
 
-def test_a_request_without_an_answer_is_asked_again_with_the_same_id_at_doubling_intervals(window):
+def test_a_request_without_an_answer_is_repeated_with_the_same_id_at_doubling_intervals(window):
     say(window, 1, 2)
     (first,) = end(window)
     now = NOW
@@ -116,14 +116,14 @@ def test_a_request_without_an_answer_is_asked_again_with_the_same_id_at_doubling
         assert again.messages == first.messages
 
 
-def test_what_was_answered_is_not_asked_again(window):
+def test_an_answered_request_is_not_repeated(window):
     say(window, 1, 2, tokens=100)
     first, second = end(window)
     answer(window, first, 0)
     assert [again.request_id for again in window.due(1_000, TERMS, NOW + 100)] == [second.request_id]
 
 
-def test_a_request_shows_the_messages_before_its_slice_and_does_not_ask_for_them_again(window):
+def test_a_request_carries_the_messages_before_its_slice_as_overlap_without_requesting_them_again(window):
     say(window, 1, 2, 3, 4, tokens=50)
     first, second = end(window)
     assert [seen.position for seen in first.overlap] == []
@@ -136,14 +136,14 @@ def test_a_request_shows_the_messages_before_its_slice_and_does_not_ask_for_them
     assert [seen.position for seen in again[second.request_id].overlap] == [1, 2]
 
 
-def test_no_message_goes_with_a_slice_under_a_policy_without_overlap(window):
+def test_requests_carry_no_preceding_messages_under_a_policy_without_overlap(window):
     alone = terms(structs.replace(POLICY, overlap_messages=0))
     for number in (1, 2, 3):
         window.add(message(number), number, 60, always(alone), NOW)
     assert [asked.overlap for asked in window.control(control("flush"), 0, alone, NOW)] == [(), (), ()]
 
 
-def test_answered_slices_leave_in_whatever_order_their_answers_come(window):
+def test_answers_in_any_order_complete_their_slices(window):
     say(window, 1, 2, 3, tokens=100)
     requests = end(window)
     answer(window, requests[2], 0)
@@ -156,14 +156,14 @@ def test_answered_slices_leave_in_whatever_order_their_answers_come(window):
 
 
 @pytest.mark.parametrize("kind", ["extraction_completed", "extraction_failed"])
-def test_an_answer_counts_whether_it_is_stored_or_will_never_come(window, kind):
+def test_a_completed_or_failed_extraction_finishes_the_window(window, kind):
     say(window, 1)
     (request,) = end(window)
     window.control(control(kind, request_id=request.request_id), 0, TERMS, NOW)
     assert window.head.finished
 
 
-def test_an_answer_that_nobody_waits_for_changes_nothing(window):
+def test_an_answer_to_an_unknown_or_finished_request_changes_nothing(window):
     say(window, 1)
     (request,) = end(window)
     window.control(control("extraction_completed", request_id="unknown"), 0, TERMS, NOW + 1)
@@ -176,7 +176,7 @@ def test_an_answer_that_nobody_waits_for_changes_nothing(window):
     assert unextracted(window) == []
 
 
-def test_an_answer_leaves_messages_alone_that_came_after_its_slice(window):
+def test_an_answer_does_not_affect_messages_after_its_slice(window):
     say(window, 1, 2)
     (request,) = end(window)
     say(window, 3)
@@ -184,7 +184,7 @@ def test_an_answer_leaves_messages_alone_that_came_after_its_slice(window):
     assert unextracted(window) == [3]
 
 
-def test_a_conversation_does_not_change_its_owner_half_way():
+def test_merged_scope_keeps_known_fields_and_fills_in_missing_ones():
     known = Scope(conversation_id="c", app_id="app", user_id=None)
     told = Scope(conversation_id="c", app_id="other", user_id="user", mode="m")
     assert merged(known, told) == Scope(conversation_id="c", app_id="app", user_id="user", mode="m")

@@ -20,20 +20,20 @@ async def stage() -> Stage:
     return await Stage(policy=replace(POLICY, window=SETTINGS)).begin()
 
 
-def test_what_the_policy_allows_takes_the_place_of_its_settings():
+def test_an_allowed_choice_replaces_the_settings_of_the_policy():
     choice = WindowChoice(strategy="rolling_window", max_messages=30, max_tokens=500, min_recent=3)
     choice.require_allowed(SETTINGS)
     found = choice.applied(SETTINGS)
     assert (found.strategy, found.max_messages, found.max_tokens, found.min_recent) == ("rolling_window", 30, 500, 3)
 
 
-def test_what_lies_beyond_a_policy_that_changed_is_brought_within_it():
+def test_a_choice_beyond_the_ranges_of_a_changed_policy_is_clamped_or_ignored():
     assert WindowChoice(max_messages=900, min_recent=1).applied(SETTINGS).max_messages == 60
     assert WindowChoice(strategy="importance", warning_at=0.5).applied(SETTINGS) == SETTINGS
     assert WindowChoice(max_messages=900).applied(WindowSettings()) == WindowSettings()
 
 
-def test_choices_that_contradict_each_other_are_refused_and_change_nothing():
+def test_contradictory_choices_are_rejected_and_leave_the_settings_unchanged():
     choice = WindowChoice(max_messages=4, min_recent=20)
     with pytest.raises(ValueError, match="max_messages is 4 and must be at least min_recent"):
         choice.require_allowed(SETTINGS)
@@ -48,12 +48,12 @@ def test_a_lower_warning_level_lowers_its_targets():
 
 
 @pytest.mark.parametrize("ranges", [{"max_messages": (9, 3)}, {"warning_at": (0.5, 0.95)}, {"min_recent": (0, 3)}])
-def test_a_range_that_no_setting_fits_is_refused(ranges):
+def test_an_adjustable_range_that_no_valid_setting_fits_is_rejected(ranges):
     with pytest.raises(ValueError, match="adjustable"):
         WindowSettings(adjustable=Adjustable(**ranges))
 
 
-async def test_a_context_too_large_for_what_was_chosen_is_pruned_at_once(stage):
+async def test_a_context_that_exceeds_newly_chosen_settings_is_pruned_at_once(stage):
     await stage.say(*(said(n) for n in range(12)))
     await stage.tell(control("settings", settings=CHOSEN))
     assert len(in_context(stage.window())) <= 5
@@ -61,7 +61,7 @@ async def test_a_context_too_large_for_what_was_chosen_is_pruned_at_once(stage):
     assert len(in_context(stage.window())) <= 5
 
 
-async def test_choices_outlive_a_crash_and_come_once(stage):
+async def test_choices_survive_a_crash_and_a_redelivered_choice_changes_nothing(stage):
     await stage.say(*(said(n) for n in range(12)))
     await stage.tell(control("settings", settings=CHOSEN), control("settings", settings=WindowChoice()))
     await stage.checkpoint()
@@ -72,7 +72,7 @@ async def test_choices_outlive_a_crash_and_come_once(stage):
     assert stage.window().adjustments.settings is None
 
 
-async def test_what_was_chosen_for_one_conversation_is_told_and_holds_for_no_other(stage):
+async def test_a_choice_for_one_conversation_applies_to_no_other(stage):
     await stage.say(*(said(n) for n in range(3)))
     await stage.tell(control("settings", settings=WindowChoice(max_tokens=700)))
     await stage.checkpoint()
@@ -81,14 +81,14 @@ async def test_what_was_chosen_for_one_conversation_is_told_and_holds_for_no_oth
     assert stage.terms.of(window.head.scope, window.head.model).budget.max_tokens != 700
 
 
-def test_choices_that_contradict_each_other_leave_those_of_the_conversation():
+def test_the_choice_of_the_conversation_wins_over_a_contradictory_choice_of_the_user():
     choices = WindowChoices(user=WindowChoice(max_messages=5), conversation=WindowChoice(min_recent=20))
     found = choices.applied(SETTINGS)
     assert (found.max_messages, found.min_recent, choices.chosen_by(SETTINGS)["max_messages"]) == (20, 20, "policy")
     assert choices.chosen_by(SETTINGS)["min_recent"] == "conversation"
 
 
-def test_a_strategy_that_the_policy_does_not_allow_leaves_the_users():
+def test_a_conversation_strategy_the_policy_forbids_leaves_the_choice_of_the_user_in_force():
     choices = WindowChoices(WindowChoice(strategy="rolling_window"), WindowChoice(strategy="importance"))
     assert choices.applied(SETTINGS).strategy == "rolling_window"
     assert choices.chosen_by(SETTINGS)["strategy"] == "user"

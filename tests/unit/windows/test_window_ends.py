@@ -12,7 +12,7 @@ def window() -> Window:
     return Window.opened(CONVERSATION, partition=2)
 
 
-def test_an_end_after_its_messages_asks_for_all_of_them(window):
+def test_an_end_after_its_messages_requests_extraction_of_all_of_them(window):
     say(window, 1, 2, 3, tokens=50)
     assert positions(end(window, log_end=4, read_to=4)) == [[1, 2], [3]]
     assert window.head.ended
@@ -30,7 +30,7 @@ def test_an_end_before_its_messages_is_held_until_they_are_read(window):
     assert window.head.ended
 
 
-def test_an_end_applied_again_changes_nothing(window):
+def test_a_redelivered_end_changes_nothing(window):
     say(window, 1)
     assert len(end(window, offset=5)) == 1
     assert end(window, offset=5) == []
@@ -38,7 +38,7 @@ def test_an_end_applied_again_changes_nothing(window):
     assert len(window.head.pending) == 1
 
 
-def test_an_end_that_names_its_last_message_waits_for_it(window):
+def test_an_end_that_names_its_last_message_waits_for_that_message(window):
     say(window, 1)
     assert end(window, last_message_id="m3") == []
     say(window, 2)
@@ -47,7 +47,7 @@ def test_an_end_that_names_its_last_message_waits_for_it(window):
     assert positions(window.release(1_000, TERMS, NOW + 2)) == [[1, 2, 3]]
 
 
-def test_an_end_that_counts_its_messages_waits_for_them(window):
+def test_an_end_with_a_message_count_waits_for_that_many_messages(window):
     say(window, 1)
     assert end(window, message_count=2) == []
     assert not window.add(message(1), 7, 10, always(TERMS), NOW)  # the same message again does not count
@@ -56,7 +56,7 @@ def test_an_end_that_counts_its_messages_waits_for_them(window):
     assert positions(window.release(1_000, TERMS, NOW + 1)) == [[1, 8]]
 
 
-def test_messages_that_already_left_count_towards_an_end(window):
+def test_messages_already_extracted_count_towards_the_message_count_of_an_end(window):
     say(window, 1, 2)
     (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
@@ -89,14 +89,14 @@ def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window
     assert window.due(1_000, TERMS, NOW + 31) == []
 
 
-def test_a_message_that_is_a_repetition_does_not_arm_the_idle_deadline(window):
+def test_a_repeated_message_does_not_set_the_idle_deadline(window):
     say(window, 1)
     end(window)
     window.add(message(1), 7, 10, always(TERMS), NOW)
     assert window.deadline(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
 
 
-def test_a_held_end_rings_when_its_messages_are_read(window):
+def test_a_held_end_is_due_when_its_messages_are_read(window):
     say(window, 1)
     end(window, log_end=4, read_to=2)
     alarm = window.deadline(POLICY)
@@ -104,7 +104,7 @@ def test_a_held_end_rings_when_its_messages_are_read(window):
     assert alarm.is_due(4, NOW)
 
 
-def test_a_held_end_that_waits_for_stragglers_rings_at_its_bound_or_when_they_are_there(window):
+def test_a_held_end_that_waits_for_stragglers_is_due_at_its_bound_or_when_they_arrive(window):
     say(window, 1)
     end(window, log_end=0, last_message_id="m2")
     assert not window.deadline(POLICY).is_due(1_000, NOW + 29.9)
@@ -113,7 +113,7 @@ def test_a_held_end_that_waits_for_stragglers_rings_at_its_bound_or_when_they_ar
     assert window.deadline(POLICY).is_due(1_000, NOW)
 
 
-def test_the_alarm_is_the_earliest_of_what_is_waited_for(window):
+def test_the_deadline_is_the_earliest_of_all_pending_deadlines(window):
     say(window, 1)
     end(window)
     assert window.deadline(POLICY).at == NOW + 100
@@ -123,7 +123,7 @@ def test_the_alarm_is_the_earliest_of_what_is_waited_for(window):
     assert window.deadline(POLICY).is_due(0, NOW + 20)
 
 
-def test_a_finished_window_is_forgotten_after_the_grace_period(window):
+def test_a_finished_window_expires_after_the_grace_period(window):
     say(window, 1)
     (request,) = end(window)
     assert not window.expired(POLICY, NOW + 1e6)
@@ -133,6 +133,6 @@ def test_a_finished_window_is_forgotten_after_the_grace_period(window):
     assert window.expired(POLICY, NOW + 1_010)
 
 
-def test_a_window_with_a_held_end_is_not_forgotten(window):
+def test_a_window_with_a_held_end_never_expires(window):
     end(window, log_end=10, read_to=0)
     assert not window.expired(POLICY, NOW + 1e6)

@@ -45,7 +45,7 @@ def saved() -> tuple[Window, Table]:
     return window, table
 
 
-def test_what_was_said_before_leaves_at_once_extracted_or_not_and_no_row_holds_a_word_of_it():
+def test_an_erasure_removes_older_messages_from_the_window_and_from_all_rows():
     window, table = saved()
     assert words(table)
     erase(window, 0, 2)
@@ -56,7 +56,7 @@ def test_what_was_said_before_leaves_at_once_extracted_or_not_and_no_row_holds_a
     assert (window.head.last_erasure.messages, unextracted(window)) == (3, [3, 4])
 
 
-def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has_seen():
+def test_an_emptied_window_still_ignores_known_offsets_and_message_ids():
     window, table = saved()
     erase(window, 0, 10)
     table.save(window)
@@ -68,7 +68,7 @@ def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has
     assert reloaded.head.finished
 
 
-def test_a_slice_that_was_asked_for_is_forgotten_and_its_answer_changes_nothing():
+def test_an_erasure_drops_a_pending_request_and_its_answer_changes_nothing():
     window, _ = saved()
     (asked,) = end(window)
     erase(window, 0, 10)
@@ -78,7 +78,7 @@ def test_a_slice_that_was_asked_for_is_forgotten_and_its_answer_changes_nothing(
     assert unextracted(window) == [11]
 
 
-def test_of_a_slice_of_which_some_is_left_that_is_asked_for_again_under_a_name_of_its_own():
+def test_the_rest_of_a_partly_erased_slice_is_requested_again_under_a_new_id():
     window, table = saved()
     (asked,) = end(window)
     erase(window, 0, 2)
@@ -90,21 +90,21 @@ def test_of_a_slice_of_which_some_is_left_that_is_asked_for_again_under_a_name_o
     assert ([each.position for each in again.messages], again.request_id) == ([3, 4], left.request_id)
 
 
-def test_a_sender_whose_clock_is_ahead_is_judged_by_where_the_message_lies():
+def test_a_message_with_a_future_timestamp_is_erased_by_its_offset():
     window = Window.opened(CONVERSATION, 2)
     secrets(window, 0, 1, said_at=5_000)
     erase(window, 0, 100, read_to=1)
     assert [*window.entries] == [1]
 
 
-def test_what_lay_there_in_a_topic_that_was_made_anew_is_not_taken_for_older():
+def test_a_fence_ignores_offsets_for_messages_more_than_a_day_newer_than_the_erasure():
     fence = Fence(BEGAN, {2: 1_000})
     assert fence.refuses(BEGAN + timedelta(hours=23), 2, 5)
     assert not fence.refuses(BEGAN + timedelta(hours=25), 2, 5)
     assert not fence.refuses(BEGAN + timedelta(seconds=1), 3, 5)
 
 
-def test_no_marker_says_what_left_before():
+def test_an_erasure_removes_summaries_of_erased_messages_from_markers():
     window, table = saved()
     window.control(control("clear"), 0, TERMS, NOW)
     (gap,) = window.history.removals.gaps
@@ -116,7 +116,7 @@ def test_no_marker_says_what_left_before():
     assert rows.load(CONVERSATION, table.rows.get) is not None
 
 
-def test_a_window_that_began_after_the_erasure_stays_as_it_is():
+def test_an_erasure_leaves_a_window_that_began_after_it_unchanged():
     window = Window.opened(CONVERSATION, 2)
     say(window, 7, 8)
     window.control(control("clear"), 0, TERMS, NOW)
@@ -126,7 +126,7 @@ def test_a_window_that_began_after_the_erasure_stays_as_it_is():
     assert window.head.last_erasure.messages == 0
 
 
-def test_an_erasure_that_is_repeated_changes_nothing():
+def test_a_repeated_erasure_changes_nothing():
     window, _ = saved()
     erase(window, 0, 2)
     before = [*window.entries]
@@ -142,7 +142,7 @@ def two_people() -> Window:
     return window
 
 
-def test_of_one_persons_erasure_what_others_said_stays_and_what_nobody_of_them_did_goes():
+def test_an_erasure_of_one_speaker_keeps_other_users_messages_and_removes_assistant_messages():
     window, table = two_people(), Table()
     window.control(control("erase", at=BEGAN + timedelta(seconds=9), users=("bob",)), 0, TERMS, NOW)
     table.save(window)
@@ -151,7 +151,7 @@ def test_of_one_persons_erasure_what_others_said_stays_and_what_nobody_of_them_d
     assert view(table.load()) == view(window)
 
 
-def test_a_slice_that_lost_one_persons_words_is_asked_for_anew_under_another_id():
+def test_a_slice_that_lost_the_messages_of_an_erased_speaker_is_requested_under_a_new_id():
     window = two_people()
     (before,) = window.control(control("flush"), 0, TERMS, NOW)
     window.control(control("erase", at=BEGAN + timedelta(seconds=9), users=("bob",)), 1, TERMS, NOW)
@@ -162,7 +162,7 @@ def test_a_slice_that_lost_one_persons_words_is_asked_for_anew_under_another_id(
     assert unextracted(window) == []
 
 
-def test_a_row_of_an_earlier_version_does_not_tell_which_speaker_sent_which_message():
+def test_a_head_of_an_earlier_version_has_speakers_without_attributed_messages():
     head = codec.decode(b'{"scope":{"conversation_id":"c","user_id":"ada"},"partition":0,"others":["bob"]}', Head)
     assert (head.unattributed_speakers, head.other_speakers, head.in_group) == (["bob"], [], True)
     assert [scope.user_id for scope in head.speakers] == ["ada", "bob"]

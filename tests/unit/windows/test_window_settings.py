@@ -7,7 +7,7 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
 
 
-def test_the_defaults_are_those_of_the_requirements():
+def test_default_settings_match_the_requirements():
     settings = WindowSettings()
     assert (settings.strategy, settings.max_messages, settings.max_tokens, settings.min_recent) == (
         "hybrid",
@@ -36,13 +36,13 @@ def test_the_defaults_are_those_of_the_requirements():
         ({"warning_at": float("nan")}, "warning_at is nan and must be"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_value_the_limit_and_the_remedy(fields, said):
+def test_invalid_settings_are_rejected_with_the_value_the_limit_and_the_remedy(fields, said):
     with pytest.raises(ValueError, match=r"(?s).*") as refused:
         WindowSettings(**fields)
     assert said in str(refused.value)
 
 
-def test_settings_from_outside_are_refused_as_any_input_is():
+def test_invalid_or_unknown_fields_in_encoded_settings_are_rejected():
     with pytest.raises(Rejected, match="min_recent is 0"):
         codec.decode(b'{"min_recent": 0}', WindowSettings)
     with pytest.raises(Rejected, match="unknown field"):

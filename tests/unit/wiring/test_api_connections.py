@@ -26,7 +26,7 @@ class Connections:
         return []
 
 
-async def test_every_connection_has_searched_by_words_before_somebody_waits_for_it() -> None:
+async def test_every_pooled_connection_runs_a_lexical_search_during_warm_up() -> None:
     pool = Connections()
     await warm_up(cast(Pool, pool))
     assert len(pool.statements) == 3

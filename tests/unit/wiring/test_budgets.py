@@ -17,16 +17,16 @@ NAMELESS = ("claude", "unheard-of")
 MONEY = Policies((Policy(name="thrifty", budget=Budget(usd_per_day=1.0)),))
 
 
-def test_without_settings_nothing_is_limited():
+def test_without_settings_the_budget_has_no_limits():
     assert not overall(load()).limits
 
 
-def test_a_budget_that_is_stated_counts_as_it_stands():
+def test_a_configured_budget_is_used_unchanged():
     settings = load(budget={"tokens_per_hour": 1_000, "usd_per_day": 2.5}, background_reserve=0.4)
     assert overall(settings) == Budget(tokens_per_hour=1_000, usd_per_day=2.5, background_reserve=0.4)
 
 
-def test_of_the_chat_systems_budget_memory_gets_a_twentieth_at_most():
+def test_the_memory_budget_is_at_most_a_twentieth_of_the_chat_budget_by_default():
     chat = {"usd_per_day": 100, "tokens_per_day": 1_000_000}
     assert overall(load(chat_budget=chat)) == Budget(usd_per_day=5.0, tokens_per_day=50_000)
     assert overall(load(chat_budget=chat, memory_share=0.5)).usd_per_day == 50.0
@@ -34,7 +34,7 @@ def test_of_the_chat_systems_budget_memory_gets_a_twentieth_at_most():
     assert overall(load(chat_budget=chat, budget={"usd_per_day": 30})).usd_per_day == 5.0
 
 
-def test_a_file_of_prices_overrules_those_that_ship(tmp_path: Path):
+def test_a_prices_file_overrides_the_shipped_prices(tmp_path: Path):
     table = tmp_path / "prices.json"
     table.write_text(
         '{"as_of": "2027-01-01", "source": "contract", "models": '
@@ -45,7 +45,7 @@ def test_a_file_of_prices_overrules_those_that_ship(tmp_path: Path):
     assert known.knows(*CLAUDE)
 
 
-def test_a_file_of_prices_that_cannot_be_read_stops_the_start(tmp_path: Path):
+def test_an_unreadable_prices_file_raises_misconfigured(tmp_path: Path):
     with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*nowhere"):
         prices(load(prices_file=tmp_path / "nowhere"))
     (tmp_path / "broken").write_text("{")
@@ -53,7 +53,7 @@ def test_a_file_of_prices_that_cannot_be_read_stops_the_start(tmp_path: Path):
         prices(load(prices_file=tmp_path / "broken"))
 
 
-def test_where_money_is_limited_a_model_without_a_price_stops_the_start():
+def test_a_dollar_limit_requires_a_price_for_every_model():
     known = prices(load())
     with pytest.raises(Misconfigured, match=r"MEMSTREAM_BUDGET.*'unheard-of' is not known.*MEMSTREAM_PRICES_FILE"):
         require_prices(known, [CLAUDE, NAMELESS], Budget(usd_per_hour=1.0), Policies())
@@ -63,11 +63,11 @@ def test_where_money_is_limited_a_model_without_a_price_stops_the_start():
     require_prices(known, [("ollama", "unheard-of")], Budget(usd_per_hour=1.0), MONEY)
 
 
-def test_where_only_tokens_are_limited_a_model_needs_no_price():
+def test_a_token_limit_requires_no_prices():
     require_prices(prices(load()), [NAMELESS], Budget(tokens_per_hour=1), Policies())
 
 
-def test_a_child_process_reads_the_budget_that_its_parent_was_given(monkeypatch: pytest.MonkeyPatch):
+def test_a_child_process_reads_the_settings_of_its_parent_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     given = load(budget={"usd_per_day": 0.000001}, chat_budget={"tokens_per_hour": 10}, model_context_tokens={"m": 8})
     for name, value in environment(given).items():
         monkeypatch.setenv(name, value)

@@ -28,7 +28,7 @@ async def test_memories_and_passages_each_have_a_default_model_of_this_process()
 
 
 @pytest.mark.parametrize("name", MODELS)
-async def test_a_model_of_this_process_is_chosen_by_its_name_and_opened_once(name: str) -> None:
+async def test_a_local_model_is_selected_by_name_and_loaded_once(name: str) -> None:
     chosen = settings(cache_dir=CACHE_DIR, embedder_model=name, passage_embedder_model=name)
     async with vector_index.embedders(chosen) as embedders:
         memories = await embedders.of_memories()
@@ -37,21 +37,21 @@ async def test_a_model_of_this_process_is_chosen_by_its_name_and_opened_once(nam
 
 
 @pytest.mark.parametrize("variable", ["embedder_model", "passage_embedder_model"])
-def test_a_model_that_does_not_run_in_this_process_is_a_wrong_set_up_that_names_those_that_do(variable: str) -> None:
+def test_an_unknown_local_model_raises_misconfigured_with_the_available_ones(variable: str) -> None:
     named = f"MEMSTREAM_{variable.upper()}=nomic"
     with pytest.raises(Misconfigured, match=rf"{named}.*e5-small-v2-int8, bge-small-en-v1.5-int8"):
         settings(**{variable: "nomic-embed-text"})
 
 
 @pytest.mark.parametrize(("named", "passages"), [({}, "m"), ({"passage_embedder_model": "n"}, "n")])
-def test_an_endpoint_embeds_passages_by_the_model_of_memories_unless_another_is_named(
+def test_passages_use_the_model_of_memories_at_an_endpoint_unless_another_is_configured(
     named: dict[str, str], passages: str
 ) -> None:
     chosen = settings(embedder="ollama", embedder_model="m", **named)
     assert (chosen.embedding_model, chosen.passage_embedding_model) == ("m", passages)
 
 
-async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:
+async def test_configured_ollama_and_openai_embedders_are_used() -> None:
     async with EmbeddingServer(dimension=48, key=KEY) as server:
         ollama = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url=server.url)
         async with vector_index.embedder(ollama, MODEL) as embedder:
@@ -69,7 +69,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
         assert KEY not in repr(openai)
 
 
-async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_may_pass() -> None:
+async def test_an_unreachable_embedder_endpoint_raises_retryable() -> None:
     gone = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url="http://127.0.0.1:1")
     with pytest.raises(Retryable, match="no answer"):
         async with vector_index.embedder(gone, MODEL):
@@ -84,7 +84,7 @@ async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_
         ({"embedder": "openai", "embedder_model": "m"}, "MEMSTREAM_EMBEDDER_BASE_URL"),
     ],
 )
-def test_an_embedder_without_a_name_or_an_address_is_a_wrong_set_up(given: dict[str, object], missing: str) -> None:
+def test_an_embedder_without_a_model_or_base_url_raises_misconfigured(given: dict[str, object], missing: str) -> None:
     with pytest.raises(Misconfigured, match=missing):
         settings(**given)
 
@@ -101,7 +101,7 @@ ELSEWHERE = {"embedder": "openai", "embedder_model": "m", "embedder_base_url": "
     ],
     ids=["another machine", "handed on", "passages handed on"],
 )
-async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_stay(
+async def test_a_remote_embedder_is_rejected_under_a_local_only_policy(
     tmp_path: Path, given: dict[str, object]
 ) -> None:
     policies = tmp_path / "policies.json"
@@ -111,7 +111,7 @@ async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_
             raise AssertionError("texts would leave")
 
 
-async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay(tmp_path: Path) -> None:
+async def test_a_remote_protocol_embedder_on_localhost_is_allowed_under_a_local_only_policy(tmp_path: Path) -> None:
     policies = tmp_path / "policies.json"
     policies.write_bytes(codec.encode((Policy(name="ward", local_only=True),)))
     async with EmbeddingServer() as server:
@@ -125,7 +125,7 @@ async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay
 @pytest.mark.parametrize(
     ("given", "refused"), [({}, False), (ELSEWHERE, True), ({"embedder": "ollama", "embedder_model": "m"}, False)]
 )
-def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
+def test_a_local_only_policy_added_later_is_checked_against_the_embedder(
     given: dict[str, object], refused: bool
 ) -> None:
     chosen = settings(**given)
@@ -135,7 +135,7 @@ def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
 
 
 @pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])
-async def test_a_command_asks_the_topic_before_it_embeds_elsewhere(
+async def test_a_command_checks_the_policy_topic_before_using_a_remote_embedder(
     monkeypatch: pytest.MonkeyPatch, put: bool, refused: bool
 ) -> None:
     topic = FakePolicyTopic()

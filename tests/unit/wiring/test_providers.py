@@ -32,7 +32,7 @@ def settings(**chosen: object) -> Settings:
 
 
 @pytest.mark.parametrize("name", ["offline", "claude", "ollama", "auto"])
-async def test_provider_is_the_one_that_is_named(name: str) -> None:
+async def test_the_configured_provider_is_used(name: str) -> None:
     provider = models.provider(settings(provider=name))
     assert provider.name == name
     await provider.close()
@@ -42,7 +42,7 @@ async def test_provider_is_the_one_that_is_named(name: str) -> None:
     ("order", "expected"),
     [(None, ["ollama", "claude", "offline"]), ("claude", ["claude"]), ("claude,ollama", ["claude", "ollama"])],
 )
-async def test_auto_asks_in_the_order_of_its_setting(order: str | None, expected: list[str]) -> None:
+async def test_auto_uses_the_providers_in_the_configured_order(order: str | None, expected: list[str]) -> None:
     chosen = {"provider_order": order} if order else {}
     provider = models.provider(settings(provider="auto", **chosen))
     assert isinstance(provider, AutoProvider)
@@ -50,7 +50,7 @@ async def test_auto_asks_in_the_order_of_its_setting(order: str | None, expected
     await provider.close()
 
 
-async def test_a_model_that_fails_is_left_alone_for_as_long_as_is_set() -> None:
+async def test_a_failing_model_is_not_called_for_the_configured_rest_period() -> None:
     provider = models.provider(settings(provider="ollama", model_rest_s=75.0))
     for _ in range(5):
         with pytest.raises(Retryable):
@@ -60,24 +60,24 @@ async def test_a_model_that_fails_is_left_alone_for_as_long_as_is_set() -> None:
 
 
 @pytest.mark.parametrize("order", ["", "claude,", "auto", "claude;ollama", "claude,claude"])
-def test_order_that_is_none_is_named(order: str) -> None:
+def test_an_invalid_provider_order_is_reported(order: str) -> None:
     with pytest.raises(Misconfigured, match="MEMSTREAM_PROVIDER_ORDER"):
         settings(provider="auto", provider_order=order)
 
 
-async def test_doctor_says_who_of_several_can_answer_and_what_the_others_lack() -> None:
+async def test_the_doctor_reports_the_availability_of_each_provider_and_what_is_missing() -> None:
     said = await doctor.provider(settings(provider="auto"))
     assert "ollama: Ollama could not be reached at http://127.0.0.1:9" in said and "ollama serve" in said
     assert "claude: no credentials for Claude: set MEMSTREAM_ANTHROPIC_API_KEY" in said
     assert "offline: available" in said
 
 
-async def test_doctor_complains_when_nobody_can_answer() -> None:
+async def test_the_doctor_fails_if_no_provider_is_available() -> None:
     with pytest.raises(MemstreamError, match=r"ollama: .*; claude: no credentials"):
         await doctor.provider(settings(provider="auto", provider_order="ollama,claude"))
 
 
-async def test_doctor_tells_a_model_that_is_not_pulled_from_a_server_that_is_not_there() -> None:
+async def test_the_doctor_distinguishes_a_missing_ollama_model_from_an_unreachable_server() -> None:
     async with OllamaServer() as server:
         chosen = load(_env_file=None, provider="ollama", ollama_base_url=server.url, ollama_model="qwen-of-tomorrow")
         with pytest.raises(MemstreamError, match="run `ollama pull qwen-of-tomorrow`"):
@@ -86,7 +86,9 @@ async def test_doctor_tells_a_model_that_is_not_pulled_from_a_server_that_is_not
         assert await doctor.provider(chosen) == "ollama: available"
 
 
-async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_doctor_detects_a_local_only_policy_that_the_provider_violates(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def nothing_stored(_settings: Settings) -> StoredPolicies:
         return StoredPolicies({}, {}, {})
 
@@ -108,7 +110,7 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monk
         ({"provider": "auto", "provider_order": "claude,offline"}, MAX_SLICE_TOKENS),
     ],
 )
-def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, object], most: int) -> None:
+def test_slices_fit_the_smallest_model_of_the_configured_providers(chosen: dict[str, object], most: int) -> None:
     assert models.most_slice_tokens(settings(**chosen)) == most
     assert Policy(name="p").slice_tokens <= slice_room() < MAX_SLICE_TOKENS
 
@@ -122,7 +124,7 @@ def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, objec
         ({"provider": "offline"}, None),
     ],
 )
-async def test_auto_makes_the_batches_of_the_provider_that_has_them(chosen: dict[str, Any], named: str | None) -> None:
+async def test_auto_uses_the_batch_api_of_the_provider_that_has_one(chosen: dict[str, Any], named: str | None) -> None:
     provider = models.provider(settings(**chosen))
     batches = await models.model_batches(provider)
     assert (batches and batches.name) == named

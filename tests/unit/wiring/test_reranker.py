@@ -40,14 +40,14 @@ def passage(text: str) -> SaidHit:
     )
 
 
-async def test_there_is_none_by_default() -> None:
+async def test_reranking_is_off_by_default() -> None:
     searched: Any = Searched()
     pool: Any = None
     async with rerankers.reranked(settings(), pool, Policies(), searched) as searching:
         assert searching is searched
 
 
-async def test_an_endpoint_is_asked_that_speaks_as_the_settings_say() -> None:
+async def test_a_configured_reranker_endpoint_is_called_in_its_protocol() -> None:
     searched = Searched(passage("We had soup."), passage("The night train."))
     pool: Any = None
     async with RerankServer() as server:
@@ -68,7 +68,7 @@ async def test_an_endpoint_is_asked_that_speaks_as_the_settings_say() -> None:
         ({"reranker": "other"}, "MEMSTREAM_RERANKER"),
     ],
 )
-def test_a_reranker_without_what_it_needs_is_a_wrong_set_up(given: dict[str, str], missing: str) -> None:
+def test_a_reranker_without_required_settings_raises_misconfigured(given: dict[str, str], missing: str) -> None:
     with pytest.raises(Misconfigured, match=missing):
         settings(**given)
 
@@ -84,7 +84,7 @@ def test_a_reranker_without_what_it_needs_is_a_wrong_set_up(given: dict[str, str
         ({"reranker": "claude", "anthropic_base_url": "http://127.0.0.1:9"}, False),
     ],
 )
-async def test_a_reranker_elsewhere_is_refused_under_a_policy_whose_texts_must_stay(
+async def test_a_remote_reranker_is_rejected_under_a_local_only_policy(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], refused: bool
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
@@ -99,7 +99,7 @@ async def test_a_reranker_elsewhere_is_refused_under_a_policy_whose_texts_must_s
         await rerankers.refuse_by_topic(chosen)
 
 
-async def test_the_doctor_hears_what_answers_and_what_is_wrong() -> None:
+async def test_the_doctor_reports_the_working_reranker_and_its_errors() -> None:
     assert await rerankers.probe(settings()) == "off"
     async with RerankServer() as server:
         chosen = settings(**COHERE, reranker_base_url=server.url)

@@ -28,7 +28,7 @@ async def found(settings: Any) -> doctor.Finding:
     return await doctor.finding("registry", doctor.registry(settings))
 
 
-async def test_without_a_registry_there_is_nothing_to_check():
+async def test_the_doctor_accepts_a_missing_registry():
     assert await found(load()) == doctor.Finding("registry", True, "none: records are plain JSON")
 
 
@@ -45,7 +45,7 @@ async def test_schemas_that_are_not_registered_are_named_with_the_command_that_r
     assert f"all {len(own)} schemas of this version registered" in (await found(known)).said
 
 
-async def test_a_subject_with_another_schema_alone_is_told(server: RegistryServer):
+async def test_a_subject_with_a_different_schema_is_reported(server: RegistryServer):
     known = settings(server)
     own = schema_registry.texts(schema_registry.subjects(known))
     async with schema_registry.registry(known) as registry:
@@ -55,7 +55,7 @@ async def test_a_subject_with_another_schema_alone_is_told(server: RegistryServe
     assert "memory.events-value" not in said.said
 
 
-async def test_a_refused_login_is_a_fault_and_the_password_is_not_told(server: RegistryServer):
+async def test_a_refused_registry_login_is_a_failure_reported_without_the_password(server: RegistryServer):
     said = await found(settings(server, password="EXAMPLE-other"))
     assert not said.ok
     assert "refuses the login: Unauthorized" in said.said
@@ -63,13 +63,13 @@ async def test_a_refused_login_is_a_fault_and_the_password_is_not_told(server: R
     assert "EXAMPLE" not in said.said
 
 
-async def test_a_registry_that_is_away_is_a_fault_with_the_remedy(unused_tcp_port: int):
+async def test_an_unreachable_registry_is_a_failure_with_the_remedy(unused_tcp_port: int):
     said = await found(load(schema_registry_url=f"http://127.0.0.1:{unused_tcp_port}"))
     assert not said.ok
     assert "start the registry, or set MEMSTREAM_SCHEMA_REGISTRY_URL" in said.said
 
 
-async def test_a_registry_that_fails_is_a_fault(server: RegistryServer):
+async def test_a_registry_that_returns_errors_is_a_failure(server: RegistryServer):
     server.script(*["status:500"] * 12)
     said = await found(settings(server))
     assert not said.ok

@@ -16,7 +16,7 @@ from tests.integration.extraction.batches.batch_stage import Worker, asked, live
 from tests.messages_server import MODELS, MessagesServer
 
 
-async def test_requests_are_asked_together_and_each_answer_is_stored_and_published(
+async def test_requests_are_sent_in_one_batch_and_each_answer_is_stored_and_published(
     worker: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1), asked(2), asked(3))
@@ -33,9 +33,7 @@ async def test_requests_are_asked_together_and_each_answer_is_stored_and_publish
     ]
 
 
-async def test_a_batch_that_is_not_ended_is_looked_at_again_more_and_more_seldom(
-    worker: Worker, server: MessagesServer
-) -> None:
+async def test_a_running_batch_is_polled_at_growing_intervals(worker: Worker, server: MessagesServer) -> None:
     server.batches.ends_at_poll = 3
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -60,7 +58,7 @@ async def test_a_batch_is_collected_by_another_worker_after_a_restart(
     assert len(server.batches.made) == 1
 
 
-async def test_a_worker_that_dies_while_it_collects_leaves_the_rest_to_another(
+async def test_another_worker_collects_the_rest_when_a_worker_dies_while_collecting(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
     await worker.park(*(asked(number) for number in range(1, 6)))
@@ -85,7 +83,7 @@ async def test_a_worker_that_dies_while_it_collects_leaves_the_rest_to_another(
     assert await worker.count("parked") == 0
 
 
-async def test_the_memories_that_a_prompt_showed_are_those_that_its_reply_names(
+async def test_memory_references_in_a_reply_refer_to_the_memories_shown_in_its_prompt(
     worker: Worker, server: MessagesServer, bench: Bench
 ) -> None:
     shown = [await bench.remember(text) for text in ("User likes chess.", "User drinks coffee.")]
@@ -103,7 +101,9 @@ async def test_the_memories_that_a_prompt_showed_are_those_that_its_reply_names(
 
 
 @pytest.mark.parametrize("step", ["expired", "canceled", "overloaded", "server_error", "rate_limited", "no_credit"])
-async def test_a_request_without_a_reply_is_asked_alone(worker: Worker, server: MessagesServer, step: str) -> None:
+async def test_a_request_without_a_reply_is_sent_individually(
+    worker: Worker, server: MessagesServer, step: str
+) -> None:
     server.batches.script("rules", step)
     await worker.park(asked(1), asked(2))
     await worker.agent.tick()
@@ -116,7 +116,7 @@ async def test_a_request_without_a_reply_is_asked_alone(worker: Worker, server: 
 
 
 @pytest.mark.parametrize(("step", "reason"), [("refusal", "refused"), ("bad_request", "refused_request")])
-async def test_a_request_that_can_never_be_answered_is_a_dead_letter_and_its_window_is_told(
+async def test_an_unanswerable_request_becomes_a_dead_letter_and_its_window_is_notified(
     worker: Worker, server: MessagesServer, step: str, reason: str
 ) -> None:
     server.batches.script(step)
@@ -133,9 +133,7 @@ async def test_a_request_that_can_never_be_answered_is_a_dead_letter_and_its_win
 
 
 @pytest.mark.parametrize("step", ["text:I would rather not.", "truncated"])
-async def test_a_reply_that_is_not_whole_is_mended_by_one_call(
-    worker: Worker, server: MessagesServer, step: str
-) -> None:
+async def test_an_incomplete_reply_is_repaired_by_one_call(worker: Worker, server: MessagesServer, step: str) -> None:
     server.batches.script(step)
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -146,7 +144,7 @@ async def test_a_reply_that_is_not_whole_is_mended_by_one_call(
     assert not usage.get("batched"), "not all of it has the price of batches"
 
 
-async def test_a_reply_that_cannot_be_mended_now_is_mended_later_and_the_others_do_not_wait(
+async def test_a_reply_that_cannot_be_repaired_yet_is_repaired_later_without_delaying_others(
     worker: Worker, server: MessagesServer
 ) -> None:
     server.batches.script("text:no", "rules")
@@ -160,7 +158,9 @@ async def test_a_reply_that_cannot_be_mended_now_is_mended_later_and_the_others_
     assert len(server.batches.made) == 1
 
 
-async def test_a_batch_whose_results_are_gone_is_asked_one_by_one(worker: Worker, server: MessagesServer) -> None:
+async def test_requests_of_a_batch_with_lost_results_are_sent_individually(
+    worker: Worker, server: MessagesServer
+) -> None:
     await worker.park(asked(1))
     await worker.agent.tick()
     server.batches.made.clear()
@@ -169,9 +169,7 @@ async def test_a_batch_whose_results_are_gone_is_asked_one_by_one(worker: Worker
     assert worker.remembered == lives_in(1)
 
 
-async def test_a_slice_that_was_erased_while_its_batch_was_under_way_is_passed_over(
-    worker: Worker, server: MessagesServer
-) -> None:
+async def test_a_slice_erased_during_its_batch_is_skipped(worker: Worker, server: MessagesServer) -> None:
     await worker.park(asked(1), asked(2))
     await worker.agent.tick()
     for table in ("parked", "extractions"):
@@ -181,7 +179,7 @@ async def test_a_slice_that_was_erased_while_its_batch_was_under_way_is_passed_o
     assert worker.publisher.on(topics.DEAD_LETTERS) == []
 
 
-async def test_what_lies_in_a_batch_is_not_asked_alone_at_its_deadline_but_long_after(
+async def test_a_request_in_a_batch_is_sent_individually_only_long_after_its_deadline(
     worker: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1))
@@ -192,7 +190,7 @@ async def test_what_lies_in_a_batch_is_not_asked_alone_at_its_deadline_but_long_
         assert worker.remembered == answered
 
 
-async def test_batches_that_ended_long_ago_are_forgotten(worker: Worker, server: MessagesServer) -> None:
+async def test_batches_that_ended_long_ago_are_deleted(worker: Worker, server: MessagesServer) -> None:
     for number in (1, 2):
         await worker.park(asked(number))
         await worker.agent.tick()

@@ -15,7 +15,7 @@ from tests.integration.extraction.batches.batch_stage import POLICY, PRICE, Work
 from tests.messages_server import MessagesServer
 
 
-async def test_the_erasure_of_a_namespace_gives_back_what_was_kept_for_its_requests_of_a_batch(
+async def test_erasing_a_namespace_releases_the_reservations_of_its_batch_requests(
     worker: Worker, bench: Bench
 ) -> None:
     request = replace(asked(1), namespaces=("n",))
@@ -27,7 +27,7 @@ async def test_the_erasure_of_a_namespace_gives_back_what_was_kept_for_its_reque
     assert await worker.reserved() == Amount()
 
 
-async def test_what_a_batch_may_cost_is_reserved_until_its_replies_are_booked_at_half_the_price(
+async def test_batch_cost_is_reserved_until_replies_are_booked_at_half_price(
     worker: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1), asked(2))
@@ -43,7 +43,7 @@ async def test_what_a_batch_may_cost_is_reserved_until_its_replies_are_booked_at
     assert {record_["request_id"] for record_ in await worker.booked()} == {asked(n).request_id for n in (1, 2)}
 
 
-async def test_a_reply_that_is_read_twice_is_booked_once(worker: Worker, another: Worker) -> None:
+async def test_a_reply_collected_twice_is_booked_once(worker: Worker, another: Worker) -> None:
     await worker.park(asked(1))
     await worker.agent.tick()
     worker.publisher.failures.append(Retryable("broker away"))
@@ -53,7 +53,9 @@ async def test_a_reply_that_is_read_twice_is_booked_once(worker: Worker, another
     assert len(await worker.booked()) == 1
 
 
-async def test_a_mended_reply_is_booked_in_two_parts_each_at_its_price(worker: Worker, server: MessagesServer) -> None:
+async def test_a_repaired_reply_is_booked_as_one_batched_and_one_regular_call(
+    worker: Worker, server: MessagesServer
+) -> None:
     server.batches.script("text:no")
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -61,7 +63,7 @@ async def test_a_mended_reply_is_booked_in_two_parts_each_at_its_price(worker: W
     assert sorted(record_["batched"] for record_ in await worker.booked()) == [False, True]
 
 
-async def test_a_refusal_is_booked_too(worker: Worker, server: MessagesServer) -> None:
+async def test_a_refusal_is_booked_as_failed_usage(worker: Worker, server: MessagesServer) -> None:
     server.batches.script("refusal")
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -71,7 +73,7 @@ async def test_a_refusal_is_booked_too(worker: Worker, server: MessagesServer) -
 
 
 @pytest.mark.parametrize("way", ["expired", "gone", "refused"])
-async def test_what_was_reserved_for_a_request_without_a_reply_is_given_back(
+async def test_the_reservation_of_a_request_without_a_reply_is_released(
     worker: Worker, server: MessagesServer, way: str
 ) -> None:
     if way == "expired":
@@ -98,9 +100,7 @@ async def test_a_request_beyond_the_budget_waits_for_another_batch(pool: Pool, s
     await poor.client.close()
 
 
-async def test_a_request_of_a_batch_that_was_not_taken_keeps_what_is_reserved_for_it(
-    worker: Worker, server: MessagesServer
-) -> None:
+async def test_requests_of_a_rate_limited_batch_keep_their_reservation(worker: Worker, server: MessagesServer) -> None:
     server.batches.faults.append("rate_limited")
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -114,7 +114,7 @@ async def test_a_request_of_a_batch_that_was_not_taken_keeps_what_is_reserved_fo
 
 
 @pytest.mark.parametrize("way", ["erased", "fails"])
-async def test_what_was_reserved_for_a_question_that_is_not_stored_is_given_back(
+async def test_the_reservation_of_a_request_that_cannot_be_stored_is_released(
     worker: Worker, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     async def ask(*_: object) -> bool:
@@ -128,7 +128,7 @@ async def test_what_was_reserved_for_a_question_that_is_not_stored_is_given_back
     assert await worker.reserved() == Amount()
 
 
-async def test_what_was_reserved_for_a_batch_is_given_back_when_its_time_is_over_before_it_is_formed_anew(
+async def test_the_reservation_is_released_when_the_deadline_passes_before_the_batch_is_formed_again(
     worker: Worker, server: MessagesServer
 ) -> None:
     server.batches.faults.append("rate_limited")
@@ -141,7 +141,7 @@ async def test_what_was_reserved_for_a_batch_is_given_back_when_its_time_is_over
     assert await worker.reserved() == Amount()
 
 
-async def test_a_request_beyond_the_budget_is_asked_alone_where_the_policy_has_somebody_who_stays_answer(
+async def test_a_request_beyond_the_budget_is_sent_individually_where_the_policy_falls_back_to_a_local_model(
     pool: Pool, server: MessagesServer
 ) -> None:
     policy = replace(POLICY, budget=Budget(tokens_per_day=0), on_spent_budget="stay_local")

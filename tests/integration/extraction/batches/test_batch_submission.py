@@ -19,7 +19,7 @@ from tests.integration.extraction.batches.batch_stage import (
 from tests.messages_server import MessagesServer
 
 
-async def test_a_member_that_is_no_request_holds_up_no_other(worker: Worker) -> None:
+async def test_a_corrupt_parked_request_does_not_block_the_other_batch_members(worker: Worker) -> None:
     await worker.park(asked(1), asked(2))
     await worker.agent.tick()
     await worker.pool.execute("UPDATE parked SET headers = '{}'::jsonb WHERE request_id = $1", asked(1).request_id)
@@ -28,7 +28,7 @@ async def test_a_member_that_is_no_request_holds_up_no_other(worker: Worker) -> 
     assert await worker.count("parked", "not_before = 'infinity'") == 1
 
 
-async def test_a_batch_that_is_refused_for_now_is_made_again(worker: Worker, server: MessagesServer) -> None:
+async def test_a_temporarily_rejected_batch_is_created_again(worker: Worker, server: MessagesServer) -> None:
     server.batches.faults.append("rate_limited")
     await worker.park(asked(1))
     await worker.agent.tick()
@@ -39,7 +39,9 @@ async def test_a_batch_that_is_refused_for_now_is_made_again(worker: Worker, ser
     assert worker.remembered == lives_in(1)
 
 
-async def test_a_batch_that_is_refused_for_good_is_asked_one_by_one(worker: Worker, server: MessagesServer) -> None:
+async def test_requests_of_a_permanently_rejected_batch_are_sent_individually(
+    worker: Worker, server: MessagesServer
+) -> None:
     server.batches.faults.append("bad_request")
     await worker.park(asked(1), asked(2))
     await worker.agent.tick()
@@ -56,7 +58,7 @@ async def test_a_wrong_key_stops_the_agent_and_loses_nothing(worker: Worker, ser
     assert await worker.count("parked", "batched AND batch_key IS NULL") == 1
 
 
-async def test_a_conversation_that_must_stay_is_not_sent_in_a_batch(worker: Worker, server: MessagesServer) -> None:
+async def test_a_local_only_conversation_is_not_sent_in_a_batch(worker: Worker, server: MessagesServer) -> None:
     worker.client.base_url = "http://elsewhere.example"  # type: ignore[assignment]
     elsewhere = Worker(worker.pool, server, policy=replace(POLICY, local_only=True), client=worker.client)
     await elsewhere.park(asked(1))
@@ -66,7 +68,7 @@ async def test_a_conversation_that_must_stay_is_not_sent_in_a_batch(worker: Work
     assert server.batches.made == {}
 
 
-async def test_a_batch_that_was_taken_without_anybody_knowing_is_found_and_not_sent_again(
+async def test_a_batch_accepted_without_a_recorded_id_is_found_and_not_sent_again(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
     """The worker dies between the provider's answer and storing its id; somebody else's batch of the same size is there."""
@@ -82,7 +84,7 @@ async def test_a_batch_that_was_taken_without_anybody_knowing_is_found_and_not_s
     assert server.seen == []
 
 
-async def test_a_batch_is_waited_for_before_it_is_taken_for_not_taken(
+async def test_a_batch_with_unknown_acceptance_is_not_sent_again_immediately(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1))
@@ -93,7 +95,7 @@ async def test_a_batch_is_waited_for_before_it_is_taken_for_not_taken(
     assert len(server.batches.made) == 1
 
 
-async def test_a_batch_that_may_have_been_taken_and_was_not_is_sent_again(
+async def test_a_batch_with_unknown_acceptance_that_was_not_accepted_is_sent_again(
     worker: Worker, server: MessagesServer
 ) -> None:
     server.batches.faults.append("server_error")
@@ -108,7 +110,7 @@ async def test_a_batch_that_may_have_been_taken_and_was_not_is_sent_again(
     assert len(server.batches.made) == 1
 
 
-async def test_a_batch_that_nobody_sent_is_sent_by_whoever_comes_next(
+async def test_a_formed_but_unsent_batch_is_sent_by_the_next_worker(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1))
@@ -120,7 +122,7 @@ async def test_a_batch_that_nobody_sent_is_sent_by_whoever_comes_next(
     assert another.remembered == lives_in(1)
 
 
-async def test_what_was_answered_meanwhile_is_published_without_a_question(
+async def test_a_request_answered_meanwhile_is_published_without_a_model_request(
     worker: Worker, server: MessagesServer
 ) -> None:
     await worker.park(asked(1), deadline_s=0.0)
@@ -133,7 +135,7 @@ async def test_what_was_answered_meanwhile_is_published_without_a_question(
     assert await worker.count("parked") == 1
 
 
-async def test_of_two_workers_one_forms_the_batch(worker: Worker, another: Worker, server: MessagesServer) -> None:
+async def test_only_one_of_two_workers_forms_the_batch(worker: Worker, another: Worker, server: MessagesServer) -> None:
     await worker.park(*(asked(number) for number in range(1, 21)))
     await asyncio.gather(worker.agent.tick(), another.agent.tick())
     assert [len(batch.requests) for batch in server.batches.made.values()] == [20]

@@ -37,7 +37,7 @@ turns = st.lists(
 
 @settings(max_examples=150)
 @given(window_settings(), st.integers(50, 3_000), st.booleans(), turns)
-def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_up(
+def test_any_messages_and_controls_keep_the_context_within_its_limit_and_its_counts_exact(
     limits, model_tokens, extract, turns
 ):
     talk, at, stored = Talk(extract, model_tokens), 0, rows.Rows()

@@ -15,7 +15,7 @@ def shown(entries) -> list[int | str]:
     return [entry.position if isinstance(entry, MessageTraits) else entry.marker for entry in entries]
 
 
-def test_all_of_a_small_window_is_shown_with_the_current_message_last():
+def test_context_of_a_small_window_holds_every_message_with_the_current_one_last():
     context = build([turn(0, "system"), *exchanges(2, 1)], (), budget(), NOW, turn(9, tokens=5))
     assert shown(context.entries) == [0, 1, 2, 3, 4, 9]
     assert (context.tokens, context.billed_tokens, context.limit_tokens) == (55, 55, 800)
@@ -29,14 +29,14 @@ def test_markers_stand_where_messages_were_removed():
     assert shown(context.entries) == [0, "... [5 messages removed] ...", 8, 9, "... [2 messages removed] ...", 20]
 
 
-def test_what_is_over_the_limit_is_pruned_for_it():
+def test_build_prunes_messages_that_exceed_the_token_limit():
     context = build([turn(0, "system"), *exchanges(40, 1)], (), budget(500, strategy="rolling_window"), NOW, turn(99))
     removed = len(context.decision.removed)
     assert shown(context.entries)[:3] == [0, f"... [{removed} messages removed] ...", removed + 1]
     assert context.billed_tokens <= 300
 
 
-def test_a_limit_too_small_for_what_is_never_pruned_is_refused_with_the_sizes():
+def test_build_rejects_a_limit_too_small_for_protected_messages_and_names_their_sizes():
     with pytest.raises(Rejected) as refused:
         build([turn(0, "system", 100), *exchanges(20, 1, 50)], (), budget(500), NOW, turn(99, tokens=70))
     assert refused.value.reason == "context_too_small"
@@ -45,7 +45,7 @@ def test_a_limit_too_small_for_what_is_never_pruned_is_refused_with_the_sizes():
     assert "Raise max_tokens, lower min_recent (now 10)" in refused.value.detail
 
 
-def test_summaries_give_way_before_a_context_is_refused():
+def test_build_drops_summaries_before_it_rejects_a_context_as_too_large():
     turns = [turn(at * 10) for at in range(10)]
     gaps = [Gap(at * 10 + 1, at * 10 + 5, 5, 50, "They talked of many things.", 100) for at in range(9)]
     context = build(turns, gaps, budget(500), NOW, turn(99))
@@ -53,13 +53,13 @@ def test_summaries_give_way_before_a_context_is_refused():
     assert "... [5 messages removed] ..." in shown(context.entries)
 
 
-def test_a_window_without_messages_shows_the_current_one():
+def test_context_of_an_empty_window_holds_only_the_current_message():
     assert shown(build([], (), budget(), NOW, turn(0)).entries) == [0]
     assert build([], (), budget(), NOW).entries == ()
 
 
 @given(windows(), budgets())
-def test_any_context_is_within_its_limit_and_has_what_is_protected_in_order(turns, limits):
+def test_any_context_stays_within_its_limit_and_keeps_protected_messages_in_order(turns, limits):
     try:
         context = build(turns, (), limits, NOW)
     except Rejected as refused:

@@ -12,26 +12,26 @@ from streams.windows.context.gaps import count, holds, merged, of, summarised
 from tests.fakes.message_traits import turn
 
 
-def test_a_marker_says_how_many_messages_left():
+def test_a_marker_states_how_many_messages_were_removed():
     assert Gap(0, 20, 15, 300).marker == "... [15 messages removed] ..."
     assert Gap(4, 4, 1, 10).marker == "... [1 message removed] ..."
 
 
-def test_a_summary_stands_in_the_marker():
+def test_a_marker_contains_the_summary_of_its_gap():
     gap = summarised(Gap(0, 20, 15, 300), "They chose Oslo.", 5)
     assert gap.marker == "... [15 messages removed: They chose Oslo.] ..."
     assert gap.marker_tokens == MARKER_TOKENS + 5
 
 
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
-def test_a_marker_counts_no_more_than_stated(encoding, tmp_path_factory, monkeypatch):
+def test_a_marker_never_exceeds_its_documented_token_count(encoding, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(tmp_path_factory.mktemp("vocabulary"))))
     counted = tiktoken.get_encoding(encoding)
     for many in (1, 15, 999_999_999):
         assert len(counted.encode_ordinary(Gap(0, 1, many, 0).marker)) <= MARKER_TOKENS
 
 
-def test_neighbours_are_joined_and_others_are_not():
+def test_merged_joins_adjacent_gaps_and_leaves_others_separate():
     gaps = [of(turn(position, tokens=5)) for position in (7, 1, 3, 9)]
     assert merged(gaps, [5]) == (Gap(1, 3, 2, 10), Gap(7, 9, 2, 10))
 
@@ -47,13 +47,13 @@ def test_a_gap_holds_the_positions_between_its_ends():
     assert count(gaps) == 4
 
 
-def test_a_gap_can_be_stored():
+def test_a_gap_survives_encoding_and_decoding():
     gap = Gap(2, 4, 3, 1, "Oslo.", 3)
     assert codec.decode(codec.encode(gap), Gap) == gap
 
 
 @given(st.lists(st.booleans(), max_size=30))
-def test_what_left_lies_in_gaps_and_what_stayed_does_not(stayed):
+def test_gaps_cover_exactly_the_removed_positions(stayed):
     kept = [position for position, stays in enumerate(stayed) if stays]
     gone = [position for position, stays in enumerate(stayed) if not stays]
     gaps = merged([of(turn(position)) for position in gone], kept)

@@ -21,7 +21,7 @@ from tests.fakes.chats import CONVERSATION, always, ended, in_context, message, 
 from tests.fakes.talk import NOW, SIZE, Talk
 
 
-def test_at_the_warning_level_it_is_told_and_pruned_down_to_the_target():
+def test_a_context_at_the_warning_level_emits_a_warning_and_is_pruned_to_the_target():
     talk = Talk(max_messages=200)
     talk.say("system", 100)
     talk.exchange(34)
@@ -37,7 +37,7 @@ def test_at_the_warning_level_it_is_told_and_pruned_down_to_the_target():
     assert talk.window.head.tally.used_tokens == pruned.pruning.tokens_after
 
 
-def test_a_message_that_reaches_the_aggressive_level_at_once_is_pruned_to_the_lower_target():
+def test_a_message_that_jumps_to_the_aggressive_level_prunes_the_context_to_the_lower_target():
     talk = Talk(max_messages=200)
     talk.exchange(35)
     talk.say("user", 210)
@@ -47,7 +47,7 @@ def test_a_message_that_reaches_the_aggressive_level_at_once_is_pruned_to_the_lo
     assert pruned.pruning.tokens_after <= 600
 
 
-def test_a_warning_is_told_again_only_after_the_level_was_lower():
+def test_a_warning_is_emitted_again_only_after_usage_fell_below_its_level():
     talk = Talk(max_messages=200, min_recent=100)
     talk.exchange(45)  # nothing may leave: everything is recent
     assert talk.warned() == ["warning", "aggressive"]
@@ -57,7 +57,7 @@ def test_a_warning_is_told_again_only_after_the_level_was_lower():
     assert talk.warned() == ["warning", "aggressive", "warning"]
 
 
-def test_too_many_messages_are_pruned_once_in_a_while_not_at_every_message():
+def test_exceeding_the_message_limit_prunes_in_batches_instead_of_at_every_message():
     talk = Talk(model_tokens=1_000_000)
     talk.exchange(100)
     assert 8 <= len(talk.pruned()) <= 12
@@ -66,7 +66,7 @@ def test_too_many_messages_are_pruned_once_in_a_while_not_at_every_message():
     assert len(in_context(talk.window)) <= 50
 
 
-def test_a_task_that_is_finished_leaves_when_the_next_one_begins():
+def test_a_finished_task_is_pruned_when_the_next_task_begins():
     talk = Talk(model_tokens=100_000, min_recent=2)
     talk.say("user", content="Please fix the login page, it crashes.")
     talk.say("assistant", content="Fixed: the session was read before it was opened.")
@@ -79,7 +79,7 @@ def test_a_task_that_is_finished_leaves_when_the_next_one_begins():
     assert set(pruned.reasons.values()) == {"completed_task"}
 
 
-def test_what_is_not_pruned_at_boundaries_stays():
+def test_messages_stay_in_context_when_pruning_at_boundaries_is_disabled():
     talk = Talk(model_tokens=100_000, min_recent=1, prune_at_boundary=False, prune_at_session_start=False)
     talk.say("user", content="Great, that works now. Thanks!")
     talk.say("user", content="Next task: write a migration for the invoices table.")
@@ -87,14 +87,14 @@ def test_what_is_not_pruned_at_boundaries_stays():
     assert talk.told == []
 
 
-def test_after_a_long_pause_a_task_begins_and_what_is_unfinished_stays():
+def test_a_long_pause_begins_a_new_task_and_keeps_unfinished_messages():
     talk = Talk(model_tokens=100_000, min_recent=1)
     talk.exchange(3)
     assert talk.say("user", at=100_000) == []
     assert [turn.segment for turn in talk.window.history.turns()] == [0] * 6 + [1]
 
 
-def test_a_conversation_that_goes_on_after_its_end_begins_a_session_once():
+def test_a_message_after_the_end_event_begins_a_new_session_and_prunes_the_old_one_once():
     talk = Talk(model_tokens=100_000, min_recent=1)
     talk.exchange(2)
     talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
@@ -107,7 +107,7 @@ def test_a_conversation_that_goes_on_after_its_end_begins_a_session_once():
     assert talk.window.head.ended
 
 
-def test_what_comes_after_the_end_is_asked_for_after_silence_once_and_then_as_ever():
+def test_messages_after_the_end_are_requested_once_after_silence_and_then_by_the_usual_triggers():
     talk = Talk(model_tokens=100_000)
     talk.exchange(2)
     talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
@@ -120,7 +120,7 @@ def test_what_comes_after_the_end_is_asked_for_after_silence_once_and_then_as_ev
     assert requests_among(talk.window.due(0, talk.terms, NOW + 600)) == []
 
 
-def test_a_system_prompt_that_comes_again_takes_the_place_of_the_one_before():
+def test_a_repeated_system_prompt_replaces_the_earlier_copy():
     talk = Talk(model_tokens=100_000)
     for _ in range(300):
         talk.say("system", content="You are a helpful assistant.")
@@ -131,7 +131,7 @@ def test_a_system_prompt_that_comes_again_takes_the_place_of_the_one_before():
     assert {reason for pruned in talk.pruned() for reason in pruned.reasons.values()} >= {"repeated"}
 
 
-def test_of_very_many_different_system_prompts_the_first_and_the_latest_stay():
+def test_only_the_first_and_the_latest_of_many_different_system_prompts_are_kept():
     talk = Talk(model_tokens=100_000)
     for number in range(50):
         talk.say("system", content=f"It is {number} o'clock.")
@@ -139,7 +139,7 @@ def test_of_very_many_different_system_prompts_the_first_and_the_latest_stay():
     assert positions == [0, *range(50 - MAX_SYSTEM_PROMPTS + 1, 50)]
 
 
-def test_a_call_with_thousands_of_results_does_not_keep_them_all():
+def test_a_tool_call_with_hundreds_of_results_does_not_protect_them_all_from_pruning():
     talk = Talk(model_tokens=1_000_000)
     talk.say("assistant", tool_calls=(ToolCall(id="x", name="n"),))
     for _ in range(500):
@@ -147,7 +147,7 @@ def test_a_call_with_thousands_of_results_does_not_keep_them_all():
     assert len(in_context(talk.window)) <= 60
 
 
-def test_a_pruning_of_very_many_messages_is_told_in_an_event_of_bounded_size():
+def test_the_event_for_a_pruning_of_very_many_messages_has_a_bounded_size():
     talk = Talk(max_messages=MOST_MESSAGES, model_tokens=10_000_000)
     for number in range(MOST_MESSAGES):
         talk.say("user", message_id=f"{number:06}" + "\x01" * 250)
@@ -158,7 +158,7 @@ def test_a_pruning_of_very_many_messages_is_told_in_an_event_of_bounded_size():
     assert len(outgoing(cleared, 0, datetime.now(UTC)).value or b"") < 1_048_576
 
 
-def test_under_a_policy_without_extraction_what_was_cleared_never_comes_back():
+def test_cleared_messages_are_dropped_after_the_undo_time_if_the_policy_does_not_extract():
     talk = Talk(extract=False)
     talk.say("system", 10)
     talk.exchange(2)
@@ -171,7 +171,7 @@ def test_under_a_policy_without_extraction_what_was_cleared_never_comes_back():
     assert list(loaded.entries) == list(talk.window.entries) == [0]
 
 
-def test_what_leaves_when_a_policy_stops_extracting_is_still_known_by_its_id():
+def test_message_ids_stay_known_for_deduplication_after_a_policy_stops_extracting():
     talk = Talk(max_messages=2, min_recent=1)
     talk.exchange(2)
     talk.terms = Terms.of(replace(talk.policy, extract=False), talk.terms.budget)
@@ -183,7 +183,7 @@ def test_what_leaves_when_a_policy_stops_extracting_is_still_known_by_its_id():
     assert loaded.head.received == 4
 
 
-def test_by_hand_a_window_is_pruned_to_the_lower_target():
+def test_a_manual_prune_reduces_the_context_to_the_lower_target():
     talk = Talk(max_messages=200)
     talk.exchange(37)
     assert talk.pruned() == []
@@ -194,7 +194,7 @@ def test_by_hand_a_window_is_pruned_to_the_lower_target():
     assert talk.control("prune") == []
 
 
-def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_extracted():
+def test_clear_keeps_the_system_prompt_in_context_and_unextracted_messages_in_the_window():
     talk = Talk()
     talk.say("system", 50)
     talk.exchange(3)
@@ -212,14 +212,14 @@ def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_e
     assert list(talk.window.entries) == [0]
 
 
-def test_clearing_what_is_empty_is_told_too():
+def test_clearing_an_empty_context_emits_an_event_too():
     talk = Talk()
     (cleared,) = talk.control("clear")
     assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.count == 0
 
 
-def test_each_message_that_left_is_told_with_its_reason_and_runs_add_up():
+def test_the_pruned_event_gives_a_reason_for_each_removed_message_and_its_runs_add_up():
     talk = Talk(model_tokens=1_000_000)
     talk.exchange(26)
     (pruned,) = talk.pruned()
@@ -228,7 +228,7 @@ def test_each_message_that_left_is_told_with_its_reason_and_runs_add_up():
     assert all(run.first <= run.last for run in pruned.pruning.removed)
 
 
-def test_without_extraction_a_message_is_forgotten_once_it_left_the_context():
+def test_a_pruned_message_leaves_the_window_at_once_if_the_policy_does_not_extract():
     talk = Talk(extract=False, model_tokens=1_000_000)
     talk.exchange(40)
     assert requests_among(talk.told) == []
@@ -237,7 +237,7 @@ def test_without_extraction_a_message_is_forgotten_once_it_left_the_context():
     assert talk.window.deadline(talk.policy).at == NOW + talk.policy.triggers.abandoned_s + talk.policy.grace_s
 
 
-def test_what_waits_when_a_policy_stops_extracting_is_not_asked_for_any_more():
+def test_waiting_messages_are_not_requested_after_the_policy_stops_extracting():
     talk = Talk()
     talk.exchange(2)
     talk.terms = Terms.of(replace(talk.policy, extract=False), talk.terms.budget)
@@ -245,7 +245,7 @@ def test_what_waits_when_a_policy_stops_extracting_is_not_asked_for_any_more():
     assert unextracted(talk.window) == []
 
 
-def test_the_counts_at_hand_are_those_of_the_messages():
+def test_the_running_tally_equals_a_full_recount_of_the_messages():
     talk = Talk(model_tokens=2_000, min_recent=3)
     for step in range(200):
         talk.say(("user", "assistant", "tool", "user", "assistant", "system")[step % 6], 1 + step % 40)
@@ -258,7 +258,7 @@ def test_the_counts_at_hand_are_those_of_the_messages():
     assert shown.total_messages == 200
 
 
-def test_what_a_model_bills_is_held_against_its_size():
+def test_billed_tokens_are_compared_with_the_context_size_of_the_model():
     talk = Talk(max_messages=200)
     talk.terms = Terms.of(talk.policy, Budget.of(talk.policy.window, SIZE, Calibration(1.25, 20)))
     talk.exchange(31)

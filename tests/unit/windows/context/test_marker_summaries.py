@@ -16,7 +16,7 @@ def summarised() -> Talk:
     return talk
 
 
-def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarised):
+def test_pruning_requests_a_summary_of_the_removed_messages_and_the_marker_shows_it(summarised):
     (request,) = summaries(summarised.told)
     (gap,) = summarised.window.history.removals.gaps
     assert (request.first, request.last) == (gap.first, gap.last)
@@ -28,7 +28,7 @@ def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarise
     assert summarised.window.head.tally.used_tokens == used + 12
 
 
-def test_what_is_cleared_by_hand_is_not_summarised():
+def test_a_manual_clear_requests_no_summary():
     talk = Talk(summarise=True)
     talk.exchange(3)
     (cleared,) = talk.control("clear")
@@ -36,7 +36,7 @@ def test_what_is_cleared_by_hand_is_not_summarised():
     assert cleared.pruning.count == 6
 
 
-def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(summarised):
+def test_the_next_summary_request_includes_the_existing_summary_and_its_answer_replaces_it(summarised):
     (first,) = summaries(summarised.told)
     summarised.answer(first, "They said hello.", 12)
     summarised.exchange(10)
@@ -49,7 +49,7 @@ def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(
     assert summarised.window.history.removals.gaps == (gap,), "told twice"
 
 
-def test_two_summaries_that_know_the_same_earlier_one_lose_nothing(summarised):
+def test_two_summaries_built_on_the_same_earlier_summary_are_both_kept(summarised):
     (first,) = summaries(summarised.told)
     summarised.answer(first, "One.")
     summarised.exchange(20)
@@ -62,7 +62,7 @@ def test_two_summaries_that_know_the_same_earlier_one_lose_nothing(summarised):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_summaries_that_come_in_any_order_or_twice_lose_nothing(summarised, order):
+def test_summaries_that_arrive_out_of_order_or_twice_lose_nothing(summarised, order):
     summarised.exchange(10)
     requests = summaries(summarised.told)
     texts = ("Early greetings.", "Later greetings.")
@@ -73,7 +73,7 @@ def test_summaries_that_come_in_any_order_or_twice_lose_nothing(summarised, orde
     assert gap.summary_tokens == 10
 
 
-def test_summaries_do_not_fill_the_context(summarised):
+def test_the_total_size_of_summaries_in_a_context_is_bounded(summarised):
     talk = summarised
     for _ in range(20):
         talk.exchange(10)
@@ -83,7 +83,7 @@ def test_summaries_do_not_fill_the_context(summarised):
     assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
 
 
-def test_a_summary_that_fills_the_context_has_it_pruned():
+def test_a_summary_that_fills_the_context_triggers_pruning():
     talk = Talk(max_messages=200, summarise=True)
     talk.exchange(40)
     (request,) = summaries(talk.told)
@@ -93,7 +93,7 @@ def test_a_summary_that_fills_the_context_has_it_pruned():
     assert talk.window.head.tally.used_tokens <= 700
 
 
-def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):
+def test_a_summary_that_matches_no_existing_gap_changes_nothing(summarised):
     before = replace(summarised.window.history.removals)
     summarised.control("summarised", 5, first=0, last=10_000, summary="too wide")
     summarised.control("summarised", 5, first=0, last=3)

@@ -12,7 +12,7 @@ from streams.windows.tokens.accounting import Budget, used_tokens
 from tests.fakes.message_traits import NOW, budget, budgets, exchanges, turn, windows
 
 
-def test_the_figures_of_a_window_are_told():
+def test_statistics_report_counts_tokens_level_and_last_prune_of_a_window():
     turns = [turn(0, "system", 20, timestamp=1.0), *exchanges(3, 9, 10, timestamp=50.0)]
     last = LastPrune(NOW, "usage", 8)
     found = statistics(turns, (Gap(1, 8, 8, 90),), Budget.of(WindowSettings(), 1_000, Calibration(2.0, 1)), last)
@@ -25,7 +25,7 @@ def test_the_figures_of_a_window_are_told():
     assert found.strategy == "hybrid"
 
 
-def test_an_empty_window_has_figures_too():
+def test_statistics_of_an_empty_window_are_zero():
     found = statistics([], (), budget())
     assert (found.total_messages, found.percent_used, found.oldest_message_at, found.last_prune) == (0, 0.0, None, None)
 
@@ -45,7 +45,7 @@ def test_the_strategy_is_explained_with_its_settings(strategy):
         assert said in words
 
 
-def test_a_panel_has_one_line():
+def test_the_headline_states_counts_last_prune_and_usage_in_one_line():
     turns = exchanges(10)
     pruned = statistics(turns, (Gap(90, 99, 10, 90),), budget(), LastPrune(NOW - 900.0, "usage", 10))
     assert headline(pruned, NOW) == "20 messages (10 pruned 15 min ago), 21.2% of the context used"

@@ -23,7 +23,7 @@ def shown(window: Window) -> list[int]:
     return list(window.history.in_context)
 
 
-def test_what_a_clear_took_comes_back_beside_what_was_said_since() -> None:
+def test_restore_returns_cleared_messages_beside_those_sent_since() -> None:
     window = cleared(1, 2, 3)
     assert shown(window) == []
     say(window, 4)
@@ -34,7 +34,7 @@ def test_what_a_clear_took_comes_back_beside_what_was_said_since() -> None:
     assert (window.history.removals.gaps, window.head.cleared_at, window.head.last_prune) == ((), None, None)
 
 
-def test_after_its_time_a_clear_stands_and_what_it_took_leaves_the_window() -> None:
+def test_a_clear_becomes_final_after_the_undo_time_and_its_messages_leave_the_window() -> None:
     window = cleared(1, 2)
     assert list(window.entries) == [1, 2]
     assert window.deadline(POLICY).at == NOW + UNDO_S
@@ -44,7 +44,7 @@ def test_after_its_time_a_clear_stands_and_what_it_took_leaves_the_window() -> N
     assert window.head.cleared_at == NOW
 
 
-def test_a_window_that_is_read_from_its_rows_again_can_be_restored_too() -> None:
+def test_a_clear_can_be_undone_after_the_window_is_reloaded_from_its_rows() -> None:
     table = Table()
     window = cleared(1, 2)
     table.save(window)
@@ -55,7 +55,7 @@ def test_a_window_that_is_read_from_its_rows_again_can_be_restored_too() -> None
     assert shown(table.load()) == [1, 2]
 
 
-def test_what_leaves_after_a_clear_ends_its_undo() -> None:
+def test_a_clear_can_no_longer_be_undone_after_a_later_pruning() -> None:
     window = cleared(1, 2)
     say(window, *range(3, 80))
     assert window.history.removals.gaps, "pruned meanwhile"
@@ -63,14 +63,14 @@ def test_what_leaves_after_a_clear_ends_its_undo() -> None:
     assert 1 not in window.entries and 1 not in shown(window)
 
 
-def test_a_clear_of_nothing_leaves_the_one_before_undoable() -> None:
+def test_clearing_an_empty_context_leaves_the_previous_clear_undoable() -> None:
     window = cleared(1, 2)
     window.control(control("clear"), 3, TERMS, NOW + 1)
     (told,) = window.control(control("restore"), 4, TERMS, NOW + 2)
     assert isinstance(told, ContextRestored) and told.restored == 2
 
 
-def test_what_waits_for_its_extraction_comes_back_as_well() -> None:
+def test_restore_returns_messages_that_still_wait_for_extraction() -> None:
     window = Window.opened(CONVERSATION, 2)
     say(window, 1, 2)
     window.control(control("clear"), 0, TERMS, NOW)
@@ -80,7 +80,7 @@ def test_what_waits_for_its_extraction_comes_back_as_well() -> None:
     assert [each.position for each in request.messages] == [1, 2]
 
 
-def test_a_restore_that_is_delivered_again_changes_nothing() -> None:
+def test_a_redelivered_restore_changes_nothing() -> None:
     window = cleared(1, 2)
     window.control(control("restore"), 3, TERMS, NOW)
     window.control(control("clear"), 4, TERMS, NOW)
@@ -89,7 +89,7 @@ def test_a_restore_that_is_delivered_again_changes_nothing() -> None:
     assert window.head.applied[topics.WINDOW_CONTROL] == 5
 
 
-def test_without_a_clear_there_is_nothing_to_restore() -> None:
+def test_restore_without_a_previous_clear_changes_nothing() -> None:
     window = Window.opened(CONVERSATION, 2)
     say(window, 1)
     assert window.control(control("restore"), 0, terms(POLICY), NOW) == []

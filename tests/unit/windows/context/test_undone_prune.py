@@ -42,7 +42,7 @@ def restored(talk: Talk, after_s: float = 1.0) -> list[int]:
     return [each.restored for each in talk.control("restore", after_s=after_s) if isinstance(each, ContextRestored)]
 
 
-def test_what_a_prune_by_hand_took_comes_back_beside_what_was_said_since() -> None:
+def test_restore_returns_messages_of_a_manual_prune_beside_those_sent_since() -> None:
     talk = pruned()
     left = SAID - len(in_context(talk.window))
     talk.say("user", 10)
@@ -56,7 +56,7 @@ def test_what_a_prune_by_hand_took_comes_back_beside_what_was_said_since() -> No
     assert talk.control("restore", after_s=1) == [], "there is nothing more to undo"
 
 
-def test_after_its_time_a_prune_stands_and_what_it_took_leaves_the_window() -> None:
+def test_a_prune_becomes_final_after_the_undo_time_and_its_messages_leave_the_window() -> None:
     talk = pruned()
     assert len(talk.window.entries) == SAID
     assert talk.window.deadline(talk.policy).at == NOW + UNDO_S
@@ -65,7 +65,7 @@ def test_after_its_time_a_prune_stands_and_what_it_took_leaves_the_window() -> N
     assert restored(talk) == []
 
 
-def test_what_was_asked_for_in_time_is_undone_though_no_worker_ran_meanwhile() -> None:
+def test_a_restore_requested_within_the_undo_time_succeeds_even_if_a_worker_processes_it_late() -> None:
     talk = pruned()
     in_time = datetime.fromtimestamp(NOW + UNDO_S, UTC)
     late = talk.control("restore", after_s=UNDO_S + 3_600, at=datetime.fromtimestamp(NOW + UNDO_S + 1, UTC))
@@ -74,7 +74,7 @@ def test_what_was_asked_for_in_time_is_undone_though_no_worker_ran_meanwhile() -
     assert isinstance(told, ContextRestored)
 
 
-def test_a_window_that_another_worker_reads_from_its_rows_can_be_restored_too() -> None:
+def test_a_prune_can_be_undone_after_another_worker_loads_the_window_from_its_rows() -> None:
     talk, table = pruned(), Table()
     table.save(talk.window)
     talk.window = table.load()
@@ -84,7 +84,7 @@ def test_a_window_that_another_worker_reads_from_its_rows_can_be_restored_too() 
     assert in_context(table.load()) == list(range(SAID))
 
 
-def test_an_undo_that_is_delivered_again_changes_nothing() -> None:
+def test_a_redelivered_restore_changes_nothing() -> None:
     talk = pruned()
     assert len(restored(talk)) == 1
     talk.control("prune")
@@ -94,13 +94,13 @@ def test_an_undo_that_is_delivered_again_changes_nothing() -> None:
     assert in_context(talk.window) == kept
 
 
-def test_a_prune_that_finds_nothing_to_remove_leaves_the_one_before_undoable() -> None:
+def test_a_prune_that_removes_nothing_leaves_the_previous_prune_undoable() -> None:
     talk = pruned()
     assert talk.control("prune", after_s=1) == []
     assert len(restored(talk)) == 1
 
 
-def test_what_the_window_prunes_by_itself_ends_the_undo() -> None:
+def test_a_manual_prune_can_no_longer_be_undone_after_an_automatic_prune() -> None:
     talk = pruned()
     talk.exchange(20)
     assert talk.pruned()[-1].pruning.cause == "usage"
@@ -109,7 +109,7 @@ def test_what_the_window_prunes_by_itself_ends_the_undo() -> None:
     assert 0 not in talk.window.entries
 
 
-def test_a_system_prompt_that_is_sent_again_ends_no_undo_and_does_not_come_back() -> None:
+def test_a_repeated_system_prompt_leaves_the_prune_undoable_and_its_old_copy_is_not_restored() -> None:
     talk = Talk(**LARGE)
     talk.say("system", 10, "You are a cook.")
     talk.exchange(SAID // 2)
@@ -122,7 +122,7 @@ def test_a_system_prompt_that_is_sent_again_ends_no_undo_and_does_not_come_back(
     assert talk.window.head.last_prune.cause == "usage"
 
 
-def test_a_clear_in_between_is_what_is_undone() -> None:
+def test_restore_undoes_only_a_clear_that_followed_the_prune() -> None:
     talk = pruned()
     kept = in_context(talk.window)
     talk.control("clear", after_s=1)
@@ -144,7 +144,7 @@ def test_undoing_a_prune_leaves_an_earlier_clear_in_force() -> None:
     assert talk.window.head.last_prune.cause == "cleared"
 
 
-def test_what_does_not_fit_any_more_leaves_again_by_the_rules() -> None:
+def test_restored_messages_that_exceed_the_limits_are_pruned_again() -> None:
     talk = pruned()
     talk.exchange(8)
     assert len(talk.pruned()) == 1
@@ -154,7 +154,7 @@ def test_what_does_not_fit_any_more_leaves_again_by_the_rules() -> None:
     assert restored(talk) == []
 
 
-def test_messages_that_were_erased_do_not_come_back() -> None:
+def test_restore_does_not_return_erased_messages() -> None:
     talk, table = pruned(), Table()
     table.save(talk.window)
     first = talk.window.entries[0].message.timestamp
@@ -176,7 +176,7 @@ def test_a_window_that_expired_has_nothing_to_restore() -> None:
     assert restored(talk) == []
 
 
-def test_the_summary_of_an_earlier_gap_that_comes_meanwhile_stays_with_it() -> None:
+def test_a_summary_that_arrives_before_a_restore_stays_with_its_earlier_gap() -> None:
     talk = talk_of_many(summarise=True)
     talk.exchange(6)
     (earlier,) = summaries(talk.told)
@@ -193,7 +193,7 @@ def test_the_summary_of_an_earlier_gap_that_comes_meanwhile_stays_with_it() -> N
 
 
 @pytest.mark.parametrize("kind", ["prune", "clear"])
-def test_a_row_of_an_earlier_version_can_be_restored(kind: str) -> None:
+def test_a_prune_or_clear_stored_by_an_earlier_version_can_be_undone(kind: str) -> None:
     talk, table = talk_of_many(), Table()
     talk.control(kind)
     table.save(talk.window)
@@ -207,7 +207,7 @@ def test_a_row_of_an_earlier_version_can_be_restored(kind: str) -> None:
     assert in_context(talk.window) == list(range(SAID))
 
 
-def test_under_a_policy_without_extraction_a_prune_can_be_undone_too() -> None:
+def test_a_prune_can_be_undone_under_a_policy_without_extraction() -> None:
     talk = Talk(extract=False, **LARGE)
     talk.exchange(SAID // 2)
     talk.control("prune")
@@ -216,7 +216,7 @@ def test_under_a_policy_without_extraction_a_prune_can_be_undone_too() -> None:
     assert in_context(talk.window) == list(range(SAID + 1))
 
 
-def test_however_often_a_context_is_pruned_by_hand_a_window_holds_what_the_last_one_took() -> None:
+def test_repeated_manual_prunes_keep_only_the_messages_of_the_latest_prune_for_undo() -> None:
     talk = pruned()
     for _ in range(5):
         talk.exchange(6)

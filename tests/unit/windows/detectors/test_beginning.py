@@ -20,7 +20,7 @@ def traits(text: str, role: str = "user") -> int:
         "Ahora vamos a ver el hotel.",
     ],
 )
-def test_a_next_step_begins_a_task(text):
+def test_a_phrase_that_announces_the_next_step_begins_a_task(text):
     assert traits(text) == TASK_BEGINS
 
 
@@ -39,7 +39,7 @@ def test_a_next_step_begins_a_task(text):
         "Cambiando de tema, ¿qué hora es?",
     ],
 )
-def test_another_topic_ends_the_task_before(text):
+def test_a_change_of_topic_begins_a_task_and_ends_the_previous_one(text):
     assert traits(text) == TASK_BEGINS | TASK_SWITCHES
 
 
@@ -56,7 +56,7 @@ def test_another_topic_ends_the_task_before(text):
         "Vivo ahora en Madrid.",
     ],
 )
-def test_an_ordinary_turn_begins_none(text):
+def test_an_ordinary_message_begins_no_task(text):
     assert traits(text) == 0
 
 

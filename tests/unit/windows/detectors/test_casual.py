@@ -54,7 +54,7 @@ def test_a_social_message_is_casual(text):
         "\u043f\u0440\u0438\u0432\u0435\u0442 ok",
     ],
 )
-def test_a_message_that_says_anything_else_is_not(text):
+def test_a_message_with_other_content_is_not_casual(text):
     assert not casual(text)
 
 
@@ -62,6 +62,6 @@ def test_a_long_message_is_not_casual_however_it_begins():
     assert not casual("Hello! " + "We moved to a small town by the sea where the trains run every hour. " * 2)
 
 
-def test_assistants_are_casual_too_and_tools_are_not():
+def test_assistant_messages_can_be_casual_and_tool_messages_cannot():
     assert casual("You're welcome!", "assistant")
     assert not casual("ok", "tool")

@@ -29,7 +29,7 @@ def completes(text: str, role: str = "assistant") -> bool:
         "Ya está.",
     ],
 )
-def test_a_completed_task_is_marked(text):
+def test_a_statement_of_completion_marks_the_task_complete(text):
     assert completes(text) and completes(text, "user")
 
 
@@ -48,9 +48,9 @@ def test_a_completed_task_is_marked(text):
         "Almost done.",
     ],
 )
-def test_what_is_not_complete_is_not(text):
+def test_questions_conditions_and_negations_do_not_mark_a_task_complete(text):
     assert not completes(text)
 
 
-def test_a_tool_completes_no_task():
+def test_a_tool_message_does_not_mark_a_task_complete():
     assert not completes("Done.", "tool")

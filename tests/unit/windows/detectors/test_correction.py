@@ -66,11 +66,11 @@ def test_a_correction_is_found(text):
         "Está bien.",
     ],
 )
-def test_what_only_sounds_like_one_is_not(text):
+def test_text_that_only_resembles_a_correction_is_not_detected(text):
     assert not corrects(text)
 
 
-def test_an_assistant_corrects_itself():
+def test_an_assistant_that_corrects_itself_is_detected():
     assert corrects("You're right, I made an arithmetic error there.", "assistant")
     assert corrects("I apologize for the confusion. It is 12.", "assistant")
     assert not corrects("You're right, the sea is beautiful.", "assistant")

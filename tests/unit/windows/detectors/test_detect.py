@@ -32,7 +32,7 @@ def test_tool_calls_and_results_are_found_without_a_text():
     assert detect("user", "") == Detected(0, 0)
 
 
-def test_a_system_message_is_not_read():
+def test_a_system_message_has_no_traits():
     assert detect("system", "Always answer in Dutch. Never say hello.") == Detected(0, 0)
 
 
@@ -45,13 +45,13 @@ def test_several_traits_are_found_in_one_message():
     )
 
 
-def test_what_matters_at_either_end_of_a_long_message_is_found():
+def test_traits_at_the_start_and_end_of_a_long_message_are_found():
     paste = "lorem ipsum dolor sit amet " * 50_000
     assert detect("user", f"Never change this file:\n{paste}").traits & DIRECTIVE
     assert detect("user", f"{paste}\nIt doesn't work.").traits & ERROR
 
 
-def test_cleaning_keeps_the_length_and_ends_sentences():
+def test_cleaning_keeps_the_length_and_marks_sentence_ends():
     assert cleaned("No, THAT’S «Wrong». Ä").decode("latin-1") == "no  that s  wrong \n ä"
     assert flattened(cleaned("A, b.  C")) == b"\na b\n c\n"
     assert len(TABLE) == 256
@@ -62,7 +62,7 @@ def test_a_bounded_part_of_a_text_is_inspected():
     assert len(inspected("x" * 10**6)) == INSPECTED_CHARS + 1
 
 
-def test_the_names_of_traits_are_those_of_all_bits():
+def test_names_lists_every_trait_bit_and_the_reference_count():
     every = with_references(sum(NAMES), 2)
     assert names(every) == (*NAMES.values(), "reference")
     assert references(every) == 2
@@ -70,14 +70,14 @@ def test_the_names_of_traits_are_those_of_all_bits():
 
 
 @pytest.mark.parametrize("lexicon", [*SHORT.values(), *LONG.values(), *PASTED.values(), *ENDS.values()])
-def test_triggers_are_words_that_cleaning_leaves_as_they_are(lexicon):
+def test_cleaning_leaves_trigger_words_unchanged(lexicon):
     for trigger in lexicon.triggers:
         assert cleaned(trigger).decode("latin-1") == trigger == " ".join(trigger.split())
 
 
 @given(st.sampled_from(["user", "assistant", "tool", "system"]), anything | wordy, st.booleans())
 @settings(max_examples=200)
-def test_any_text_has_traits_that_fit_together(role, text, calls_tools):
+def test_traits_of_any_text_are_deterministic_and_consistent(role, text, calls_tools):
     found = detect(role, text, calls_tools)
     assert found == detect(role, text, calls_tools)
     assert 0 <= found.fingerprint < 2**32
@@ -86,12 +86,12 @@ def test_any_text_has_traits_that_fit_together(role, text, calls_tools):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_at_most_linearly(unit):
+def test_detection_time_grows_at_most_linearly_with_the_text_length(unit):
     assert_grows_linearly(lambda text: detect("user", text), unit)
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
-def test_a_hostile_megabyte_is_cheap(opening):
+def test_detection_in_a_hostile_megabyte_stays_within_the_time_bound(opening):
     for unit in UNITS:
         text = of_chars(unit, 1_000_000, opening)
         begun = time.process_time()
@@ -99,7 +99,7 @@ def test_a_hostile_megabyte_is_cheap(opening):
         assert time.process_time() - begun < MOST_S, unit
 
 
-def test_a_text_of_nothing_but_triggers_is_cheap():
+def test_detection_in_text_made_only_of_triggers_stays_within_the_time_bound():
     text = " ".join(sorted(LONG["user"].triggers))
     begun = time.process_time()
     for start in range(0, len(text), INSPECTED_CHARS):

@@ -80,12 +80,12 @@ def test_a_directive_or_constraint_is_found(text):
         "",
     ],
 )
-def test_what_only_sounds_like_one_is_not(text):
+def test_text_that_only_resembles_a_directive_is_not_detected(text):
     assert not directs(text)
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
-def test_only_users_direct(role):
+def test_only_user_messages_contain_directives(role):
     assert not directs("Always use metric units.", role)
 
 
@@ -102,7 +102,7 @@ def test_a_directive_in_a_short_message_outlives_its_task():
     assert not lasts("How far is it to the station?")
 
 
-def test_a_directive_in_a_long_text_is_about_that_task():
+def test_a_directive_in_a_long_text_applies_to_its_task_only():
     assert len(PROMPT.split()) > MAX_WORDS
     for directive in ("All operations must be done in one call.", "Il ne faut jamais donner mon adresse."):
         assert directs(f"{PROMPT} {directive}") and not lasts(f"{PROMPT} {directive}")
@@ -117,5 +117,5 @@ def test_a_directive_in_a_long_text_is_about_that_task():
         "A partir de ahora escribe en inglés.",
     ],
 )
-def test_a_long_text_that_says_so_directs_for_good(standing):
+def test_a_directive_in_a_long_text_lasts_if_it_says_from_now_on(standing):
     assert lasts(f"{PROMPT} {standing}")

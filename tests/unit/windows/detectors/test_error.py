@@ -32,7 +32,7 @@ def errs(text: str, role: str) -> bool:
         "npm ERR! missing script: start",
     ],
 )
-def test_a_program_reports_an_error(text):
+def test_error_output_of_a_program_is_detected(text):
     assert errs(text, "tool")
 
 
@@ -50,7 +50,7 @@ def test_a_program_reports_an_error(text):
         "error handling is described in chapter 3",
     ],
 )
-def test_a_program_that_reports_none_does_not(text):
+def test_program_output_without_errors_is_not_detected_as_an_error(text):
     assert not errs(text, "tool")
 
 
@@ -71,7 +71,7 @@ def test_a_program_that_reports_none_does_not(text):
         "El programa se cuelga al guardar.",
     ],
 )
-def test_a_person_reports_that_something_does_not_work(text):
+def test_a_users_report_of_a_malfunction_is_detected_as_an_error(text):
     assert errs(text, "user")
 
 
@@ -90,7 +90,7 @@ def test_a_person_reports_that_something_does_not_work(text):
         "She plants flowers; il plante des fleurs.",
     ],
 )
-def test_talking_about_errors_is_none(text):
+def test_general_talk_about_errors_is_not_detected_as_an_error(text):
     assert not errs(text, "user")
 
 
@@ -106,22 +106,22 @@ PROSE = "Then compare what each of the candidates says with the notes of the las
         "Quand ça ne marche pas, explique.",
     ],
 )
-def test_a_long_text_that_speaks_of_failures_reports_none(spoken, role):
+def test_a_long_text_that_mentions_failures_is_not_detected_as_an_error(spoken, role):
     assert len(PROSE.split()) > MAX_WORDS
     assert not errs(f"{PROSE} {spoken} {PROSE}", role)
 
 
 @pytest.mark.parametrize("printed", ["KeyError: 3", "Error: cannot find symbol", "zsh: command not found: docker"])
-def test_a_long_text_with_what_a_program_printed_reports_an_error(printed):
+def test_program_error_output_inside_a_long_text_is_detected(printed):
     assert errs(f"{PROSE[:600]}\n{printed}\n{PROSE}", "user")
 
 
-def test_a_long_text_that_begins_or_ends_with_an_error_reports_it():
+def test_an_error_at_the_start_or_end_of_a_long_text_is_detected():
     assert errs(f"The build is broken again. {PROSE}", "user")
     assert errs(f"{PROSE} Der Drucker funktioniert leider nicht.", "user")
 
 
-def test_a_long_tool_result_reports_an_error_by_a_trace_or_at_its_ends():
+def test_an_error_in_a_long_tool_result_is_detected_by_a_traceback_or_at_its_start_or_end():
     assert errs(f"{PROSE}\nTraceback (most recent call last):\n{PROSE}", "tool")
     assert errs(f"Error: validation failed\n{PROSE}", "tool")
     assert errs(f"{PROSE}\n3 failed, 20 passed in 2.31s", "tool")
@@ -130,5 +130,5 @@ def test_a_long_tool_result_reports_an_error_by_a_trace_or_at_its_ends():
 @pytest.mark.parametrize(
     "line", ["raise ValueError(name)", "except KeyError:", "throw new IOException(e);", "if failed: return"]
 )
-def test_source_code_that_deals_with_errors_reports_none(line):
+def test_source_code_that_handles_errors_is_not_detected_as_an_error(line):
     assert not errs(f"{PROSE}\n    {line}\n{PROSE}", "tool")

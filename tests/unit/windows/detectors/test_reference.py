@@ -42,16 +42,16 @@ def test_a_reference_is_found_once(text):
         "El año anterior fue malo.",
     ],
 )
-def test_what_refers_to_something_else_is_not(text):
+def test_words_that_refer_to_something_else_are_not_counted_as_references(text):
     assert count(text) == 0
 
 
-def test_references_apart_from_each_other_count_apart():
+def test_separate_references_in_one_message_are_counted_separately():
     assert (
         count("As I said we are three people. You mentioned a train with a restaurant, and the list above has none.")
         == 3
     )
 
 
-def test_the_count_is_bounded():
+def test_the_reference_count_is_bounded():
     assert count("As I said, this is how it goes with all of them. " * 30) <= MAX_REFERENCES

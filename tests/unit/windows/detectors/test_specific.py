@@ -20,7 +20,7 @@ def test_a_statement_with_a_number_a_name_or_many_words_is_specific(text):
 
 
 @pytest.mark.parametrize("text", ["It drops.", "Where is Lisbon, 300 km away?", "thanks a lot!", "Okay", "go on then"])
-def test_what_asks_chats_or_says_little_is_not(text):
+def test_questions_small_talk_and_short_texts_are_not_specific(text):
     assert not detect("user", text).traits & SPECIFIC
 
 
@@ -30,6 +30,6 @@ def test_only_users_make_specific_statements(role):
 
 
 @pytest.mark.parametrize("count", range(MAX_REFERENCES + 2))
-def test_the_count_of_references_and_the_trait_leave_each_other_alone(count):
+def test_the_reference_count_and_the_specific_trait_do_not_overwrite_each_other(count):
     assert references(with_references(SPECIFIC, count)) == min(count, MAX_REFERENCES)
     assert with_references(SPECIFIC, count) & SPECIFIC

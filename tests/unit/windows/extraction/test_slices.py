@@ -55,7 +55,7 @@ def full(run) -> float:
     return max(sum(message.tokens for message in run) / POLICY.slice_tokens, characters / POLICY.slice_bytes)
 
 
-def test_nothing_is_cut_from_nothing():
+def test_cut_of_no_messages_returns_no_slices():
     assert positions([]) == []
 
 
@@ -85,7 +85,7 @@ def test_slices_keep_every_message_in_order_and_within_limits(sizes):
 
 
 @given(SIZES)
-def test_slices_are_as_few_as_fit_but_for_those_that_end_with_a_task(sizes):
+def test_slices_are_filled_to_the_limit_unless_they_end_with_a_task(sizes):
     entries = entered(sizes)
     segment = {entry.position: entry.segment for entry in entries}
     for run, (following, *_) in pairwise(cut(entries, POLICY)):
@@ -94,7 +94,7 @@ def test_slices_are_as_few_as_fit_but_for_those_that_end_with_a_task(sizes):
 
 
 @given(SIZES)
-def test_going_on_after_any_slice_cuts_the_rest_in_the_same_places(sizes):
+def test_cutting_again_from_the_start_of_any_slice_gives_the_same_remaining_slices(sizes):
     entries = entered(sizes)
     runs = list(cut(entries, POLICY))
     for number, run in enumerate(runs):
@@ -127,7 +127,7 @@ def test_the_arguments_of_tool_calls_count_towards_the_bytes_of_a_slice():
         assert size <= TopicSettings().own_message_bytes, "the transaction would be refused, again and again"
 
 
-def test_the_same_slice_has_the_same_id_whoever_asks_and_however_often():
+def test_the_request_id_of_a_slice_does_not_depend_on_policy_time_or_attempt():
     run = [sliced(4), sliced(6)]
     first = request(run, SCOPE, 2, POLICY, now=10.0)
     later = request(run, Scope(conversation_id=CONVERSATION), 2, Policy(name="other"), now=99.0, attempt=3)
@@ -135,7 +135,7 @@ def test_the_same_slice_has_the_same_id_whoever_asks_and_however_often():
     assert (first.attempt, later.attempt) == (1, 3)
 
 
-def test_another_slice_has_another_id():
+def test_different_slices_have_different_request_ids():
     run = [sliced(4), sliced(6)]
     elsewhere = Scope(conversation_id="conversation-2")
     others = [
@@ -149,7 +149,7 @@ def test_another_slice_has_another_id():
     assert len({asked.request_id for asked in others}) == len(others)
 
 
-def test_a_request_says_where_it_came_from_and_what_it_feeds():
+def test_a_request_carries_its_source_positions_its_policy_and_its_target_namespaces():
     asked = request([sliced(4), sliced(6)], SCOPE, 2, POLICY, now=10.0)
     assert (asked.partition, asked.first, asked.last) == (2, 4, 6)
     assert (asked.policy, asked.policy_version, asked.namespaces) == ("small", 3, ("app", "user"))
@@ -157,7 +157,7 @@ def test_a_request_says_where_it_came_from_and_what_it_feeds():
     assert [message.position for message in asked.messages] == [4, 6]
 
 
-def test_a_request_takes_the_ends_of_the_messages_before_it_and_keeps_its_id():
+def test_a_request_carries_truncated_preceding_messages_that_do_not_change_its_id():
     called = (ToolCall(id="call", name="tool", arguments={"text": "x"}),)
     before = [sliced(2, content="é" * 9_000 + "?", role="assistant", tool_calls=called), sliced(3)]
     asked = request([sliced(4)], SCOPE, 2, POLICY, now=10.0, overlap=before)
@@ -167,7 +167,7 @@ def test_a_request_takes_the_ends_of_the_messages_before_it_and_keeps_its_id():
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_a_request_says_whether_what_was_said_has_to_stay_on_the_machine(kept):
+def test_requests_carry_the_local_only_flag_of_their_policy(kept):
     policy = structs.replace(POLICY, local_only=kept)
     head = Head(scope=SCOPE, partition=1)
     asked = [

@@ -21,7 +21,7 @@ def test_a_slice_feeds_the_namespaces_of_everybody_who_speaks_in_it() -> None:
     assert request.shared == ("kitchen",)
 
 
-def test_where_one_person_speaks_nothing_is_said_of_speakers() -> None:
+def test_a_request_with_a_single_speaker_omits_the_speakers_field() -> None:
     (request,) = slices_of(
         [group_message(0, "ada", "Hello."), group_message(1, "ada", "Hi!", role="assistant")], PERSONAL
     )
@@ -31,7 +31,7 @@ def test_where_one_person_speaks_nothing_is_said_of_speakers() -> None:
     assert b"speakers" not in codec.encode(request) and b'"user_id":"ada","role"' not in codec.encode(request)
 
 
-def test_a_message_that_names_nobody_is_of_the_conversations_user() -> None:
+def test_a_message_without_a_user_id_is_attributed_to_the_user_of_the_conversation() -> None:
     (request,) = slices_of(
         [
             group_message(0, "ada", "Hello."),
@@ -44,7 +44,7 @@ def test_a_message_that_names_nobody_is_of_the_conversations_user() -> None:
     assert [request.speaker(each) for each in request.messages] == ["ada", "ada", "bob"]
 
 
-def test_what_only_an_assistant_says_to_somebody_makes_nobody_a_speaker() -> None:
+def test_an_assistant_message_does_not_make_its_addressee_a_speaker() -> None:
     (request,) = slices_of(
         [group_message(0, "ada", "Hello."), group_message(1, "bob", "Hi, Bob!", role="assistant")], PERSONAL
     )
@@ -53,7 +53,7 @@ def test_what_only_an_assistant_says_to_somebody_makes_nobody_a_speaker() -> Non
     assert request.speakers == (ADA,)
 
 
-def test_a_slice_in_which_only_somebody_else_speaks_feeds_nothing_of_the_conversations_user() -> None:
+def test_a_slice_with_only_other_speakers_feeds_no_namespace_of_the_conversations_user() -> None:
     each_exchange = Policy(name="live", namespaces=PERSONAL.namespaces, triggers=Triggers(on_exchange=True))
     said = [
         group_message(0, "ada", "I live in Berlin."),
@@ -68,7 +68,7 @@ def test_a_slice_in_which_only_somebody_else_speaks_feeds_nothing_of_the_convers
     assert (second.namespaces, second.speakers) == (("kitchen/bob",), (ADA, BOB))  # Ada speaks just before
 
 
-def test_names_go_along_and_the_latest_counts() -> None:
+def test_a_request_carries_the_latest_name_of_each_speaker() -> None:
     said = [
         group_message(0, "ada", "Hi.", name="A."),
         group_message(1, "bob", "Hi."),
@@ -80,13 +80,13 @@ def test_names_go_along_and_the_latest_counts() -> None:
     assert [(each.user_id, each.name) for each in request.speakers] == [("ada", "Ada Lovelace"), ("bob", None)]
 
 
-def test_who_speaks_is_told_beside_a_namespace_that_others_feed_too() -> None:
+def test_a_request_for_a_shared_namespace_names_even_a_single_speaker() -> None:
     (request,) = slices_of([group_message(0, "ada", "I live in Berlin.")], TEAM)
 
     assert request.speakers == (ADA,)
 
 
-def test_whoever_gives_names_is_told_of_by_name_in_a_namespace_of_the_app() -> None:
+def test_a_request_for_an_app_namespace_includes_a_speaker_only_with_a_display_name() -> None:
     of_app = Policy(name="app", namespaces=("{app_id}",))
 
     (unnamed,) = slices_of([group_message(0, "ada", "I live in Berlin.")], of_app)
@@ -96,7 +96,7 @@ def test_whoever_gives_names_is_told_of_by_name_in_a_namespace_of_the_app() -> N
     assert named.speakers == (Speaker(user_id="ada", name="Ada"),)
 
 
-def test_a_request_of_before_speakers_were_known_feeds_all_its_namespaces() -> None:
+def test_a_request_of_an_earlier_version_without_speakers_feeds_all_its_namespaces() -> None:
     (request,) = slices_of(
         [group_message(0, "ada", "I live in Berlin."), group_message(1, "bob", "I live in Lyon.")], TEAM
     )

@@ -12,7 +12,7 @@ from tests.fakes.chats import control
 from tests.unit.windows.extraction.talk import NOW, TOKENS, Talk, policy
 
 
-def test_every_exchange_is_asked_for_when_the_assistant_has_answered():
+def test_the_exchange_trigger_requests_extraction_when_the_assistant_has_answered():
     talk = Talk(policy(on_exchange=True))
     for role in ("system", "user", "assistant", "user", "user", "assistant"):
         talk.say(role)
@@ -29,7 +29,7 @@ def test_an_exchange_ends_with_the_answer_not_with_the_tool_calls_before_it():
     assert talk.asked == [[0, 1, 2, 3]]
 
 
-def test_what_an_assistant_says_by_itself_is_no_exchange():
+def test_an_assistant_message_without_a_user_message_is_no_exchange():
     talk = Talk(policy(on_exchange=True))
     talk.say("assistant")
     talk.restart()
@@ -37,7 +37,7 @@ def test_what_an_assistant_says_by_itself_is_no_exchange():
     assert talk.asked == []
 
 
-def test_so_many_tokens_are_asked_for_at_once_and_counted_anew():
+def test_the_token_trigger_requests_extraction_at_its_threshold_and_restarts_its_count():
     talk = Talk(policy(after_tokens=3 * TOKENS))
     for number in range(7):
         talk.say("user")
@@ -46,7 +46,7 @@ def test_so_many_tokens_are_asked_for_at_once_and_counted_anew():
     assert talk.asked == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_whichever_trigger_comes_first_asks_and_the_others_find_nothing():
+def test_the_first_trigger_requests_extraction_and_later_triggers_do_not_repeat_it():
     talk = Talk(policy(idle_s=60.0, age_s=600.0, after_tokens=2 * TOKENS, on_exchange=True))
     talk.say("user")
     talk.say("user")
@@ -59,7 +59,7 @@ def test_whichever_trigger_comes_first_asks_and_the_others_find_nothing():
     assert talk.asked == [[0, 1], [2]]
 
 
-def test_by_hand_is_always_possible():
+def test_a_manual_flush_requests_extraction_whatever_the_triggers():
     talk = Talk(policy(on_end=False))
     talk.say("user")
     talk.note(talk.window.control(control("flush"), 0, talk.terms, NOW))
@@ -77,7 +77,7 @@ def test_by_hand_is_always_possible():
         {"whenever": True},
     ],
 )
-def test_wrong_triggers_are_refused(wrong):
+def test_invalid_triggers_are_rejected(wrong):
     with pytest.raises(ValidationError):
         convert({"name": "p", "triggers": wrong}, Policy)
 
@@ -99,7 +99,7 @@ steps = st.lists(
 
 
 @given(chosen, steps)
-def test_whatever_the_combination_every_message_is_asked_for_once_in_the_end(triggers, steps):
+def test_any_combination_of_triggers_requests_every_message_exactly_once(triggers, steps):
     talk, now = Talk(Policy(name="p", triggers=triggers, reask_after_s=1e9)), NOW
     for what, role, pause in steps:
         now += pause
@@ -121,7 +121,7 @@ def test_whatever_the_combination_every_message_is_asked_for_once_in_the_end(tri
     assert [position for request in talk.asked for position in request] == list(range(talk.offset))
 
 
-def test_somebody_may_wait_for_what_is_asked_by_hand_or_after_an_exchange_and_nobody_for_what_an_end_or_time_asks():
+def test_only_live_flushes_and_exchanges_make_requests_that_may_not_wait():
     for asked, may_wait in (
         (lambda talk: talk.end(), True),
         (lambda talk: talk.ring(NOW + 60), True),
@@ -135,7 +135,7 @@ def test_somebody_may_wait_for_what_is_asked_by_hand_or_after_an_exchange_and_no
         assert [request.may_wait for request in talk.requests] == [may_wait]
 
 
-def test_a_flush_by_hand_asks_once_more_for_what_may_be_waiting_for_others_and_only_once():
+def test_a_live_flush_resends_a_request_that_may_wait_exactly_once_as_one_that_may_not():
     talk = Talk(policy())
     talk.say("user")
     talk.end()

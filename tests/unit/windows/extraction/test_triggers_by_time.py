@@ -14,7 +14,7 @@ from tests.fakes.chats import control
 from tests.unit.windows.extraction.talk import NOW, Talk, policy
 
 
-def test_silence_is_counted_from_the_last_message():
+def test_the_idle_trigger_counts_from_the_last_message():
     talk = Talk(policy(idle_s=60.0))
     talk.say("user", NOW)
     talk.say("user", NOW + 50)
@@ -26,7 +26,7 @@ def test_silence_is_counted_from_the_last_message():
     assert talk.asked == [[0, 1]]
 
 
-def test_age_is_counted_from_the_oldest_message_that_waits():
+def test_the_age_trigger_counts_from_the_oldest_waiting_message():
     talk = Talk(policy(age_s=60.0))
     talk.say("user", NOW)
     talk.say("user", NOW + 50)
@@ -37,7 +37,7 @@ def test_age_is_counted_from_the_oldest_message_that_waits():
     assert talk.asked == [[0, 1]]
 
 
-def test_without_the_trigger_of_the_end_what_is_left_is_asked_for_after_silence():
+def test_without_the_end_trigger_remaining_messages_are_requested_after_silence():
     talk = Talk(policy(on_end=False))
     talk.say("user")
     talk.end()
@@ -65,7 +65,7 @@ def test_a_schedule_runs_at_its_next_moment_in_its_time_zone(schedule, expected)
     assert next_run(schedule, UTC_NOON) == expected.timestamp()
 
 
-def test_a_schedule_asks_for_what_was_said_before_its_next_moment_where_no_run_has_done_so_within_a_quarter_of_an_hour():
+def test_a_schedule_requests_extraction_15_minutes_late_if_no_run_has_requested_it_before():
     talk = Talk(policy(schedule=Schedule(at="03:00"), on_end=False))
     talk.say("user", UTC_NOON)
     at = talk.window.deadline(talk.policy).at
@@ -76,7 +76,7 @@ def test_a_schedule_asks_for_what_was_said_before_its_next_moment_where_no_run_h
     assert talk.asked == [[0]]
 
 
-def test_a_run_asks_in_the_background_and_leaves_the_schedule_nothing_to_ask_for():
+def test_a_run_requests_extraction_in_the_background_and_the_schedule_adds_no_request():
     talk = Talk(policy(schedule=Schedule(at="03:00"), on_end=False, abandoned_s=1e9))
     talk.say("user", UTC_NOON)
     run = datetime(2026, 3, 29, 3, tzinfo=UTC).timestamp()
@@ -95,21 +95,21 @@ def test_a_run_asks_in_the_background_and_leaves_the_schedule_nothing_to_ask_for
         ({"schedule": Schedule(at="03:00"), "idle_s": 10.0}, 86_400.0, "live"),
     ],
 )
-def test_only_what_a_schedule_or_abandonment_asks_for_is_background_work(triggers, after_s, lane):
+def test_only_schedules_and_abandonment_request_extraction_in_the_background_lane(triggers, after_s, lane):
     talk = Talk(policy(**triggers))
     talk.say("user")
     talk.ring(NOW + after_s)
     assert [request.lane for request in talk.requests] == [lane]
 
 
-def test_what_the_end_of_a_conversation_asks_for_is_live():
+def test_the_end_of_a_conversation_requests_extraction_in_the_live_lane():
     talk = Talk(policy(schedule=Schedule(at="03:00")))
     talk.say("user")
     talk.end()
     assert [request.lane for request in talk.requests] == ["live"]
 
 
-def test_a_request_asked_again_keeps_its_lane_and_its_id():
+def test_a_repeated_request_keeps_its_lane_and_id():
     talk = Talk(msgspec.structs.replace(policy(schedule=Schedule(at="03:00")), reask_after_s=60.0))
     talk.say("user")
     talk.ring(NOW + 86_400.0)
@@ -121,7 +121,7 @@ def test_a_request_asked_again_keeps_its_lane_and_its_id():
     assert first.request_id == again.request_id
 
 
-def test_what_waits_behind_a_bound_of_requests_is_asked_for_in_the_lane_of_those_before_it():
+def test_messages_behind_the_pending_request_bound_are_requested_in_the_lane_of_earlier_ones():
     talk = Talk(msgspec.structs.replace(policy(schedule=Schedule(at="03:00")), slice_tokens=100))
     for _ in range(10 * (MAX_PENDING_REQUESTS + 1)):
         talk.say("user")
@@ -133,7 +133,7 @@ def test_what_waits_behind_a_bound_of_requests_is_asked_for_in_the_lane_of_those
 
 
 @given(st.lists(st.integers(0, 9 * 86_400), min_size=2, max_size=20))
-def test_the_next_run_is_right_in_whatever_order_windows_ask(offsets):
+def test_next_run_is_correct_for_queries_in_any_order(offsets):
     schedule = Schedule(at="02:30", weekdays=("mon", "wed"))
     nights = [datetime(2026, 3, 29, 2, 30, tzinfo=UTC).timestamp() + day * 86_400 for day in range(14)]
     runs = [night for night in nights if datetime.fromtimestamp(night, UTC).weekday() in (0, 2)]

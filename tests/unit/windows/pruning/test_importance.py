@@ -57,11 +57,11 @@ def test_the_highest_boost_of_recency_applies(newer, expected):
 @pytest.mark.parametrize(
     ("days", "expected"), [(-3.0, 0.5), (0.99, 0.5), (1.0, 0.4), (3.5, 0.2), (5.0, 0.0), (40.0, 0.0)]
 )
-def test_each_whole_day_of_age_takes_a_tenth(days, expected):
+def test_each_whole_day_of_age_lowers_importance_by_a_tenth(days, expected):
     assert score(days=days) == expected
 
 
-def test_the_sum_is_clamped():
+def test_importance_is_clamped_between_zero_and_one():
     assert score(TOOL_CALL | ERROR | DIRECTIVE, newer=0) == 1.0
     assert score(CASUAL | TASK_COMPLETE, days=9) == 0.0
 
@@ -70,17 +70,17 @@ def test_a_system_prompt_scores_one_whatever_its_age():
     assert score(CASUAL, days=90, role="system") == 1.0
 
 
-def test_what_its_sender_marked_never_falls_below_nine_tenths():
+def test_a_message_marked_important_never_scores_below_nine_tenths():
     assert score(CASUAL, days=90, important=True) == IMPORTANT == 0.9
     assert score(TOOL_CALL | ERROR, important=True) == 1.0
 
 
-def test_what_is_said_again_later_counts_less():
+def test_a_message_that_is_repeated_later_scores_lower():
     assert score(repeated=True) == 0.3
     assert scores([turn(0, fingerprint=9), *[turn(1 + n) for n in range(20)], turn(21, fingerprint=9)], NOW)[0] == 0.3
 
 
-def test_system_messages_do_not_count_among_the_last():
+def test_system_messages_do_not_count_towards_the_recency_of_others():
     turns = [turn(0), *[turn(1 + place, "system") for place in range(30)]]
     assert scores(turns, NOW)[0] == 0.9
 

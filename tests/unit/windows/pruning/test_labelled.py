@@ -140,7 +140,7 @@ def test_fresh_conversations_stay_as_coherent_as_documented(share, least_coheren
 
 
 @pytest.mark.parametrize(("share", "ahead"), AHEAD)
-def test_fresh_conversations_stay_more_coherent_than_in_a_random_order(share, ahead, monkeypatch):
+def test_pruning_keeps_fresh_conversations_more_coherent_than_removal_in_random_order(share, ahead, monkeypatch):
     fresh = labelled("conversations_fresh", "held_out")
     coherent, _ = coherence(fresh, "hybrid", share)
     by_chance = []
@@ -159,7 +159,7 @@ def test_fresh_conversations_stay_more_coherent_than_in_a_random_order(share, ah
 
 
 @pytest.mark.parametrize(("found", "false", "ahead"), [(1.0, 0.0, 0.3), (0.8, 0.2, 0.2), (0.6, 0.2, 0.1)])
-def test_ratings_of_what_later_messages_need_keep_more_of_it(found, false, ahead):
+def test_ratings_of_messages_needed_later_make_pruning_keep_more_of_them(found, false, ahead):
     """As a model would give them that finds a share of what is needed later, and takes a share of the rest for it. No model
     was asked: what is needed is known from the labels. Without ratings 0.787 of it is kept, in a random order 0.635."""
     fresh = labelled("conversations_fresh", "held_out")
@@ -169,7 +169,7 @@ def test_ratings_of_what_later_messages_need_keep_more_of_it(found, false, ahead
 
 
 @pytest.mark.parametrize(("found", "false", "least"), [(1.0, 0.0, 1.0), (0.8, 0.2, 0.77), (0.6, 0.2, 0.67)])
-def test_such_ratings_tell_what_is_needed_later_better_than_importance_by_rules(found, false, least):
+def test_simulated_ratings_identify_messages_needed_later_better_than_rule_based_importance(found, false, least):
     """Balanced: of what users and assistants say, the shares of the needed and of the rest that are taken for it."""
     fresh = labelled("conversations_fresh", "held_out")
     by_ratings = [
@@ -210,7 +210,7 @@ def shuffled(units: list, chance: random.Random) -> list:
 @pytest.mark.parametrize(
     ("name", "half"), [("conversations", "tuning"), ("conversations", "held_out"), ("conversations_fresh", "held_out")]
 )
-def test_tasks_begin_where_the_labels_say(name, half):
+def test_detected_task_beginnings_match_the_labels(name, half):
     conversations = labelled(name, half)
     for conversation, seen in zip(conversations, followed(conversations, "hybrid"), strict=True):
         assert seen.began == [place for place, each in enumerate(conversation["messages"]) if each.get("task")]

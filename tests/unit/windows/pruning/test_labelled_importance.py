@@ -74,7 +74,7 @@ def test_importance_agrees_with_labels_of_real_messages(half):
     at_least(agreement(f"{half} half, real messages", labels), REAL)
 
 
-def test_small_talk_has_hardly_a_directive_an_error_or_a_correction():
+def test_at_most_one_percent_of_small_talk_is_detected_as_important():
     """All of MemoryBank, talk with a companion: 1,132 messages in English, as many in Chinese."""
     for language in ("en", "cn"):
         people = json.loads(public_data.required("memorybank", f"memory_bank_{language}.json").read_text())

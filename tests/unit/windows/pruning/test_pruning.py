@@ -27,7 +27,7 @@ def conversation(exchanged: int = 30, tokens: int = 10, **fields):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_below_the_warning_level_nothing_leaves(strategy):
+def test_prune_removes_nothing_below_the_warning_level(strategy):
     decision = decide(conversation(20), strategy=strategy)
     assert (decision.removed, decision.gaps, decision.level) == ((), (), "ok")
     assert len(decision.retained) == 41
@@ -37,14 +37,14 @@ def test_below_the_warning_level_nothing_leaves(strategy):
 @pytest.mark.parametrize(
     ("size", "level", "target"), [(760, "warning", 532), (690, "aggressive", 414), (500, "aggressive", 300)]
 )
-def test_above_it_a_window_comes_down_to_the_target_of_its_level(strategy, size, level, target):
+def test_prune_reduces_a_window_above_the_warning_level_to_the_target_of_its_level(strategy, size, level, target):
     decision = decide(conversation(32), budget(size, strategy=strategy, max_messages=100))
     assert (decision.level, decision.reached) == (level, True)
     assert target - 20 <= decision.tokens <= target
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_plain_messages_leave_from_the_middle_oldest_first_and_leave_a_marker(strategy):
+def test_plain_messages_are_removed_oldest_first_behind_the_system_prompt_and_replaced_by_a_marker(strategy):
     decision = decide(conversation(30), budget(700, strategy=strategy, max_messages=100))
     opening = (1, 2) if strategy == "hybrid" else ()
     first = 3 if strategy == "hybrid" else 1
@@ -54,41 +54,41 @@ def test_plain_messages_leave_from_the_middle_oldest_first_and_leave_a_marker(st
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_window_never_has_more_messages_than_it_may(strategy):
+def test_prune_reduces_a_window_that_exceeds_its_message_limit(strategy):
     assert decide(conversation(25), budget(100_000, strategy=strategy)).removed == ()
     decision = decide(conversation(26), budget(100_000, strategy=strategy))
     assert 33 <= len(decision.retained) - 1 <= 35, "the warning level's target of 50, in whole exchanges"
     assert decision.level == "ok" and decision.reached
 
 
-def test_the_system_prompt_and_the_last_ones_stay_even_if_they_are_too_large():
+def test_the_system_prompt_and_the_latest_messages_stay_even_if_they_exceed_the_limit():
     decision = decide(conversation(30), budget(50))
     assert decision.retained == (0, *range(51, 61))
     assert not decision.reached
     assert {decision.reasons[position] for position in decision.retained} == {"system_prompt", "recent"}
 
 
-def test_what_belongs_to_a_recent_message_stays_with_it():
+def test_a_message_paired_with_a_protected_recent_message_stays_too():
     decision = decide(conversation(30), budget(50, min_recent=3))
     assert decision.retained == (0, 57, 58, 59, 60)
     assert decision.reasons[57] == "with_recent"
 
 
-def test_completed_tasks_leave_before_any_part_of_the_current_one():
+def test_earlier_tasks_are_removed_before_any_part_of_the_current_task():
     turns = [*exchanges(10, 0, segment=0), *exchanges(10, 20, segment=1), *exchanges(15, 40, segment=2)]
     for strategy in STRATEGIES:
         decision = decide(turns, budget(800, strategy=strategy, max_messages=100))
         assert decision.removed and max(decision.removed) < 40
 
 
-def test_with_hybrid_completed_tasks_leave_whole():
+def test_hybrid_removes_earlier_tasks_as_a_whole():
     turns = [*exchanges(10, 0, segment=0), *exchanges(10, 20, segment=1), *exchanges(15, 40, segment=2)]
     assert decide(turns, budget(840, max_messages=100)).removed == tuple(range(20))
     rolling = decide(turns, budget(840, strategy="rolling_window", max_messages=100))
     assert len(rolling.removed) < 20
 
 
-def test_with_hybrid_a_long_task_leaves_in_parts_when_much_room_would_be_left():
+def test_hybrid_removes_only_part_of_a_long_task_if_all_of_it_would_free_too_much():
     turns = [*exchanges(25, 0, segment=0), *exchanges(10, 50, segment=1)]
     decision = decide(turns, budget(800, max_messages=100))
     assert decision.removed == tuple(range(len(decision.removed)))
@@ -96,7 +96,7 @@ def test_with_hybrid_a_long_task_leaves_in_parts_when_much_room_would_be_left():
     assert decision.reasons[len(decision.removed)] == "fits"
 
 
-def test_a_failed_call_and_its_retry_are_kept_longest_and_leave_together():
+def test_a_failed_call_and_its_retry_are_removed_last_and_together():
     turns = conversation(30)
     turns[5:9] = [
         turn(5, "assistant", calls=("a",)),
@@ -112,7 +112,7 @@ def test_a_failed_call_and_its_retry_are_kept_longest_and_leave_together():
         assert {5, 6, 7, 8} <= set(tight.removed)
 
 
-def test_with_importance_the_least_important_leave_first():
+def test_importance_removes_the_least_important_messages_first():
     turns = conversation(30)
     turns[11] = turn(11, "user", traits=DIRECTIVE)
     turns[21] = turn(21, "user", important=True)
@@ -131,7 +131,7 @@ def test_hybrid_weighs_importance_and_age():
     assert 7 in fewer.removed
 
 
-def test_an_error_and_its_correction_are_kept_longest_and_the_error_leaves_before_its_correction():
+def test_an_error_and_its_correction_are_removed_last_and_the_error_before_the_correction():
     turns = conversation(30)
     turns[6] = turn(6, "assistant", traits=ERROR)
     turns[9] = turn(9, traits=CORRECTION)
@@ -145,7 +145,7 @@ def test_an_error_and_its_correction_are_kept_longest_and_the_error_leaves_befor
         assert 6 in tight.removed and {9, 10} <= set(tight.retained)
 
 
-def test_what_frames_the_current_task_outlives_its_steps():
+def test_the_message_that_frames_the_current_task_outlives_its_steps():
     steps = [
         turn(3 + n, "assistant" if n % 2 == 0 else "tool", 30, calls=(f"c{n}",) if n % 2 == 0 else ())
         for n in range(20)
@@ -157,7 +157,7 @@ def test_what_frames_the_current_task_outlives_its_steps():
     assert decision.removed and 1 not in decision.removed
 
 
-def test_at_a_boundary_finished_tasks_leave_but_for_what_holds_on():
+def test_a_task_boundary_removes_finished_tasks_except_lasting_directives():
     turns = [*exchanges(10, 0, segment=0), *exchanges(8, 20, segment=1)]
     turns[4] = turn(4, traits=DIRECTIVE | LASTING)
     turns[6] = turn(6, traits=DIRECTIVE)
@@ -169,19 +169,19 @@ def test_at_a_boundary_finished_tasks_leave_but_for_what_holds_on():
     assert decide(turns, cause="boundary", strategy="rolling_window").removed == tuple(range(20))
 
 
-def test_at_a_boundary_a_task_that_only_paused_stays_and_at_a_sessions_start_it_leaves():
+def test_a_paused_task_stays_at_a_task_boundary_and_is_removed_at_a_session_start():
     turns = [*exchanges(10, 0, segment=0), *exchanges(8, 20, segment=1)]
     assert decide(turns, cause="boundary").removed == ()
     assert decide(turns, cause="session_start").removed == tuple(range(20))
 
 
-def test_by_hand_a_window_comes_down_to_the_lower_target():
+def test_a_manual_prune_reduces_the_window_to_the_lower_target():
     assert decide(conversation(30), budget(900, max_messages=100)).removed == ()
     by_hand = decide(conversation(30), budget(900, max_messages=100), cause="manual")
     assert 520 <= by_hand.tokens <= 540
 
 
-def test_clearing_leaves_the_system_prompt_alone():
+def test_clear_removes_everything_except_the_system_prompt():
     turns = [*exchanges(2, 0), turn(4, "system"), *exchanges(2, 5)]
     decision = clear(turns, (), budget())
     assert (decision.retained, decision.cause) == ((4,), "cleared")
@@ -189,20 +189,20 @@ def test_clearing_leaves_the_system_prompt_alone():
     assert clear([turns[4]], decision.gaps, budget()).gaps == decision.gaps
 
 
-def test_gaps_of_earlier_prunings_grow():
+def test_a_gap_of_an_earlier_pruning_grows_with_adjacent_removals():
     turns = [turn(0, "system"), *exchanges(40, 11)]
     decision = decide(turns, budget(700, strategy="rolling_window", max_messages=100), gaps=(Gap(1, 10, 10, 100),))
     (gap,) = decision.gaps
     assert (gap.first, gap.count) == (1, 10 + len(decision.removed))
 
 
-def test_a_window_of_nothing_is_left_alone():
+def test_prune_and_clear_of_an_empty_window_remove_nothing():
     assert decide([]).retained == () == decide([]).removed
     assert clear([], (), budget()).retained == ()
 
 
 @pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
-def test_an_error_and_its_correction_stay_where_twenty_conversations_share_a_partition(strategy):
+def test_a_failed_call_and_its_retry_stay_if_twenty_conversations_share_a_partition(strategy):
     said = [
         turn(0, "assistant", calls=("a",)),
         turn(20, "tool", traits=ERROR | TOOL_RESULT, answers="a"),
@@ -219,7 +219,7 @@ def test_every_reason_has_a_sentence():
 
 
 @given(windows(), budgets(), CAUSES)
-def test_nothing_is_lost_and_order_is_kept(turns, limits, cause):
+def test_every_message_is_either_retained_or_removed_in_its_original_order(turns, limits, cause):
     decision = prune(turns, (), limits, NOW, cause)
     assert (
         sorted([*decision.retained, *decision.removed]) == [each.position for each in turns] == list(decision.reasons)
@@ -232,7 +232,7 @@ def test_nothing_is_lost_and_order_is_kept(turns, limits, cause):
 
 
 @given(windows(), budgets(), CAUSES)
-def test_what_is_protected_stays(turns, limits, cause):
+def test_protected_messages_are_never_removed(turns, limits, cause):
     decision = prune(turns, (), limits, NOW, cause)
     said = [each.position for each in turns if each.role != "system"]
     protected = {each.position for each in turns if each.role == "system"} | set(said[-limits.settings.min_recent :])
@@ -240,14 +240,14 @@ def test_what_is_protected_stays(turns, limits, cause):
 
 
 @given(windows(), budgets(), CAUSES)
-def test_what_belongs_together_is_not_split(turns, limits, cause):
+def test_prune_never_splits_a_unit_of_messages(turns, limits, cause):
     kept = set(prune(turns, (), limits, NOW, cause).retained)
     for unit in group_units(turns, [0.5] * len(turns), 1):
         assert len({turns[place].position in kept for place in unit.places}) == 1
 
 
 @given(windows(), budgets(), CAUSES)
-def test_the_current_task_is_whole_as_long_as_others_have_anything_to_give(turns, limits, cause):
+def test_the_current_task_stays_whole_while_other_tasks_have_removable_messages(turns, limits, cause):
     decision = prune(turns, (), limits, NOW, cause)
     current = turns[-1].segment if turns else 0
     removed = set(decision.removed)
@@ -259,7 +259,7 @@ def test_the_current_task_is_whole_as_long_as_others_have_anything_to_give(turns
 
 
 @given(windows(), budgets(), CAUSES)
-def test_pruning_twice_is_pruning_once(turns, limits, cause):
+def test_prune_is_idempotent(turns, limits, cause):
     once = prune(turns, (), limits, NOW, cause)
     stayed = [each for each in turns if each.position in set(once.retained)]
     twice = prune(stayed, once.gaps, limits, NOW, cause)
@@ -268,7 +268,7 @@ def test_pruning_twice_is_pruning_once(turns, limits, cause):
 
 
 @given(windows(), budgets())
-def test_a_window_within_its_targets_is_within_its_limit(turns, limits):
+def test_a_window_that_reached_its_target_is_within_its_limits(turns, limits):
     decision = prune(turns, (), limits, NOW)
     if decision.reached:
         assert limits.billed(decision.tokens) <= limits.max_tokens
@@ -280,14 +280,14 @@ def test_a_window_within_its_targets_is_within_its_limit(turns, limits):
 
 
 @given(windows(), budgets())
-def test_nothing_is_removed_unless_it_was_due(turns, limits):
+def test_prune_removes_nothing_unless_it_is_due(turns, limits):
     said = sum(each.role != "system" for each in turns)
     if not due(said, used_tokens(turns), limits):
         assert prune(turns, (), limits, NOW).removed == ()
 
 
 @given(windows(), budgets(), st.integers(0, 40))
-def test_pruning_as_messages_arrive_loses_none(turns, limits, first):
+def test_incremental_pruning_accounts_for_every_message_as_retained_or_in_a_gap(turns, limits, first):
     kept, gaps = turns[:first], ()
     for arrived in turns[first:]:
         kept.append(arrived)

@@ -21,11 +21,11 @@ def result(position: int, of: str | None) -> MessageTraits:
     return turn(position, "tool", answers=of)
 
 
-def test_a_question_and_its_answer_are_one():
+def test_a_question_and_its_answer_form_one_unit():
     assert places(*exchanges(2)) == [[0, 1], [2, 3]]
 
 
-def test_of_two_questions_the_last_belongs_to_the_answer_and_of_two_answers_the_first_to_the_question():
+def test_the_last_of_several_questions_is_paired_with_the_first_of_several_answers():
     assert places(turn(0), turn(1), turn(2, "assistant"), turn(3, "assistant")) == [[0], [1, 2], [3]]
 
 
@@ -42,40 +42,40 @@ def test_the_steps_between_question_and_answer_are_units_of_their_own():
     assert places(*said) == [[0, 6], [1, 2], [3, 4, 5]]
 
 
-def test_a_question_that_its_task_leaves_without_words_belongs_to_the_last_call():
+def test_a_question_whose_task_ends_without_a_text_answer_is_paired_with_the_last_call():
     said = (turn(0), call(1, "a"), result(2, "a"), call(3, "b"), result(4, "b"))
     assert places(*said) == [[0], [1, 2], [3, 4]], "the task goes on"
     assert places(*said, turn(5, segment=1)) == [[0, 3, 4], [1, 2], [5]]
 
 
-def test_a_question_that_is_answered_in_words_does_not_belong_to_a_call():
+def test_a_question_with_a_text_answer_is_not_paired_with_a_call():
     said = (turn(0), call(1, "a"), turn(2, "assistant"), call(3, "b"), turn(4, segment=1))
     assert places(*said) == [[0, 2], [1], [3], [4]]
 
 
-def test_a_system_message_belongs_to_none_and_parts_none():
+def test_a_system_message_belongs_to_no_unit_and_splits_none():
     assert places(turn(0, "system"), turn(1), turn(2, "system"), turn(3, "assistant")) == [[1, 3]]
 
 
-def test_an_id_that_is_used_again_ties_only_to_the_latest_call():
+def test_a_result_with_a_reused_call_id_is_paired_only_with_the_latest_call():
     assert places(call(0, "x"), result(1, "x"), call(2, "x"), result(3, "x")) == [[0, 1], [2, 3]]
 
 
-def test_a_result_that_comes_before_its_call_waits_for_it():
+def test_a_result_that_precedes_its_call_is_paired_with_it():
     assert places(result(0, "x"), turn(1), call(2, "x")) == [[0, 2], [1]]
 
 
-def test_results_without_a_call_stand_alone():
+def test_results_without_a_call_form_units_of_their_own():
     assert places(result(0, "x"), result(1, None)) == [[0], [1]]
 
 
-def test_calls_of_one_message_beyond_a_bound_are_tied_to_no_result():
+def test_calls_of_one_message_beyond_the_bound_are_paired_with_no_result():
     calls = [f"c{number}" for number in range(MAX_CALLS + 1)]
     said = (call(0, *calls), *(result(place, each) for place, each in enumerate(calls, start=1)))
     assert places(*said) == [[*range(MAX_CALLS + 1)], [MAX_CALLS + 1]]
 
 
-def test_results_of_one_call_beyond_a_bound_stand_alone_whether_they_come_before_or_after_it():
+def test_results_of_one_call_beyond_the_bound_form_own_units_before_and_after_the_call():
     results = [result(place, "x") for place in range(1, MAX_RESULTS + 2)]
     assert places(call(0, "x"), *results) == [[*range(MAX_RESULTS + 1)], [MAX_RESULTS + 1]]
     early = [result(place, "x") for place in range(MAX_RESULTS + 1)]
@@ -83,7 +83,7 @@ def test_results_of_one_call_beyond_a_bound_stand_alone_whether_they_come_before
     assert sorted(places(*early, call(MAX_RESULTS + 1, "x"))) == [tied, [MAX_RESULTS]]
 
 
-def test_the_last_ones_are_protected_with_what_belongs_to_them():
+def test_the_latest_messages_are_protected_together_with_the_rest_of_their_unit():
     units = group_units(exchanges(4), [0.5] * 8, 3)
     assert [unit.protected for unit in units] == [False, False, True, True]
     assert all(unit.protected for unit in group_units(exchanges(1), [0.5] * 2, 10))
@@ -105,16 +105,16 @@ def test_a_correction_is_paired_with_the_nearest_error_of_its_task():
     assert corrected(ERROR, 0, ERROR, 0, CORRECTION) == [False, False, True, False, True]
 
 
-def test_without_an_error_a_correction_is_paired_with_what_it_follows():
+def test_a_correction_without_an_error_is_paired_with_the_preceding_message():
     assert corrected(0, 0, CORRECTION) == [False, True, True]
 
 
-def test_an_error_too_far_back_is_not_what_a_correction_corrects():
+def test_a_correction_is_not_paired_with_an_error_too_far_back():
     found = corrected(ERROR, *[0] * PAIR_REACH, CORRECTION)
     assert not found[0] and found[-2:] == [True, True]
 
 
-def test_a_correction_corrects_nothing_of_another_task():
+def test_a_correction_is_not_paired_with_an_error_of_another_task():
     assert corrected(ERROR, 0, CORRECTION, segment_of_last=1) == [False, False, True]
 
 
@@ -131,17 +131,17 @@ def test_a_failed_call_is_paired_with_the_next_call_of_its_task():
     assert repaired(turn(0), call(1, "a"), failed(2, "a"), call(3, "b"), result(4, "b"), call(5, "c")) == [1, 2, 3, 4]
 
 
-def test_each_retry_that_fails_is_paired_with_the_next():
+def test_each_failed_retry_is_paired_with_the_next_retry():
     said = (call(0, "a"), failed(1, "a"), call(2, "b"), failed(3, "b"), call(4, "c"), result(5, "c"))
     assert repaired(*said) == [0, 1, 2, 3, 4, 5]
     assert [unit.removal_place for unit in group_units(said, [0.5] * 6, 1)] == [0, 2, 2]
 
 
-def test_what_a_user_says_between_a_failed_call_and_the_next_is_part_of_the_repair():
+def test_a_user_message_between_a_failed_call_and_its_retry_is_part_of_the_repair():
     assert repaired(turn(0), call(1, "a"), failed(2, "a"), turn(3), call(4, "b")) == [1, 2, 3, 4]
 
 
-def test_a_call_after_a_correction_is_none():
+def test_a_call_after_a_correction_is_not_part_of_the_repair():
     said = (call(0, "a"), failed(1, "a"), turn(2, traits=CORRECTION), turn(3, "assistant"), call(4, "b"))
     assert repaired(*said) == [0, 1, 2, 3]
 
@@ -153,7 +153,7 @@ def test_a_call_in_another_task_or_far_behind_repairs_nothing():
     assert repaired(call(0, "a"), failed(1, "a"), *talk, call(2 + PAIR_REACH, "b")) == []
 
 
-def test_a_person_who_speaks_of_an_error_has_made_no_call():
+def test_a_user_message_about_an_error_is_not_treated_as_a_failed_call():
     assert repaired(turn(0, traits=ERROR), call(1, "a")) == []
 
 
@@ -162,12 +162,12 @@ def interleaved(*turns: MessageTraits) -> list[MessageTraits]:
     return [structs.replace(each, position=20 * each.position) for each in turns]
 
 
-def test_other_conversations_of_a_partition_do_not_come_between_a_failed_call_and_its_retry():
+def test_interleaved_conversations_on_a_partition_do_not_separate_a_failed_call_from_its_retry():
     said = (call(0, "a"), failed(1, "a"), turn(2), call(3, "b"), result(4, "b"), turn(5, "assistant"))
     assert repaired(*interleaved(*said)) == repaired(*said) == [0, 1, 2, 5, 3, 4]
 
 
-def test_other_conversations_of_a_partition_do_not_come_between_an_error_and_its_correction():
+def test_interleaved_conversations_on_a_partition_do_not_separate_an_error_from_its_correction():
     units = group_units(interleaved(*errors(ERROR, 0, 0, 0, CORRECTION)), [0.5] * 5, 1)
     assert [unit.corrects for unit in units] == [True, False, False, False, True]
 
@@ -176,7 +176,7 @@ def errors(*traits: int) -> list[MessageTraits]:
     return [turn(place, traits=each) for place, each in enumerate(traits)]
 
 
-def test_messages_that_left_still_count_for_how_far_apart_two_messages_are():
+def test_removed_messages_still_count_towards_the_distance_between_two_messages():
     far = [turn(0, traits=ERROR), *exchanges(PAIR_REACH, 1), turn(40, traits=CORRECTION)]
     assert not group_units(far, [0.5] * len(far), 1)[0].corrects
     near = [far[0], *far[-3:]]
@@ -184,6 +184,6 @@ def test_messages_that_left_still_count_for_how_far_apart_two_messages_are():
     assert not group_units(near, [0.5] * len(near), 1, left)[0].corrects
 
 
-def test_an_error_and_a_correction_that_others_left_between_stay_a_pair():
+def test_an_error_and_a_correction_stay_paired_after_a_few_messages_between_them_were_removed():
     near = [turn(0, traits=ERROR), turn(400), turn(800, traits=CORRECTION)]
     assert group_units(near, [0.5] * 3, 1, (Gap(20, 380, 5, 0),))[0].corrects

@@ -154,7 +154,7 @@ def test_events_applied_again_from_the_start_change_nothing(plan, data):
 
 @settings(max_examples=120)
 @given(plans)
-def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_leaves(plan):
+def test_every_message_is_requested_in_exactly_one_slice_and_is_deleted_in_the_end(plan):
     steps, _ = steps_of(plan)
     table, sent, taken = Table(), [], set()
     for step in steps:

@@ -47,7 +47,7 @@ def answer(window: Window, request, offset: int) -> None:
     window.control(control("extraction_completed", request_id=request.request_id), offset, TERMS, NOW)
 
 
-def test_no_rows_are_no_window():
+def test_load_returns_none_without_rows():
     assert rows.load(CONVERSATION, {}.get) is None
 
 
@@ -62,7 +62,7 @@ def test_a_loaded_window_is_the_one_that_was_saved():
     assert not loaded.add(message(4), 99, 10, always(TERMS), NOW)
 
 
-def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
+def test_each_batch_is_written_once_as_a_chunk_before_the_head():
     table = Table()
     window = filled(table, range(3))
     window.add(message(3), 3, 10, always(TERMS), NOW)
@@ -71,7 +71,7 @@ def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
     assert list(table.save(window)) == [head_key(CONVERSATION)]
 
 
-def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
+def test_chunks_without_remaining_messages_are_deleted_after_the_head_is_written():
     table = Table()
     window = filled(table, range(3), range(3, 6))
     (request,) = window.control(control("flush"), 0, TERMS, NOW)
@@ -85,7 +85,7 @@ def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
     assert window.head.first_chunk == window.head.next_chunk
 
 
-def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
+def test_a_chunk_with_some_remaining_messages_stays_and_loads_only_those():
     table = Table()
     window = filled(table, range(12))
     first, second = window.control(control("flush"), 0, TERMS, NOW)
@@ -100,7 +100,7 @@ def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
     assert table.chunks == []
 
 
-def test_a_window_that_is_forgotten_leaves_no_rows():
+def test_the_tombstone_of_a_window_deletes_all_its_rows():
     table = Table()
     window = filled(table, range(3))
     (request,) = window.control(control("flush"), 0, TERMS, NOW)
@@ -114,7 +114,7 @@ def test_a_window_that_is_forgotten_leaves_no_rows():
     assert table.rows == {}
 
 
-def test_many_messages_of_one_batch_are_sealed_in_rows_of_bounded_size():
+def test_a_large_batch_is_split_into_chunk_rows_of_bounded_size():
     table = Table()
     window = table.load()
     for number in range(4):
@@ -143,7 +143,7 @@ def test_the_arguments_of_tool_calls_count_towards_the_size_of_a_row():
     assert max(len(table.rows[key]) for key in table.chunks) <= TopicSettings().own_message_bytes
 
 
-def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
+def test_a_message_larger_than_the_chunk_size_gets_a_chunk_of_its_own():
     table = Table()
     window = table.load()
     for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
@@ -153,7 +153,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
 
 
 @pytest.mark.parametrize("name", ["plain", "nul\x00inside", 'quo"te', "ünï", "a/b", " ", "\x00"])
-def test_keys_of_heads_and_chunks_are_told_apart_whatever_the_conversation_is_called(name):
+def test_head_keys_and_chunk_keys_are_distinguishable_for_any_conversation_id(name):
     assert is_head(head_key(name))
     assert not is_head(chunk_key(name, 7))
     assert chunk_key(name, 7).startswith(CHUNKS + head_key(name) + SEPARATOR)
@@ -201,7 +201,7 @@ def pruned_one_by_one(table: Table, count: int) -> Window:
     return window
 
 
-def test_a_window_that_keeps_few_of_many_messages_asks_for_few_numbers_when_it_is_loaded():
+def test_a_window_that_keeps_few_of_many_messages_has_few_chunks_and_a_narrow_chunk_range():
     table = Table()
     window = table.load()
     window.add(message(0, role="system"), 0, 10, always(TERMS), NOW)
@@ -216,14 +216,14 @@ def test_a_window_that_keeps_few_of_many_messages_asks_for_few_numbers_when_it_i
     assert view(table.load()) == view(window)
 
 
-def test_folding_costs_little_where_most_messages_have_left():
+def test_folding_chunks_writes_few_bytes_if_most_messages_were_removed():
     table = Table()
     pruned_one_by_one(table, 2_000)
     short = cost_of_messages(16, 32)
     assert table.written / 2_000 <= 1.5 * short
 
 
-def test_rows_that_are_missing_are_noticed():
+def test_load_raises_if_a_chunk_row_is_missing():
     table = Table()
     filled(table, range(3), range(3, 6))
     del table.rows[chunk_key(CONVERSATION, 1)]
@@ -240,7 +240,7 @@ HOSTILE_ARGUMENTS = [
 
 
 @pytest.mark.parametrize("arguments", HOSTILE_ARGUMENTS)
-def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arguments: str):
+def test_every_admitted_tool_argument_can_be_stored_in_rows_and_requests_and_decoded_again(arguments: str):
     """Nested as deeply as may come in, integers of any length: our own rows around it must not be refused."""
     table, window = Table(), Window.opened(CONVERSATION, 0)
     for number in range(60):
@@ -255,7 +255,7 @@ def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arg
         assert codec.decode(codec.encode(request), ExtractionRequest) == request
 
 
-def test_large_messages_are_not_written_again():
+def test_folding_chunks_does_not_rewrite_large_messages():
     """Chunks of them are too large to be folded; the head lists them."""
     table, window = Table(), Window.opened(CONVERSATION, 0)
     costs = []
@@ -270,7 +270,7 @@ def test_large_messages_are_not_written_again():
     assert view(table.load()) == view(window)
 
 
-def test_a_head_that_an_earlier_version_wrote_is_read_and_written_with_the_same_field_names():
+def test_a_head_written_by_an_earlier_version_is_decoded_and_keeps_its_stored_field_names():
     row = (
         b'{"scope":{"conversation_id":"c","user_id":"ada"},"partition":1,"applied":{"chat.messages":9},"sealed":[2],"first_row":3,'
         b'"next_row":5,"cut_to":7,"asked":[["r",1,6,2,9.5,true,false]],"wanted":true,"held":[8,4.0,"m8",null,3.0],"ended":true,'

@@ -55,7 +55,7 @@ async def stage() -> Remembering:
     return await Remembering(policy=ALL_AT_ONCE).begin()
 
 
-async def test_a_message_that_comes_again_after_many_others_have_left_is_extracted_once(stage):
+async def test_a_message_repeated_after_its_id_left_the_window_is_not_extracted_again(stage):
     count = REMEMBERED + 20
     await stage.say(*(said(number) for number in range(count)))
     await stage.end(ended())
@@ -68,7 +68,7 @@ async def test_a_message_that_comes_again_after_many_others_have_left_is_extract
     assert batch.acked
 
 
-async def test_a_message_that_comes_again_when_its_window_is_forgotten_opens_none(stage):
+async def test_a_message_repeated_after_its_window_was_deleted_opens_no_new_window(stage):
     stage.archive.places[CONVERSATION, "m1"] = (PARTITION, 40)
     stage.offsets[MESSAGES] = 5_000
     await stage.say(said(1))
@@ -76,13 +76,13 @@ async def test_a_message_that_comes_again_when_its_window_is_forgotten_opens_non
         stage.window()
 
 
-async def test_the_record_that_was_extracted_itself_is_none_that_comes_again(stage):
+async def test_a_redelivered_record_at_its_archived_offset_is_not_taken_for_a_repetition(stage):
     stage.archive.places[CONVERSATION, "m1"] = (PARTITION, 0)
     await stage.say(said(1))
     assert list(stage.window().entries) == [0]
 
 
-async def test_a_window_that_has_forgotten_nothing_asks_nobody(stage):
+async def test_the_archive_is_not_queried_for_a_window_that_still_knows_all_its_ids(stage):
     await stage.say(said(1))
     stage.archive.asked.clear()
     await stage.say(said(2), said(1))
@@ -90,7 +90,7 @@ async def test_a_window_that_has_forgotten_nothing_asks_nobody(stage):
     assert list(stage.window().entries) == [0, 1]
 
 
-async def test_a_dead_letter_of_a_window_that_is_replayed_comes_in_though_it_was_archived(stage):
+async def test_a_replayed_dead_letter_is_accepted_although_its_message_is_archived(stage):
     stage.archive.places[CONVERSATION, "m1"] = (PARTITION, 40)
     stage.offsets[MESSAGES] = 5_000
     batch = stage.batch(MESSAGES, [said(1)])

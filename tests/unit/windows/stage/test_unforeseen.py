@@ -37,7 +37,9 @@ def letters(stage: Stage) -> list[dict[str, str]]:
     return [dead_letter_headers(effect.headers) for effect in effects]
 
 
-async def test_the_record_goes_to_the_dead_letters_and_the_others_of_its_batch_are_applied_once(stage, poisoned):
+async def test_a_message_that_fails_unexpectedly_is_dead_lettered_and_the_rest_of_its_batch_applied_once(
+    stage, poisoned
+):
     batch = await stage.say(said(1), said(2, "poison"), said(3))
     await stage.end(ended())
     await stage.checkpoint()
@@ -49,7 +51,7 @@ async def test_the_record_goes_to_the_dead_letters_and_the_others_of_its_batch_a
     assert batch.acked
 
 
-async def test_what_was_asked_for_in_a_batch_with_such_a_record_is_asked_for_once(poisoned):
+async def test_a_batch_with_a_failing_message_sends_each_extraction_request_once(poisoned):
     triggers = replace(POLICY.triggers, on_exchange=True)
     stage = await Stage(policy=replace(POLICY, triggers=triggers)).begin()
     await stage.say(said(1), said(2, role="assistant"), said(3, "poison"), said(4), said(5, role="assistant"))
@@ -59,7 +61,7 @@ async def test_what_was_asked_for_in_a_batch_with_such_a_record_is_asked_for_onc
     assert len({request.request_id for request in stage.requests}) == 2
 
 
-async def test_a_control_that_fails_is_a_dead_letter_but_for_what_a_timer_says_again(stage, monkeypatch):
+async def test_a_failing_control_event_is_dead_lettered_unless_a_timer_repeats_it(stage, monkeypatch):
     await stage.say(said(1))
 
     def fails(*_, **__):
@@ -72,7 +74,7 @@ async def test_a_control_that_fails_is_a_dead_letter_but_for_what_a_timer_says_a
     assert batch.acked
 
 
-async def test_rows_that_cannot_be_read_put_aside_the_messages_of_their_conversation_alone(stage, monkeypatch):
+async def test_unreadable_window_rows_dead_letter_only_the_messages_of_their_conversation(stage, monkeypatch):
     load = rows.load
 
     def fails(conversation_id: str, read):
@@ -88,7 +90,7 @@ async def test_rows_that_cannot_be_read_put_aside_the_messages_of_their_conversa
     assert batch.acked
 
 
-async def test_pruning_that_fails_leaves_the_context_unpruned_and_tells_it(monkeypatch):
+async def test_a_pruning_failure_leaves_the_context_unpruned_and_emits_an_event(monkeypatch):
     window = WindowSettings(max_messages=10)
     stage = await Stage(policy=replace(POLICY, window=window)).begin()
 
@@ -104,7 +106,7 @@ async def test_pruning_that_fails_leaves_the_context_unpruned_and_tells_it(monke
     assert stage.activity[0].data["error"] == "ZeroDivisionError('nobody foresaw this')"
 
 
-async def test_an_end_that_cannot_take_effect_stops_nobody(stage, monkeypatch):
+async def test_a_held_end_that_fails_to_be_released_stops_no_other_message(stage, monkeypatch):
     await stage.say(said(1))
     stage.app.consumer.log_ends[MESSAGES, 2] = 2
 

@@ -32,26 +32,26 @@ def messages_held(stage: Stage) -> int:
     return len(in_context(stage.window()))
 
 
-async def test_a_new_conversation_has_what_its_user_chose(stage):
+async def test_a_new_conversation_uses_the_settings_of_its_user(stage):
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(*(said(n) for n in range(12)))
     assert messages_held(stage) <= 5
     assert stage.window().adjustments.user_settings == FEW
 
 
-async def test_others_have_the_policys(stage):
+async def test_conversations_of_other_users_use_the_settings_of_the_policy(stage):
     await stage.user_settings.choose(replace(USER, user_id="somebody"), FEW, BEGAN)
     await stage.say(*(said(n) for n in range(12)))
     assert messages_held(stage) == 12
 
 
-async def test_a_conversation_of_several_has_the_settings_of_whom_its_messages_named_first(stage):
+async def test_a_group_conversation_uses_the_settings_of_the_first_user_named_in_its_messages(stage):
     await stage.user_settings.choose(replace(USER, user_id="guest"), FEW, BEGAN)
     await stage.say(said(0), *(said(n, user_id="guest") for n in range(1, 12)))
     assert messages_held(stage) == 12
 
 
-async def test_what_was_chosen_for_the_conversation_comes_before_what_its_user_chose(stage):
+async def test_settings_of_the_conversation_override_settings_of_its_user(stage):
     await stage.user_settings.choose(USER, WindowChoice(max_messages=5, min_recent=3), BEGAN)
     await stage.say(said(0))
     await stage.tell(control("settings", settings=WindowChoice(max_messages=9)))
@@ -61,14 +61,14 @@ async def test_what_was_chosen_for_the_conversation_comes_before_what_its_user_c
     assert stage.terms.now(stage.window()).policy.window.max_messages == 5
 
 
-async def test_word_of_another_choice_prunes_a_context_at_once(stage):
+async def test_a_user_settings_event_prunes_the_context_at_once(stage):
     await stage.say(*(said(n) for n in range(12)))
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.tell(control("user_settings"))
     assert messages_held(stage) <= 5
 
 
-async def test_without_word_the_next_message_after_some_seconds_brings_the_choice(stage):
+async def test_without_an_event_new_user_settings_apply_at_the_first_message_after_the_cache_time(stage):
     await stage.say(*(said(n) for n in range(12)))
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(said(12))
@@ -93,7 +93,7 @@ class Overtaken(FakeUserSettings):
         return found
 
 
-async def test_a_look_up_that_ends_late_does_not_take_back_a_choice_that_was_told_meanwhile(stage):
+async def test_a_slow_lookup_does_not_overwrite_newer_user_settings_received_meanwhile(stage):
     await stage.say(*(said(n) for n in range(12)))
     stage.clock.advance(CACHE_S)
     slow = Overtaken()
@@ -109,7 +109,7 @@ async def test_a_look_up_that_ends_late_does_not_take_back_a_choice_that_was_tol
     assert messages_held(stage) <= 5
 
 
-async def test_where_too_many_users_are_known_those_of_the_batch_stay(stage, monkeypatch):
+async def test_a_full_settings_cache_keeps_the_users_of_the_current_batch(stage, monkeypatch):
     monkeypatch.setattr("agents.windows.user_choices.MAX_CACHED", 2)
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(said(0, conversation_id="c1"), said(1, conversation_id="c2", user_id="ada"))
@@ -119,7 +119,7 @@ async def test_where_too_many_users_are_known_those_of_the_batch_stay(stage, mon
     assert len(stage.users._known) == 2
 
 
-async def test_users_are_looked_up_once_while_what_is_known_is_fresh_and_never_where_nothing_may_be_chosen(stage):
+async def test_users_are_looked_up_once_per_cache_time_and_never_if_nothing_is_adjustable(stage):
     for n in range(10):
         await stage.say(said(n))
     assert stage.user_settings.asked == 1
@@ -128,7 +128,7 @@ async def test_users_are_looked_up_once_while_what_is_known_is_fresh_and_never_w
     assert strict.user_settings.asked == 0
 
 
-async def test_a_user_chooses_by_an_event_and_one_that_comes_late_changes_nothing(stage):
+async def test_a_user_settings_event_stores_the_choice_and_an_older_event_changes_nothing(stage):
     await stage.say(*(said(n) for n in range(12)))
     chosen = control("user_settings", settings=FEW, at=BEGAN + timedelta(seconds=9))
     await stage.tell(chosen, control("user_settings", settings=WindowChoice(), at=BEGAN))
@@ -136,7 +136,7 @@ async def test_a_user_chooses_by_an_event_and_one_that_comes_late_changes_nothin
     assert (await stage.user_settings.chosen_for(USER)) == FEW
 
 
-async def test_word_to_a_window_that_is_gone_is_nothing_and_a_choice_there_is_a_dead_letter(stage):
+async def test_for_a_missing_window_a_settings_notice_is_ignored_and_a_choice_is_dead_lettered(stage):
     await stage.tell(control("user_settings"), control("user_settings", settings=FEW))
     await stage.checkpoint()
     (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
@@ -144,7 +144,7 @@ async def test_word_to_a_window_that_is_gone_is_nothing_and_a_choice_there_is_a_
     assert stage.user_settings.kept == {}
 
 
-async def test_a_choice_in_a_conversation_that_names_no_user_is_a_dead_letter(stage):
+async def test_user_settings_for_a_conversation_without_a_user_are_dead_lettered(stage):
     await stage.say(said(0, user_id=None))
     await stage.tell(control("user_settings", settings=FEW), control("user_settings"))
     await stage.checkpoint()
@@ -152,7 +152,7 @@ async def test_a_choice_in_a_conversation_that_names_no_user_is_a_dead_letter(st
     assert ("memstream-reason", b"no_user") in letter.headers
 
 
-async def test_a_choice_outlives_a_crash_without_a_question(stage):
+async def test_user_settings_survive_a_crash_without_a_new_lookup(stage):
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(said(0))
     await stage.checkpoint()
@@ -162,7 +162,7 @@ async def test_a_choice_outlives_a_crash_without_a_question(stage):
     assert again.user_settings.asked == 0
 
 
-async def test_a_window_does_not_begin_while_its_user_cannot_be_looked_up(stage):
+async def test_a_batch_that_opens_a_window_is_retried_while_its_user_cannot_be_looked_up(stage):
     stage.user_settings.failures.append(Retryable("PostgreSQL is down"))
     batch = stage.batch(MESSAGES, [said(0)])
     with pytest.raises(Retryable):
@@ -171,7 +171,7 @@ async def test_a_window_does_not_begin_while_its_user_cannot_be_looked_up(stage)
     assert messages_held(stage) == 1
 
 
-async def test_a_window_goes_on_with_the_choice_that_it_has_while_users_cannot_be_looked_up(stage):
+async def test_an_open_window_keeps_its_user_settings_while_lookups_fail(stage):
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(said(0))
     stage.clock.advance(CACHE_S)
@@ -187,7 +187,7 @@ async def test_a_window_goes_on_with_the_choice_that_it_has_while_users_cannot_b
     assert stage.window().adjustments.user_settings == WindowChoice(max_messages=7)
 
 
-async def test_in_an_outage_a_window_keeps_the_choice_that_another_worker_gave_it_since(stage):
+async def test_during_a_lookup_outage_a_window_keeps_settings_applied_by_another_worker(stage):
     await stage.say(said(0))
     await stage.checkpoint()
     await stage.app.end_epoch()
@@ -205,7 +205,7 @@ async def test_in_an_outage_a_window_keeps_the_choice_that_another_worker_gave_i
     assert stage.window().adjustments.user_settings == FEW
 
 
-async def test_an_erasure_of_the_user_takes_the_choice_from_windows_and_it_does_not_come_back(stage):
+async def test_an_erasure_of_the_user_removes_the_user_settings_from_windows_for_good(stage):
     await stage.user_settings.choose(USER, FEW, BEGAN)
     await stage.say(said(0), said(1, user_id="guest"))
     stage.user_settings.kept.clear()  # as the erasure does

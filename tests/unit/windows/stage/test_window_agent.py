@@ -36,7 +36,7 @@ async def test_messages_and_their_end_become_one_request_with_the_source_partiti
     assert [batch.acked for batch in batches] == [True, True]
 
 
-async def test_rows_effects_and_offsets_leave_in_one_transaction(stage):
+async def test_rows_effects_and_offsets_are_committed_in_one_transaction(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -47,7 +47,7 @@ async def test_rows_effects_and_offsets_leave_in_one_transaction(stage):
     assert len(sent.effects) == 1
 
 
-async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage):
+async def test_a_batch_whose_epoch_ends_while_it_is_handled_changes_nothing(stage):
     await stage.say(said(1))
     stage.app.consumer.answer.clear()
     batch = stage.batch(ENDED, [ended()])
@@ -64,7 +64,7 @@ async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage)
     assert not rows.load(CONVERSATION, stage.app.checkpointer[PARTITION].read).head.ended
 
 
-async def test_a_batch_that_awaits_while_its_epoch_closes_changes_nothing(stage):
+async def test_a_batch_whose_epoch_closes_while_it_is_handled_changes_nothing(stage):
     stage.app.consumer.answer.clear()
     batch = stage.batch(ENDED, [ended()])
     handling = asyncio.create_task(stage.agent.handle(batch))
@@ -75,7 +75,7 @@ async def test_a_batch_that_awaits_while_its_epoch_closes_changes_nothing(stage)
     assert not stage.app.checkpointer[PARTITION].dirty
 
 
-async def test_an_end_whose_log_end_cannot_be_asked_for_is_tried_again_unapplied(stage):
+async def test_an_end_is_retried_unapplied_if_the_log_end_offset_cannot_be_fetched(stage):
     await stage.say(said(1))
     stage.app.consumer.failures.append(Retryable("broker away"))
     batch = stage.batch(ENDED, [ended()])
@@ -86,7 +86,7 @@ async def test_an_end_whose_log_end_cannot_be_asked_for_is_tried_again_unapplied
     assert len(stage.requests) == 1
 
 
-async def test_an_end_that_overtakes_its_messages_is_released_by_them(stage):
+async def test_an_end_that_overtakes_its_messages_is_released_when_they_arrive(stage):
     await stage.say(said(1))
     stage.app.consumer.log_ends[MESSAGES, PARTITION] = 3
     await stage.end(ended())
@@ -97,7 +97,7 @@ async def test_an_end_that_overtakes_its_messages_is_released_by_them(stage):
     assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2", "m3"]
 
 
-async def test_an_end_held_for_another_conversation_is_released_by_reading_on(stage):
+async def test_an_end_held_for_messages_of_another_conversation_is_released_when_these_are_read(stage):
     """The partition is read past the end's highwater by messages of somebody else."""
     await stage.say(said(1))
     stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
@@ -107,7 +107,7 @@ async def test_an_end_held_for_another_conversation_is_released_by_reading_on(st
     assert [m.message_id for m in stage.requests[0].messages] == ["m1"]
 
 
-async def test_an_end_held_for_control_records_is_released_by_a_timer(stage):
+async def test_an_end_held_for_transaction_control_records_is_released_by_a_timer(stage):
     await stage.say(said(1))
     stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
     await stage.end(ended())
@@ -121,14 +121,14 @@ async def test_an_end_held_for_control_records_is_released_by_a_timer(stage):
     assert len(stage.requests) == 1
 
 
-async def test_a_batch_that_waits_for_its_checkpoint_holds_no_records(stage):
+async def test_a_batch_that_waits_for_its_checkpoint_keeps_no_records_in_memory(stage):
     given = await stage.say(said(1), said(2))
     assert (given.records, given.acked) == ([], False)
     await stage.checkpoint()
     assert given.acked
 
 
-async def test_a_batch_delivered_again_changes_nothing(stage):
+async def test_a_redelivered_batch_changes_nothing(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -142,7 +142,7 @@ async def test_a_batch_delivered_again_changes_nothing(stage):
     assert len(stage.app.broker.transactions) == 2
 
 
-async def test_conversations_that_are_mixed_in_one_batch_come_to_what_they_come_to_one_message_at_a_time(stage):
+async def test_a_batch_of_interleaved_conversations_has_the_same_result_as_single_messages(stage):
     at_once = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
     one_by_one = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
     mixed = [
@@ -171,7 +171,7 @@ def by_id(requests):
     return {request.request_id: request for request in requests}
 
 
-async def test_an_answer_lets_the_messages_go(stage):
+async def test_an_extraction_answer_lets_the_messages_be_deleted_after_a_clear(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -188,7 +188,7 @@ async def test_an_answer_lets_the_messages_go(stage):
     assert set(stage.app.broker.rows(PARTITION)) <= left
 
 
-async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_window_knew_only_its_end(stage):
+async def test_a_message_after_an_end_without_messages_waits_for_the_late_idle_time_of_its_policy(stage):
     await stage.end(ended())
     await stage.say(said(1))
     stage.clock.advance(POLICY.late_idle_s - 0.1)
@@ -197,7 +197,7 @@ async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_w
     assert len(await stage.due()) == 1
 
 
-async def test_a_batch_without_records_carries_its_offset_on(stage):
+async def test_a_batch_without_records_advances_the_committed_offset(stage):
     """Control records alone: no lag may stay."""
     for topic in (MESSAGES, ENDED, CONTROL):
         given = batch_of(stage.app.fence, topic, 0, [], partition=PARTITION)
@@ -207,7 +207,7 @@ async def test_a_batch_without_records_carries_its_offset_on(stage):
     assert stage.app.broker.committed == {(topic, PARTITION): 1 for topic in (MESSAGES, ENDED, CONTROL)}
 
 
-async def test_requests_say_when_they_were_made(stage):
+async def test_requests_carry_the_time_at_which_they_were_made(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -215,7 +215,7 @@ async def test_requests_say_when_they_were_made(stage):
 
 
 @pytest.mark.parametrize(("before", "urgent"), [(10, True), (BATCH_RECORDS["windows"] - 1, False)])
-async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_backlog(before, urgent):
+async def test_a_request_triggers_an_early_checkpoint_unless_there_is_a_backlog(before, urgent):
     eager = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
     await eager.begin()
     await eager.say(*(said(number) for number in range(before)), said(before, role="assistant"))
@@ -224,7 +224,7 @@ async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_ba
     assert sum(len(request.messages) for request in eager.requests) == before + 1
 
 
-async def test_a_changed_policy_sets_the_alarms_of_windows_that_were_waiting_and_cuts_by_its_own_rules():
+async def test_a_policy_change_reschedules_the_timers_of_waiting_windows_and_governs_their_requests():
     stage = await Stage().begin()
     await stage.say(said(1), said(2))
     stage.clock.advance(60.0)
@@ -240,7 +240,7 @@ async def test_a_changed_policy_sets_the_alarms_of_windows_that_were_waiting_and
     assert len(request.messages) == 2
 
 
-async def test_a_changed_policy_holds_for_the_next_message_of_a_window_in_memory():
+async def test_a_policy_change_applies_to_the_next_message_of_a_cached_window():
     stage = await Stage().begin()
     await stage.say(said(1))
     stage.terms.governed(Policies((replace(POLICY, triggers=Triggers(after_tokens=1)),)))

@@ -14,7 +14,7 @@ async def stage() -> Stage:
     return await Stage().begin()
 
 
-async def test_more_windows_than_are_kept_in_memory_are_all_there(stage, monkeypatch):
+async def test_windows_evicted_from_the_cache_are_reloaded_from_their_rows(stage, monkeypatch):
     monkeypatch.setattr("agents.windows.cache.CACHED_WINDOWS", 3)
     assert CACHED_WINDOWS > 3
     for name in "abcdef":
@@ -36,7 +36,7 @@ async def test_partitions_do_not_share_windows(stage):
     assert len(stage.app.broker.rows(PARTITION)) == len(stage.app.broker.rows(3)) == 2
 
 
-async def test_large_windows_leave_memory_before_many_small_ones_would(stage, monkeypatch):
+async def test_the_window_cache_is_bounded_by_its_size_in_bytes(stage, monkeypatch):
     monkeypatch.setattr("agents.windows.cache.CACHED_BYTES", 250_000)
     for turn in range(3):
         for name in "abcdef":

@@ -21,7 +21,7 @@ async def stage() -> Stage:
     return await Stage(policy=replace(POLICY, window=WindowSettings(min_recent=2))).begin()
 
 
-async def test_a_context_that_fills_up_is_told_of_and_pruned(stage):
+async def test_a_context_that_fills_up_emits_a_warning_and_a_pruned_event(stage):
     await stage.say(*(said(n, LONG, model="small") for n in range(8)))
     await stage.checkpoint()
     warned, pruned = stage.activity
@@ -38,7 +38,7 @@ async def test_a_context_that_fills_up_is_told_of_and_pruned(stage):
     assert dict(sent.effects[0].headers)["content-type"] == b"application/cloudevents+json"
 
 
-async def test_the_model_is_the_one_last_named(stage):
+async def test_the_latest_model_named_in_a_message_determines_the_context_size(stage):
     await stage.say(*(said(n, LONG, model="large" if n < 8 else None) for n in range(9)))
     await stage.checkpoint()
     assert stage.activity == []
@@ -48,7 +48,7 @@ async def test_the_model_is_the_one_last_named(stage):
     assert stage.activity[0].data["level"] == "aggressive"
 
 
-async def test_what_is_learned_of_a_model_counts_from_the_next_message_on(stage):
+async def test_a_new_token_calibration_of_a_model_applies_from_the_next_message(stage):
     await stage.say(*(said(n, LONG, model="small") for n in range(6)))
     stage.terms.calibrated({"small": Calibration(1.5, 30)})
     await stage.say(said(6, "x", model="small"))
@@ -57,7 +57,7 @@ async def test_what_is_learned_of_a_model_counts_from_the_next_message_on(stage)
     assert stage.activity[0].data["statistics"]["total_tokens"] == 933
 
 
-async def test_a_batch_applied_again_after_a_crash_tells_the_same_events(stage):
+async def test_a_batch_applied_again_after_a_crash_emits_events_with_the_same_ids(stage):
     told = []
     for _ in range(2):
         again = await Stage(policy=stage_policy()).begin()
@@ -72,7 +72,7 @@ def stage_policy():
     return replace(POLICY, window=WindowSettings(min_recent=2))
 
 
-async def test_clear_by_hand_empties_the_context_and_is_told(stage):
+async def test_a_manual_clear_empties_the_context_and_emits_an_event(stage):
     await stage.say(said(0, role="system"), said(1), said(2))
     await stage.tell(control("clear"))
     await stage.checkpoint()
@@ -86,7 +86,7 @@ async def test_clear_by_hand_empties_the_context_and_is_told(stage):
     assert [m.message_id for m in stage.requests[0].messages] == ["m0", "m1", "m2"]
 
 
-async def test_each_undo_is_told_as_an_event_of_its_own_that_says_what_it_undid(stage):
+async def test_each_undo_emits_an_event_of_its_own_that_names_the_undone_cause(stage):
     await stage.say(said(0, role="system"), said(1), said(2))
     for _ in range(2):
         await stage.tell(control("clear"), control("restore"))
@@ -97,7 +97,7 @@ async def test_each_undo_is_told_as_an_event_of_its_own_that_says_what_it_undid(
     assert (first.data["restored"], first.data["cause"]) == (2, "cleared")
 
 
-async def test_clear_and_prune_delivered_again_change_nothing(stage):
+async def test_a_redelivered_clear_changes_nothing(stage):
     await stage.say(said(1), said(2))
     await stage.tell(control("clear"))
     await stage.checkpoint()
@@ -110,7 +110,7 @@ async def test_clear_and_prune_delivered_again_change_nothing(stage):
     assert types(stage) == ["cleared"]
 
 
-async def test_a_mark_is_told_and_outlives_a_crash(stage):
+async def test_a_mark_emits_an_event_and_survives_a_crash(stage):
     await stage.say(said(1), said(2))
     await stage.tell(control("mark", message_id="m1", importance="pinned"))
     await stage.checkpoint()
@@ -125,7 +125,7 @@ async def test_a_mark_is_told_and_outlives_a_crash(stage):
     assert stage.window().adjustments.marks == {"m1": "pinned"}
 
 
-async def test_a_summary_is_asked_for_on_the_conversations_partition_and_put_in_its_marker():
+async def test_a_summary_is_requested_on_the_partition_of_the_conversation_and_stored_in_its_marker():
     stage = await Stage(policy=replace(POLICY, window=WindowSettings(min_recent=2, summarise=True))).begin()
     await stage.say(*(said(n, LONG, model="small") for n in range(8)))
     await stage.checkpoint()
@@ -139,7 +139,7 @@ async def test_a_summary_is_asked_for_on_the_conversations_partition_and_put_in_
     assert gap.summary_tokens == len("They said x.")
 
 
-async def test_a_window_that_was_pruned_leaves_no_rows_when_it_is_forgotten(stage):
+async def test_a_pruned_window_leaves_no_rows_when_it_expires(stage):
     await stage.say(*(said(n, LONG, model="small") for n in range(20)))
     await stage.tell(control("flush"))
     await stage.checkpoint()

@@ -20,7 +20,7 @@ async def stage() -> Stage:
     ("value", "reason"),
     [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
 )
-async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on(stage, value, reason):
+async def test_a_record_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is_processed(stage, value, reason):
     batch = await stage.say(said(1), value, said(2))
     await stage.end(ended())
     await stage.checkpoint()
@@ -33,7 +33,7 @@ async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on
 
 
 @pytest.mark.parametrize("depth", [50, 300, 1_000])
-async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_letter(stage, depth):
+async def test_tool_arguments_nested_too_deeply_to_be_encoded_again_are_dead_lettered(stage, depth):
     called = json.loads(codec.encode(said(1, role="assistant")))
     called["tool_calls"] = [{"id": "c", "name": "n", "arguments": "HERE"}]
     value = json.dumps(called).replace('"HERE"', "[" * depth + "]" * depth).encode()
@@ -47,7 +47,7 @@ async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_let
 
 
 @pytest.mark.parametrize("topic", [ENDED, CONTROL])
-async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
+async def test_malformed_end_and_control_events_are_dead_lettered(stage, topic):
     await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
     await stage.checkpoint()
     assert [dead_letter_headers(effect.headers)["reason"] for effect in stage.app.broker.effects] == [
@@ -57,7 +57,7 @@ async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic)
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
-async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
+async def test_a_control_event_for_a_missing_window_is_dead_lettered(stage, kind):
     await stage.tell(control(kind))
     await stage.checkpoint()
     assert stage.app.broker.rows(PARTITION) == {}

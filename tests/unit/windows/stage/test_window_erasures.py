@@ -65,7 +65,9 @@ SUBJECTS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-async def test_a_window_is_emptied_and_answered_for_once_that_is_safe(owner: Owner, subject: dict[str, Any]):
+async def test_an_erasure_empties_a_window_and_is_acknowledged_only_after_the_checkpoint(
+    owner: Owner, subject: dict[str, Any]
+):
     await owner.say(*(said(number) for number in range(3)))
     await owner.checkpoint()
     owner.erase(1, **subject)
@@ -81,7 +83,7 @@ async def test_a_window_is_emptied_and_answered_for_once_that_is_safe(owner: Own
 
 
 @pytest.mark.parametrize("user", [{"user_id": "other"}, {"user_id": "user", "app_id": "other"}])
-async def test_windows_of_others_stay(owner: Owner, user: dict[str, str]):
+async def test_an_erasure_leaves_windows_of_other_users_and_apps_unchanged(owner: Owner, user: dict[str, str]):
     await owner.say(said(0))
     await owner.checkpoint()
     owner.erase(10, **user)
@@ -90,7 +92,7 @@ async def test_windows_of_others_stay(owner: Owner, user: dict[str, str]):
     assert [*owner.window().entries] == [0]
 
 
-async def test_what_others_said_in_a_users_conversation_stays(owner: Owner):
+async def test_an_erasure_of_one_speaker_keeps_messages_of_other_users_in_the_conversation(owner: Owner):
     await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, role="assistant"))
     await owner.checkpoint()
     owner.known.named[owner.erase(10, user_id="second").erasure_id] = frozenset({CONVERSATION})
@@ -99,7 +101,7 @@ async def test_what_others_said_in_a_users_conversation_stays(owner: Owner):
 
 
 @pytest.mark.parametrize("first", ["first", None])
-async def test_a_window_is_rid_of_one_who_spoke_in_it_second_though_the_archive_knows_nothing(
+async def test_an_erasure_removes_a_later_speaker_even_if_the_archive_does_not_list_the_conversation(
     owner: Owner, first: str | None
 ):
     await owner.say(said(0, user_id=first), said(1, user_id="second"), said(2, user_id="third"))
@@ -112,7 +114,7 @@ async def test_a_window_is_rid_of_one_who_spoke_in_it_second_though_the_archive_
     assert [*owner.window().entries] == [0, 1]
 
 
-async def test_a_namespace_of_one_person_takes_that_persons_words_out_of_a_shared_window(owner: Owner):
+async def test_an_erasure_of_a_personal_namespace_removes_that_users_messages_from_a_shared_window(owner: Owner):
     await owner.say(said(0, user_id="first", app_id="app"), said(1, user_id="second", app_id="app"))
     await owner.checkpoint()
     owner.erase(10, kind="namespace", namespace="app/second")
@@ -120,7 +122,7 @@ async def test_a_namespace_of_one_person_takes_that_persons_words_out_of_a_share
     assert [*owner.window().entries] == [0]
 
 
-async def test_two_people_are_erased_one_after_the_other_whichever_is_told_first(owner: Owner):
+async def test_erasures_of_two_users_are_both_applied_even_if_the_earlier_one_arrives_last(owner: Owner):
     await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, user_id="third"))
     await owner.checkpoint()
     owner.erase(20, user_id="third")
@@ -135,7 +137,7 @@ async def test_two_people_are_erased_one_after_the_other_whichever_is_told_first
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_is_not(
+async def test_messages_older_than_an_erasure_are_dropped_on_arrival_and_newer_ones_are_kept(
     owner: Owner, subject: dict[str, Any]
 ):
     owner.erase(5, **subject)
@@ -145,7 +147,7 @@ async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_
     assert (rows.load("another", owner.app.checkpointer[PARTITION].read) is None) is concerned
 
 
-async def test_what_is_newer_than_every_erasure_is_not_asked_about(owner: Owner):
+async def test_fences_are_not_looked_up_for_messages_newer_than_every_erasure(owner: Owner):
     owner.erase(5)
     await owner.say(said(6), said(7))
     assert owner.known.asked == 0
@@ -154,7 +156,7 @@ async def test_what_is_newer_than_every_erasure_is_not_asked_about(owner: Owner)
     assert len(owner.window().entries) == 3
 
 
-async def test_an_erasure_that_comes_while_a_batch_is_looked_at_counts_for_it(owner: Owner):
+async def test_an_erasure_that_begins_while_a_batch_is_checked_applies_to_that_batch(owner: Owner):
     owner.erase(1, user_id="other")
     begun = owner.known.fences
 
@@ -170,7 +172,7 @@ async def test_an_erasure_that_comes_while_a_batch_is_looked_at_counts_for_it(ow
     assert rows.load(CONVERSATION, owner.app.checkpointer[PARTITION].read) is None
 
 
-async def test_an_erasure_begun_during_a_look_is_not_answered_for_before_its_fence_stands(owner: Owner):
+async def test_an_erasure_begun_during_a_tick_is_acknowledged_only_once_its_fence_drops_older_messages(owner: Owner):
     asked = owner.known.unanswered
 
     async def meanwhile(*given: Any) -> Any:
@@ -185,7 +187,7 @@ async def test_an_erasure_begun_during_a_look_is_not_answered_for_before_its_fen
     assert rows.load(CONVERSATION, owner.app.checkpointer[PARTITION].read) is None
 
 
-async def test_the_next_owner_finds_nothing_of_it_and_knows_what_is_older():
+async def test_the_next_owner_of_a_partition_finds_no_erased_data_and_drops_older_messages():
     first = Owner()
     await first.begin()
     await first.say(said(0, "Zanzibar"), said(1))
@@ -204,7 +206,7 @@ async def test_the_next_owner_finds_nothing_of_it_and_knows_what_is_older():
     assert not any(b"Zanzibar" in row for _, row in ledger.scan(b""))
 
 
-async def test_however_many_windows_and_erasures_there_are_a_look_scans_once_and_compacts_once(
+async def test_one_tick_scans_and_compacts_once_for_any_number_of_windows_and_erasures(
     owner: Owner, monkeypatch: pytest.MonkeyPatch
 ):
     for number in range(5):
@@ -228,7 +230,7 @@ async def test_however_many_windows_and_erasures_there_are_a_look_scans_once_and
         assert first <= begin < end <= last
 
 
-async def test_a_partition_that_comes_back_is_compacted_where_another_owner_erased_meanwhile(owner: Owner):
+async def test_a_reassigned_partition_is_compacted_if_another_owner_erased_data_meanwhile(owner: Owner):
     await owner.told()
     assert owner.apart == [], "nothing was ever erased"
     owner.known.answered_at[PARTITION] = datetime.fromtimestamp(owner.clock() + 60, UTC)
@@ -244,7 +246,7 @@ async def test_a_partition_that_comes_back_is_compacted_where_another_owner_eras
     assert owner.apart == [ALL_KEYS], "nothing was erased since"
 
 
-async def test_a_window_that_was_deleted_before_its_conversation_was_erased_leaves_nothing_on_the_disk(owner: Owner):
+async def test_an_erasure_compacts_the_key_range_of_a_window_that_was_deleted_before(owner: Owner):
     owner.known.named[owner.erase(9).erasure_id] = frozenset({"gone"})
     await owner.told()
     assert owner.apart == list(rows.spans("gone"))

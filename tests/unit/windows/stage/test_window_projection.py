@@ -41,7 +41,7 @@ async def stage() -> Projected:
     return stage
 
 
-async def test_a_window_is_told_of_once_its_checkpoint_has_arrived(stage):
+async def test_a_window_is_projected_only_after_its_checkpoint(stage):
     await stage.say(said(1), said(2, role="assistant", model="small"))
     assert await stage.told() is None
     await stage.checkpoint()
@@ -51,14 +51,14 @@ async def test_a_window_is_told_of_once_its_checkpoint_has_arrived(stage):
     assert (state.model, state.statistics.context_tokens) == ("small", 1_000)
 
 
-async def test_what_is_not_checkpointed_yet_is_not_told(stage):
+async def test_changes_without_a_checkpoint_are_not_projected(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     await stage.say(said(2))
     assert (await stage.told()).statistics.total_messages == 1
 
 
-async def test_prunings_gaps_clearing_and_extraction_are_told():
+async def test_prunings_gaps_clears_undos_and_extraction_progress_are_projected():
     policy = replace(POLICY, window=WindowSettings(min_recent=2))
     stage = await Projected(policy=policy).begin()
     await stage.say(*(said(n, LONG, model="small") for n in range(8)))
@@ -83,7 +83,7 @@ async def test_prunings_gaps_clearing_and_extraction_are_told():
     assert (state.restorable, state.cleared_at, state.prunings[-1].undone_at) == (None, None, stage.clock())
 
 
-async def test_a_busy_window_is_told_of_once_a_turn(stage):
+async def test_a_window_with_many_changes_is_projected_once_per_turn(stage):
     for number in range(5):
         await stage.say(said(number))
         await stage.checkpoint()
@@ -100,7 +100,7 @@ async def test_a_busy_window_is_told_of_once_a_turn(stage):
     assert calls == [1]
 
 
-async def test_what_could_not_be_told_is_told_at_the_next_turn(stage):
+async def test_a_failed_projection_is_retried_at_the_next_turn(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     stage.windows.failures.append(Retryable("Postgres is away"))
@@ -109,7 +109,7 @@ async def test_what_could_not_be_told_is_told_at_the_next_turn(stage):
     assert (await stage.told()).statistics.total_messages == 1
 
 
-async def test_what_a_crash_left_untold_is_told_by_the_next_owner(stage):
+async def test_the_next_owner_projects_windows_that_a_crash_left_unprojected(stage):
     await stage.say(said(1), said(2, conversation_id="another"))
     await stage.checkpoint()
     await stage.app.end_epoch()
@@ -120,7 +120,7 @@ async def test_what_a_crash_left_untold_is_told_by_the_next_owner(stage):
     assert (await successor.told("another")).statistics.total_messages == 1
 
 
-async def test_a_forgotten_window_is_told_of_as_such(stage):
+async def test_an_expired_window_is_projected_as_forgotten(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     await stage.told()
@@ -132,7 +132,7 @@ async def test_a_forgotten_window_is_told_of_as_such(stage):
     assert (state.phase, state.opened) == ("open", 1)
 
 
-async def test_a_window_that_was_forgotten_before_a_crash_could_tell_is_told_of_as_such(stage):
+async def test_the_next_owner_projects_a_window_as_forgotten_that_expired_before_a_crash(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     await stage.told()
@@ -177,7 +177,7 @@ async def forget(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("phase", [Phase.CLOSING, Phase.SHUT])
-async def test_nothing_is_told_unless_the_epoch_is_open(stage, phase):
+async def test_nothing_is_projected_unless_the_epoch_is_open(stage, phase):
     await stage.say(said(1))
     await stage.checkpoint()
     stage.app.fence.phase = phase
@@ -186,7 +186,7 @@ async def test_nothing_is_told_unless_the_epoch_is_open(stage, phase):
     assert await stage.told() is not None
 
 
-async def test_many_windows_are_all_told(stage):
+async def test_a_thousand_windows_are_all_projected(stage):
     await stage.deliver(MESSAGES, *(said(n, conversation_id=f"c{n}") for n in range(1_000)))
     await stage.checkpoint()
     await stage.told()

@@ -20,13 +20,15 @@ LIMITS = ModelLimits(default=200_000, context_tokens={"small": 1_000})
     ("slice_tokens", "most", "cut_at"),
     [(8_000, None, 8_000), (8_000, 19_000, 8_000), (50_000, 19_000, 19_000), (8_000, 5_000, 5_000), (8_000, 7, 100)],
 )
-def test_slices_are_no_larger_than_the_models_read(slice_tokens: int, most: int | None, cut_at: int) -> None:
+def test_slices_are_no_larger_than_the_context_of_the_extraction_models(
+    slice_tokens: int, most: int | None, cut_at: int
+) -> None:
     terms = WindowTerms(Policies((Policy(name="p", slice_tokens=slice_tokens),)), LIMITS, most)
     assert terms.policy(SCOPE).slice_tokens == cut_at
     assert terms.of(SCOPE, None).policy.slice_tokens == cut_at
 
 
-def test_the_built_in_policy_is_held_to_them_too() -> None:
+def test_the_built_in_policy_is_limited_to_the_context_of_the_models_too() -> None:
     assert WindowTerms(Policies(), LIMITS, 3_000).policy(SCOPE).slice_tokens == 3_000
 
 

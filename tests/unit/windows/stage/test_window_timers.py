@@ -18,7 +18,7 @@ async def stage() -> Stage:
     return await Stage().begin()
 
 
-async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
+async def test_a_timer_publishes_one_due_event_and_repeats_it_only_if_it_had_no_effect(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.say(said(2))
@@ -31,7 +31,7 @@ async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
     assert len(await stage.due()) == 1
 
 
-async def test_a_timer_that_could_not_tell_tells_later(stage):
+async def test_a_timer_publishes_its_due_event_later_if_publishing_failed(stage):
     await stage.end(ended())
     await stage.say(said(1))
     stage.clock.advance(POLICY.late_idle_s)
@@ -52,7 +52,7 @@ async def test_timers_never_write_the_table(stage):
 
 
 @pytest.mark.parametrize("phase", [Phase.CLOSING, Phase.SHUT])
-async def test_timers_say_nothing_unless_the_epoch_is_open(stage, phase):
+async def test_timers_publish_nothing_unless_the_epoch_is_open(stage, phase):
     await stage.end(ended())
     await stage.say(said(1))
     stage.clock.advance(POLICY.late_idle_s)
@@ -62,7 +62,7 @@ async def test_timers_say_nothing_unless_the_epoch_is_open(stage, phase):
     assert len(await stage.due()) == 1
 
 
-async def test_alarms_are_found_again_in_the_rows_after_an_epoch_change(stage):
+async def test_alarms_are_restored_from_the_rows_after_an_epoch_change(stage):
     await stage.end(ended())
     await stage.say(said(1))
     await stage.app.end_epoch()
@@ -85,7 +85,7 @@ async def test_alarms_move_with_their_partition_to_another_worker(stage):
     assert await stage.due() == []
 
 
-async def test_what_an_abandoned_epoch_changed_in_memory_is_not_seen_in_the_next(stage):
+async def test_in_memory_changes_of_an_abandoned_epoch_are_discarded_in_the_next(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     await stage.say(said(2))  # never reaches the broker
@@ -99,7 +99,7 @@ async def test_what_an_abandoned_epoch_changed_in_memory_is_not_seen_in_the_next
     assert [m.position for m in stage.requests[0].messages] == [0, 1]
 
 
-async def test_a_request_is_asked_again_when_no_answer_comes(stage):
+async def test_a_request_without_an_answer_is_sent_again(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -112,7 +112,7 @@ async def test_a_request_is_asked_again_when_no_answer_comes(stage):
     assert again.attempt == 2
 
 
-async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
+async def test_a_finished_window_is_deleted_after_its_grace_period(stage):
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()
@@ -135,7 +135,7 @@ async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
     assert stage.window().head.received == 1
 
 
-async def test_answers_and_timers_for_a_window_that_was_forgotten_are_nothing(stage):
+async def test_answers_and_due_events_for_a_deleted_window_are_ignored(stage):
     await stage.tell(control("due"), control("extraction_completed", request_id="r"), control("summarised"))
     await stage.checkpoint()
     assert stage.app.broker.rows(PARTITION) == {}
@@ -155,7 +155,7 @@ async def test_a_busy_conversation_does_not_pile_up_alarms(stage):
     assert waiting < 20
 
 
-async def test_a_conversation_that_goes_on_and_on_has_one_alarm_in_the_queue():
+async def test_a_long_conversation_has_one_alarm_in_the_queue():
     stage = await Stage().begin()
     for number in range(200):
         await stage.say(message(number))
@@ -168,7 +168,7 @@ async def test_a_conversation_that_goes_on_and_on_has_one_alarm_in_the_queue():
     ]
 
 
-async def test_an_alarm_that_was_put_off_rings_at_its_new_time():
+async def test_a_postponed_alarm_fires_at_its_new_time():
     stage = await Stage().begin()
     await stage.say(message(1))
     stage.clock.advance(80_000.0)

@@ -16,7 +16,7 @@ def test_messages_and_tokens_are_counted_by_role():
     assert (account.total_messages, account.total_tokens) == (8, 105)
 
 
-def test_markers_use_tokens_too():
+def test_used_tokens_include_markers_and_their_summaries():
     assert (
         used_tokens(exchanges(1, tokens=7), [Gap(0, 3, 4, 99), Gap(5, 5, 1, 9, "Oslo.", 3)])
         == 14 + 2 * MARKER_TOKENS + 3
@@ -33,43 +33,43 @@ def test_markers_use_tokens_too():
         (900, "aggressive", 600),
     ],
 )
-def test_levels_and_targets_are_shares_of_the_models_size(used, level, target):
+def test_levels_and_targets_are_fixed_shares_of_the_models_context_size(used, level, target):
     assert budget(1_000).level(used) == level
     assert budget(1_000).target(level) == pytest.approx(target)
 
 
-def test_a_context_holds_four_fifths_of_the_models_size_unless_a_setting_says_otherwise():
+def test_a_context_is_limited_to_four_fifths_of_the_models_size_unless_a_setting_overrides_it():
     assert budget(1_000).max_tokens == 800
     assert budget(1_000, max_tokens=850).max_tokens == 850
     assert Budget.of(WindowSettings(context_tokens=500), 1_000).size == 500
 
 
-def test_whatever_a_setting_says_a_context_leaves_room_for_an_answer():
+def test_a_context_limit_always_leaves_room_for_an_answer():
     assert budget(1_000, max_tokens=1_000).max_tokens == budget(1_000, max_tokens=5_000).max_tokens == 900
     assert budget(100_000, max_tokens=100_000).max_tokens == 100_000 - ANSWER_ROOM
     assert budget(1, max_tokens=1).max_tokens == 1
 
 
-def test_a_lower_limit_lowers_the_points_of_pruning_and_their_targets():
+def test_a_lower_limit_lowers_the_pruning_levels_and_their_targets():
     lower = budget(1_000, max_tokens=400)
     assert [lower.level(used) for used in (399, 400, 450)] == ["ok", "warning", "aggressive"]
     assert (lower.target("warning"), lower.target("aggressive")) == (pytest.approx(350), pytest.approx(300))
     assert lower.share(400) == 0.4
 
 
-def test_a_request_may_ask_for_less_and_never_gets_more():
+def test_within_lowers_the_limit_of_a_budget_and_never_raises_it():
     assert budget(1_000).within(300).max_tokens == 300
     assert budget(1_000).within(5_000) == budget(1_000)
 
 
-def test_counted_tokens_are_compared_as_billed():
+def test_levels_compare_billed_tokens_instead_of_counted_tokens():
     billed = Budget.of(WindowSettings(), 1_000, Calibration(1.25, 9))
     assert billed.billed(640) == 800
     assert [billed.level(used) for used in (639, 640)] == ["ok", "warning"]
 
 
 @given(budgets())
-def test_what_is_below_the_warning_level_is_within_the_limit_and_targets_are_below_it(budget):
+def test_usage_below_the_warning_level_is_within_the_limit_and_targets_do_not_exceed_it(budget):
     assert budget.level(10**9) == "aggressive"
     assert budget.target("aggressive") <= budget.target("warning") <= budget.max_tokens <= budget.size
     for used in range(0, 4_000, 37):
@@ -83,7 +83,7 @@ def test_an_account_sums_to_the_tokens_used(turns):
 
 
 @given(budgets())
-def test_up_to_its_calm_tokens_a_budget_is_at_no_level_and_nearly_there(budget):
+def test_surely_ok_tokens_is_a_close_lower_bound_of_the_warning_level(budget):
     calm = budget.surely_ok_tokens
     assert budget.level(max(0, calm)) == "ok" or calm < 0
     assert budget.level(calm + 4) != "ok"
@@ -91,7 +91,7 @@ def test_up_to_its_calm_tokens_a_budget_is_at_no_level_and_nearly_there(budget):
 
 @pytest.mark.parametrize("size", [1_001, 8_192, 200_000])
 @pytest.mark.parametrize("max_tokens", [None, 700, 1_000])
-def test_the_tokens_that_are_told_are_the_least_of_each_level(size: int, max_tokens: int | None):
+def test_warning_at_tokens_and_aggressive_at_tokens_are_the_least_of_their_levels(size: int, max_tokens: int | None):
     for warning_at, aggressive_at in ((0.8, 0.9), (0.33, 0.5), (0.95, 0.97)):
         settings = WindowSettings(
             max_tokens=max_tokens,

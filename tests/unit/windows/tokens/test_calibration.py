@@ -16,17 +16,17 @@ from streams.windows.tokens.calibration import (
 )
 
 
-def test_nothing_is_known_before_the_first_request():
+def test_an_uncalibrated_model_has_a_ratio_of_one():
     assert UNCALIBRATED.ratio == 1.0
 
 
-def test_one_request_already_counts_and_the_first_ones_weigh_alike():
+def test_the_first_requests_have_equal_weight():
     once = observe(UNCALIBRATED, 100, 120)
     assert once.ratio == pytest.approx(1.2)
     assert observe(once, 100, 140).ratio == pytest.approx(1.3)
 
 
-def test_later_requests_weigh_as_stated():
+def test_later_requests_have_the_documented_weight():
     settled = Calibration(1.2, 500)
     assert observe(settled, 100, 220).ratio == pytest.approx(1.2 + WEIGHT * 1.0)
 
@@ -35,20 +35,20 @@ def test_the_ratio_is_never_below_one():
     assert observe(UNCALIBRATED, 100, 50).ratio == 1.0
 
 
-def test_what_a_provider_always_adds_teaches_nothing_about_text():
+def test_fixed_tokens_added_by_a_provider_do_not_affect_the_ratio():
     assert observe(UNCALIBRATED, 100, 433, fixed=313).ratio == pytest.approx(1.2)
 
 
 @pytest.mark.parametrize(("counted", "billed", "fixed"), [(MIN_TOKENS - 1, 500, 0), (100, 0, 0), (100, 313, 313)])
-def test_requests_that_say_nothing_are_left_out(counted, billed, fixed):
+def test_requests_too_small_or_without_billed_text_are_ignored(counted, billed, fixed):
     assert observe(Calibration(1.5, 3), counted, billed, fixed) == Calibration(1.5, 3)
 
 
-def test_one_absurd_bill_does_not_spoil_the_ratio():
+def test_an_absurd_number_of_billed_tokens_is_capped_at_the_maximum_ratio():
     assert observe(UNCALIBRATED, 100, 10**6).ratio == MAX_RATIO
 
 
-def test_a_calibration_can_be_stored():
+def test_a_calibration_survives_encoding_and_decoding():
     known = observe(observe(UNCALIBRATED, 100, 130), 1_000, 1_200)
     assert codec.decode(codec.encode(known), Calibration) == known
 
@@ -81,5 +81,5 @@ KNOWN = {
         ("", 0.0),
     ],
 )
-def test_what_is_known_of_a_model_is_found_by_its_name_with_a_version_or_without(model, mean):
+def test_a_calibration_is_found_by_model_name_with_or_without_a_version(model, mean):
     assert of(KNOWN, model).mean == mean

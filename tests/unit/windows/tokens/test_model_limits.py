@@ -36,23 +36,23 @@ def limits() -> ModelLimits:
         ("gemini-1.5-pro", 2_097_152),
     ],
 )
-def test_a_model_has_its_published_size(limits, model, tokens):
+def test_a_model_has_its_published_context_size(limits, model, tokens):
     assert limits.of(model) == tokens
 
 
 @pytest.mark.parametrize("model", [None, "", "our-own-model", "/", "xclaude-3"])
-def test_an_unknown_model_has_the_default(limits, model):
+def test_an_unknown_model_has_the_default_context_size(limits, model):
     assert limits.of(model) == limits.default == 32_768
 
 
-def test_sizes_can_be_added_and_replaced_for_a_deployment(limits):
+def test_context_sizes_can_be_added_and_replaced_by_a_deployment(limits):
     ours = limits.overridden({"our-own-": 4_000, "llama3": 2_048, "Claude-3-Opus": 9_000})
     assert (ours.of("our-own-model"), ours.of("llama3:8b"), ours.of("claude-3-opus-latest")) == (4_000, 2_048, 9_000)
     assert ours.of("llama3.1") == 131_072
     assert limits.of("our-own-model") == limits.default
 
 
-def test_a_size_below_one_token_stops_the_start(limits):
+def test_a_context_size_below_one_token_is_a_configuration_error(limits):
     with pytest.raises(Misconfigured, match="'ours' is 0: give at least 1 token"):
         limits.overridden({"ours": 0})
 
@@ -60,18 +60,18 @@ def test_a_size_below_one_token_stops_the_start(limits):
 @pytest.mark.parametrize(
     "table", [b"", b"[]", b'{"default": 0, "context_tokens": {}}', b'{"default": 9, "models": {}}']
 )
-def test_a_table_that_does_not_read_as_one_stops_the_start(table):
+def test_a_malformed_table_of_limits_is_a_configuration_error(table):
     with pytest.raises(Misconfigured, match="table of model limits"):
         decoded(table)
 
 
-def test_the_cost_of_tools_is_known_where_it_is_published(limits):
+def test_tool_use_returns_the_published_token_cost_of_tools_or_zero(limits):
     assert limits.tool_use("claude-3-5-sonnet-latest", required=True) == 313
     assert limits.tool_use("claude-3-opus-20240229", required=False) == 530
     assert limits.tool_use("llama3", required=True) == 0
 
 
-def test_a_table_of_ones_own_needs_sizes_only():
+def test_a_custom_table_of_limits_needs_only_context_sizes():
     table = ModelLimits(default=10, context_tokens={"a": 20})
     assert decoded(msgspec.json.encode(table)) == table
     assert table.tool_use("a", required=True) == ToolUse(0, 0).any

@@ -66,7 +66,7 @@ def test_every_character_is_counted_once_whatever_the_length():
 
 
 @pytest.mark.parametrize("error", [UnicodeEncodeError("utf-8", "x", 0, 1, "lone surrogate"), ValueError("no")])
-def test_a_text_the_tokenizer_fails_on_is_estimated_and_counted(error):
+def test_a_text_the_tokenizer_fails_on_gets_an_estimate_and_counts_as_estimated(error):
     class Failing:
         def encode_ordinary(self, text: str) -> list[int]:
             raise error
@@ -80,7 +80,7 @@ def test_lone_surrogates_have_a_count(count):
     assert count("ab\ud83d" * 10) > 0
 
 
-def test_the_calls_that_a_message_makes_count_with_their_arguments():
+def test_message_tokens_include_the_names_and_arguments_of_tool_calls():
     calls = (ToolCall(id="1", name="search", arguments={"query": "memory"}), ToolCall(id="2", name="now"))
     said = message(1, "Let me look.", role="assistant", tool_calls=calls)
     assert (
