@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.base import AXE_SCRIPT
 from msgspec import Struct
@@ -49,6 +49,17 @@ class Opened:
     @property
     def rows(self) -> Locator:
         return self.page.locator(".row")
+
+    async def dialog(self, role: Literal["dialog", "alertdialog"] = "alertdialog") -> Locator:
+        """The open dialog, once it has the focus: one that has just opened moves it, and keys pressed before go elsewhere."""
+        dialog = self.page.get_by_role(role)
+        await expect(dialog.locator(":focus")).to_have_count(1)
+        return dialog
+
+    async def close_dialog(self, opener: Locator) -> None:
+        """Closes the open dialog by keyboard, and waits until what opened it has the focus again."""
+        await self.page.keyboard.press("Escape")
+        await expect(opener).to_be_focused()
 
     async def requires(self, script: str) -> None:
         """Waits until an expression of the page is true. Playwright's own way evaluates a text, which the policy forbids."""

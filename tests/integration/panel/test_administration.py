@@ -95,7 +95,7 @@ async def test_a_dry_run_is_requested_and_its_preview_shown(panel: Panel):
     (run,) = panel.api.runs.by_id.values()
     assert (run.dry_run, run.namespaces) == (True, ())
     await tab.page.get_by_role("button", name="Run", exact=True).press("Enter")
-    await tab.page.get_by_role("alertdialog").get_by_role("button", name="Run").press("Enter")
+    await (await tab.dialog()).get_by_role("button", name="Run").press("Enter")
     await expect(tab.page.get_by_text("The run starts within seconds")).to_be_visible()
     assert len(panel.api.runs.by_id) == 2
 

@@ -85,15 +85,15 @@ async def test_dead_letters_are_replayed_and_discarded_by_keyboard_after_confirm
     await chosen.focus()
     await tab.page.keyboard.press("Space")
     await expect(tab.page.get_by_text("1 selected")).to_be_visible()
-    await tab.page.get_by_role("button", name="Replay").first.focus()
-    await tab.page.keyboard.press("Enter")
-    dialog = tab.page.get_by_role("alertdialog")
+    replay = tab.page.get_by_role("button", name="Replay").first
+    await replay.press("Enter")
+    dialog = await tab.dialog()
     await expect(dialog).to_contain_text("Publish 1 record again?")
     assert await tab.serious_findings() == []
-    await tab.page.keyboard.press("Escape")
+    await tab.close_dialog(replay)
     assert panel.api.letter_topic.published == []
-    await tab.page.get_by_role("button", name="Replay").first.press("Enter")
-    await dialog.get_by_role("button", name="Replay").press("Enter")
+    await replay.press("Enter")
+    await (await tab.dialog()).get_by_role("button", name="Replay").press("Enter")
     await expect(tab.page.get_by_text("1 replayed")).to_be_visible()
     await expect(tab.page.locator(".letter-row")).to_have_count(2)
     assert [record.topic for record in panel.api.letter_topic.published] == ["chat.messages"]

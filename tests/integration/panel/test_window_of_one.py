@@ -130,15 +130,15 @@ async def test_settings_are_read_only_where_policy_or_key_do_not_allow_changes(p
 async def test_actions_that_cost_money_or_remove_messages_require_confirmation(panel: Panel, button: str, kind: str):
     await a_talk(panel.api)
     tab = await panel.signed_in(TALK, write="app/*")
-    await tab.page.get_by_role("button", name=button).press("Enter")
-    dialog = tab.page.get_by_role("alertdialog")
+    opener = tab.page.get_by_role("button", name=button)
+    await opener.press("Enter")
+    dialog = await tab.dialog()
     await expect(dialog).to_contain_text("now?")
     assert await tab.serious_findings() == []
-    await tab.page.keyboard.press("Escape")
-    await expect(dialog).to_have_count(0)
+    await tab.close_dialog(opener)
     assert panel.api.published.records == []
-    await tab.page.get_by_role("button", name=button).press("Enter")
-    await dialog.get_by_role("button", name=button).press("Enter")
+    await opener.press("Enter")
+    await (await tab.dialog()).get_by_role("button", name=button).press("Enter")
     await expect(tab.page.get_by_text(" will be ")).to_be_visible()
     assert sent(panel.api).kind == kind
 
@@ -149,15 +149,15 @@ async def test_the_prune_confirmation_states_how_many_messages_would_be_removed(
     scope = Scope(conversation_id="long", app_id="app", user_id="ada")
     await panel.api.windows.project([a_state("long", scope=scope, model="gpt-4")])
     tab = await panel.signed_in(TALK, write="app/*")
-    dialog = tab.page.get_by_role("alertdialog")
-    await tab.page.get_by_role("button", name="Prune now").press("Enter")
+    prune = tab.page.get_by_role("button", name="Prune now")
+    await prune.press("Enter")
+    dialog = await tab.dialog()
     await expect(dialog).to_contain_text("No message would leave")
-    await tab.page.keyboard.press("Escape")
+    await tab.close_dialog(prune)
     await tab.go("/conversations/long", ns="app%2Fada")
-    await tab.page.get_by_role("button", name="Prune now").press("Enter")
+    await prune.press("Enter")
     await expect(dialog).to_contain_text("53 messages leave; the context then has 4,387 tokens less.")
-    await tab.page.keyboard.press("Escape")
-    await expect(dialog).to_have_count(0)
+    await tab.close_dialog(prune)
     await tab.page.get_by_role("button", name="Extract waiting messages").press("Enter")
     await expect(dialog).to_contain_text("Only these memories can be undone, each in its history.")
 
