@@ -40,10 +40,10 @@ MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
 CPUS ?= 1
-# Processes that tests are spread over, each with servers of its own. Heavy tests wait for servers more than they work, so three
+# Processes that tests are spread over, each with servers of its own. Heavy tests wait for servers more than they work, so four
 # keep two cores busy.
 check: JOBS ?= 2
-test: JOBS ?= 3
+test: JOBS ?= 4
 PYTEST := $(BIN)/python -m pytest
 UV_VERSION := 0.13.9
 
