@@ -1,4 +1,4 @@
-# What a newcomer and CI run. Needs GNU make, a POSIX shell and Python 3.11 to 3.13 with venv; nothing else.
+# Commands for contributors and CI. Needs GNU make, a POSIX shell and Python 3.11 to 3.13 with venv; nothing else.
 
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
@@ -20,7 +20,7 @@ DEV := $(VENV)/.dev
 # quixstreams' pins conflict with the runtime's, so it is benchmarked in an environment of its own.
 QUIX_LOCK := tests/benchmarks/quixstreams.lock
 QUIX := $(VENV)/quixstreams
-# So is JAX, which only training needs. That environment has the packages of development besides.
+# JAX, which only training needs, has its own environment, too; it also sees the development packages.
 TRAINING_LOCK := tests/benchmarks/classification/requirements.lock
 TRAINING := $(VENV)/training
 
@@ -40,17 +40,16 @@ MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
 CPUS ?= 1
-# Processes that tests are spread over, each with servers of its own. Heavy tests wait for servers more than they work, so four
-# keep two cores busy.
+# Test processes, each with its own servers. Heavy tests mostly wait for servers, so four keep two cores busy.
 check: JOBS ?= 2
 test: JOBS ?= 4
 PYTEST := $(BIN)/python -m pytest
 UV_VERSION := 0.13.9
 
-# Tests start many processes, which load the same modules: compiled ones are kept, whatever containers are told to do.
+# Tests start many processes that load the same modules: keep compiled modules, even if a container disables it.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Where public data sets lie that some tests and benchmarks read; empty where there are none, and those tests are skipped.
+# Directory of public data sets for some tests and benchmarks. Without it they are skipped.
 export MEMSTREAM_SHARED_DATA ?= $(abspath $(wildcard ../shared/data))
 
 help: ## this list
@@ -62,13 +61,13 @@ demo: environment $(RUNTIME) ## the whole path on this machine with sample conve
 dev: environment $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, kept running for a chat service on this machine
 	@$(BIN)/memstream dev
 
-check: lint ## what to run before each commit: lint, unit and contract tests
+check: lint ## run before each commit: lint, unit and contract tests
 	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=5 tests/contract tests/unit
 
 test: lint ## everything CI runs: lint, then all tests, the heavy ones last
 	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30
 
-lint: environment $(DEV) ## ruff, mypy, the layers of imports, generated schemas, the built panel
+lint: environment $(DEV) ## ruff, mypy, import contracts, generated schemas, the built panel
 	@deploy/panel/build.sh --check & panel=$$!; \
 		$(MAKE) --no-print-directory lint-python; found=$$?; wait $$panel && exit $$found
 
@@ -80,7 +79,7 @@ lint-python:
 	$(BIN)/python -m schemas.documents.generate --check
 	$(BIN)/python -m agents.api.generate --check
 
-schemas: environment $(RUNTIME) ## write schemas/generated anew
+schemas: environment $(RUNTIME) ## write schemas/generated
 	@$(BIN)/python -m schemas.documents.generate
 	@$(BIN)/python -m agents.api.generate
 
@@ -91,60 +90,60 @@ kill-loop: environment $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, 
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \
 		--seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
 
-# The number that CONVERSATIONS has above is the kill loop's.
-fault-matrix: environment $(DEV) ## everything that a model's API may do to a call, each to 200 conversations (CONVERSATIONS)
+# The default of CONVERSATIONS above is for the kill loop.
+fault-matrix: environment $(DEV) ## every fault of a model's API, each for 200 conversations (CONVERSATIONS)
 	MEMSTREAM_FAULT_CONVERSATIONS=$(if $(filter file,$(origin CONVERSATIONS)),200,$(CONVERSATIONS)) \
 		$(PYTEST) -m heavy --durations=0 tests/chaos/test_fault_matrix.py
 
-bench-ingest: environment $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS, CPUS); the last line is JSON
+bench-ingest: environment $(DEV) $(QUIX)/.installed ## throughput of the window stage, stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS, CPUS); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS) --cpus $(CPUS)
 
-bench-windows: environment $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
+bench-windows: environment $(DEV) ## CPU time, memory and changelog bytes of token windows; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.windows $(if $(CHECK),--check)
 
-bench-coherence: environment $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-coherence: environment $(DEV) ## coherence of real conversations after pruning by each strategy (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.coherence
 
-bench-llm: environment $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-llm: environment $(DEV) ## model tokens of extraction per token of conversation (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.llm
 
-bench-offline: environment $(DEV) ## what the rules keep of public conversations, and how much of it is junk (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-offline: environment $(DEV) ## coverage and junk of the offline rules on public conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.offline
 
-bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
+bench-dedupe: environment $(DEV) ## precision and recall of deduplication on labelled pairs; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
 
-bench-understanding: environment $(DEV) ## what is known after short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided, RESOLVE=1); the last line is JSON
+bench-understanding: environment $(DEV) ## correct and wrong memories after scripted conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided, RESOLVE=1); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.understanding.run --provider $(or $(PROVIDER),offline) $(if $(RESOLVE),--resolve)
 
-train-standing: environment $(DEV) ## trains the classifier of limits and standing wishes (MEMSTREAM_SHARED_DATA) and measures it on unseen topics; the last line is JSON
+train-standing: environment $(DEV) ## train the classifier of limits and standing wishes (MEMSTREAM_SHARED_DATA) and measure it on unseen topics; the last line is JSON
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.standing.train
 
-train-comparer: environment $(TRAINING)/.installed ## trains what compares statements (half an hour; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
+train-comparer: environment $(TRAINING)/.installed ## train the model that compares statements (half an hour; MEMSTREAM_SHARED_DATA) and measure it on unseen ones; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_comparer
 
-train-sentences: environment $(TRAINING)/.installed ## trains what classifies sentences (twenty minutes; MEMSTREAM_SHARED_DATA), and measures it on unseen ones; the last line is JSON
+train-sentences: environment $(TRAINING)/.installed ## train the sentence classifier (twenty minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen sentences; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences
 
-bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON
+bench-embed: environment $(DEV) ## texts a second of each in-process embedding model; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.embed
 
-bench-recall: environment $(DEV) ## how well search answers what is known, and what each part contributes (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-recall: environment $(DEV) ## search quality on questions with known answers, and the contribution of each part (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.recall
 
-bench-curate: environment $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
+bench-curate: environment $(DEV) ## candidates a second through the curator, by store size (MEMORIES=1000,10000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)
 
-bench-import: environment $(DEV) ## memories a second through /v1/import, beside the embedder alone; the last line is JSON
+bench-import: environment $(DEV) ## memories a second through /v1/import, compared with the embedder alone; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.imports
 
-bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
+bench-serve: environment $(DEV) ## response times of the API, by store size (STORED=10000,100000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED) $(if $(CHECK),--check)
 
 bench-stages: environment $(DEV) ## resident memory of a worker of each stage and of the API, idle and under load; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.stages
 
-lock: environment ## write the lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
+lock: environment ## write the lock files, keeping pinned versions (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(EXTRAS_LOCK) $(DEV_LOCK)
 
 clean: ## remove the environment and caches; data in .memstream stays

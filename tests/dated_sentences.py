@@ -1,4 +1,4 @@
-"""Sentences with the one day that each names, said on Monday 2026-03-02 in Berlin, and sentences that name none."""
+"""Sentences that each name one day, said on Monday 2026-03-02 in Berlin, and sentences without a day."""
 
 from datetime import date
 

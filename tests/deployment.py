@@ -19,8 +19,8 @@ from deploy.settings import Settings
 from sinks.passages.vectors import SUFFIX
 from streams.kafka.topics import specs
 from tests.chaos.workers import ApiProcess, WorkerProcess
+from tests.deployment_data import Stores
 from tests.preparation import PASSWORD, administer, prepared
-from tests.stores import Stores
 
 T = TypeVar("T")
 

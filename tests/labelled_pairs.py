@@ -93,5 +93,5 @@ def held_out(listed: Sequence[Pair]) -> list[Pair]:
 
 
 def is_held_out(pair: Pair) -> bool:
-    """By a hash of the memory's text: no memory is in both halves, and new pairs move no others."""
+    """Splits by a hash of the memory's text: no memory is in both halves, and new pairs move no others."""
     return bool(blake2b(pair.memory.encode(), digest_size=1).digest()[0] & 1)

@@ -1,4 +1,4 @@
-"""The traces of a message that became a memory."""
+"""Builds the trail of a message that became a memory."""
 
 from datetime import timedelta
 

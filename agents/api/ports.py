@@ -36,12 +36,12 @@ from agents.conversations.user_settings import UserSettingsService
 from agents.curation.rules.outcomes import Outcome
 from agents.erasure.begin import ErasureService
 from agents.profile.profile_reader import Profiles
+from agents.retrieval.ports import SearchService
 from agents.retrieval.recall import Recall
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
 from schemas.policies.policies import PolicySelector
-from schemas.retrieval.searches import Found, Query
 from sinks.memories.insights import NamespaceDay
 from sinks.memories.kinds import KindDirectory
 from sinks.memories.listing import Listing
@@ -109,13 +109,6 @@ class CommandSender(Protocol):
 
     async def settled(self, namespace: str, command_ids: Sequence[str]) -> Collection[str]:
         """Returns those of a namespace's command ids that have an outcome. Raises Retryable."""
-
-
-class SearchService(Protocol):
-    """Searches memories and passages (agents.retrieval.tiers.Tiers)."""
-
-    async def search(self, query: Query) -> Found:
-        """Returns hits, best first. Raises Retryable."""
 
 
 class PassageReader(Protocol):

@@ -15,7 +15,7 @@ from agents.consolidation.slices import for_dry_run, requests
 from agents.curation.forecast import Forecast, ForecastResult
 from agents.extraction.erasure_filter import fences_on, without_erased
 from agents.extraction.extractor import LEASE_S
-from agents.extraction.records import candidate_batch
+from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
@@ -94,7 +94,7 @@ class DryRunAgent:
             self._running = asyncio.create_task(self._process(run, owner, claimed_at))
 
     async def close(self) -> None:
-        """Cancels the running one; another worker continues at once."""
+        """Cancels the running dry run; another worker continues at once."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -143,7 +143,7 @@ class DryRunAgent:
                 failed += 1
                 continue
             seen.add((answer.provider, answer.model))
-            for batch in batches(request, answer, self._clock()):
+            for batch in candidate_batches(request, answer, self._clock()):
                 foreseen = await forecast.decide(batch, self._policy(message_range.scope))
                 findings += findings_of(batch, foreseen)
         results.update(finding.result for finding in findings)
@@ -197,14 +197,6 @@ class DryRunAgent:
         policy = self._policy(request.scope)
         context = Context(policy=policy, related=await self._services.related.of(request, policy))
         return await self._services.provider.extract(request, context)
-
-
-def batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
-    """One candidate batch per namespace, as the extractor makes them."""
-    return [
-        candidate_batch(request, answer, namespace, part, at)
-        for part, namespace in enumerate(request.namespaces, start=1)
-    ]
 
 
 def findings_of(batch: CandidateBatch, foreseen: ForecastResult) -> list[Finding]:

@@ -62,9 +62,9 @@ def build_context(
     messages alone exceed the limit, they are shortened, and left out if that is not enough (`fitted`). Raises Rejected
     `context_too_small`, naming the sizes, if not even the latest message fits.
     """
-    asked_for = budget if query.max_tokens is None else budget.within(query.max_tokens)
+    requested = budget if query.max_tokens is None else budget.within(query.max_tokens)
     tools = budget.billed(count(codec.encode(query.tools).decode())) + tool_use if query.tools else 0
-    limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # a limit that is too small is rejected below
+    limited = requested.within(max(1, requested.max_tokens - tools))  # a limit that is too small is rejected below
     messages = {each.position: each.message for each in archived} | unpublished_messages(archived, query, now)
     turns = message_traits(dict(sorted(messages.items())), known, budget.settings.task_gap_s, count, detect)
     try:
@@ -72,14 +72,14 @@ def build_context(
     except Rejected as exc:
         if not tools:
             raise
-        error = f"{exc.detail}. Definitions of tools take {tools} of the {asked_for.max_tokens} tokens"
+        error = f"{exc.detail}. Definitions of tools take {tools} of the {requested.max_tokens} tokens"
         raise Rejected(exc.reason, error) from exc
     kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ConversationContext(
         entries=tuple(entries(built, kept, messages, fit.shortened, {each.position for each in archived}, now)),
         tokens=built.tokens,
         billed_tokens=built.billed_tokens + tools,
-        limit_tokens=asked_for.max_tokens,
+        limit_tokens=requested.max_tokens,
         statistics=statistics.statistics(kept, built.decision.gaps, limited, known.last_prune),
         left_out=tuple(left_out(built.decision, messages)),
         missing=max(0, known.in_context - sum(not gaps.holds(known.gaps, each.position) for each in archived)),

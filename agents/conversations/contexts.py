@@ -67,8 +67,8 @@ class Contexts:
         return await in_thread(make, chain(query_texts(query), *(texts_of(each.message) for each in archived)))
 
     async def prunable(self, conversation: Conversation) -> tuple[int, int]:
-        """How many messages a prune by hand would take out of the context now, and how many billed tokens fewer it would have.
-        Raises Retryable."""
+        """The number of messages that a manual prune would remove from the context now, and the resulting reduction in
+        billed tokens. Raises Retryable."""
         state = conversation.state
         terms = self._terms.of(conversation.scope, state.model if state else None, conversation.choices)
         archived, known, now = await self._messages(conversation), KnownWindow.of(state), self._clock().timestamp()

@@ -51,7 +51,7 @@ def fitted(
     count: TokenCount,
     now: float,
 ) -> Fitted:
-    """How to make the protected messages fit; as far as possible if nothing is enough.
+    """Shortens or leaves out protected messages until they fit, or as far as possible.
 
     Tool results and arguments are shortened first, then other messages, then system prompts. Then messages leave, oldest
     first, tool calls with their results; the latest message of a user and the first system prompt stay.

@@ -48,7 +48,7 @@ class UserSettingsService:
         return await self._store.chosen_for(user)
 
     async def choose(self, user: User, settings: WindowChoice) -> int:
-        """Replaces the user's settings; returns how many windows were notified. New windows, and those beyond MOST_TOLD,
+        """Replaces the user's settings; returns how many windows were notified. New windows, and those beyond MAX_NOTIFIED,
         look them up. Raises Rejected `overtaken` if an erasure or another choice has a later time."""
         at = self._clock()
         if not await self._store.choose(user, settings, at):

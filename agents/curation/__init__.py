@@ -1,1 +1,1 @@
-"""The curation stage: decides what becomes of candidates and commands. `rules` has the pure logic."""
+"""The curation stage: decides about candidates and commands. `rules` has the pure logic."""

@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind
 from agents.curation.curator import Curator
 from agents.curation.dead_letters import dead_letter_unless_erased, namespace_and_conversation
 from agents.dead_letters.writer import position
-from agents.stage.in_flight import InFlight, cancel_when_lost
+from agents.stage.in_flight import InFlight, retry_while_held
 from agents.stage.key_queues import KeyQueues, QueuePlace
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected
@@ -80,10 +80,10 @@ class CurationAgent:
             for namespace, run in groupby(records, self._imported_into):
                 if namespace is None:
                     for record in run:
-                        await cancel_when_lost(batch, record, partial(self._record, record))
+                        await retry_while_held(batch, record, partial(self._record, record))
                 else:
                     imports = list(run)
-                    await cancel_when_lost(batch, imports[0], partial(self._imports, imports))
+                    await retry_while_held(batch, imports[0], partial(self._imports, imports))
 
     def _imported_into(self, record: Any) -> str | None:
         """The namespace of an import command; None for any other record."""

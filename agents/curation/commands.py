@@ -6,18 +6,18 @@ from msgspec.structs import replace
 
 from agents.curation import outcome_records
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
-from agents.curation.rules.apply_command import apply_command, needs_completion, rejected
+from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion, rejected
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion
 from agents.curation.rules.incoming import command_memory_ids
-from agents.curation.rules.kinds import kinds_refused
 from agents.curation.rules.lengths import too_long
 from agents.curation.rules.outcomes import Outcome
-from agents.curation.undoing import change_to_undo, show_hidden_messages
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy
 from sinks.erasure.purges import Purges
+from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.kinds import Kinds
+from sinks.memories.reader import Memories
 from sinks.memories.settlements import Settlements
 from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
@@ -49,7 +49,7 @@ async def decide_command(
     if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
         known = ledger.find_live(command.memory_id)
         raise NeedsCompletion(known.reinforcement_count if known else 0)
-    if (refused := length_problem or kinds_refused(completed_command, policy)) is not None:
+    if (refused := length_problem or kinds_problem(completed_command, policy)) is not None:
         outcome = rejected(ledger, refused)
     else:
         vector = prepared.vector(text) if text else None
@@ -70,3 +70,30 @@ async def _store(connection: Connection, command: Command, outcome: Outcome, now
         await Kinds(connection).keep(command.namespace, command.new_kinds or (), command.actor, now)
     await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
     await put_records(connection, command.namespace, outcome_records.command_records(command, outcome, now))
+
+
+async def change_to_undo(connection: Connection, command: Command) -> UndoneChange | None:
+    """The change that the command undoes: its version, otherwise the latest one. None if there is none."""
+    if command.kind != "undo" or command.memory_id is None:
+        return None
+    found = await Memories(connection).version(command.memory_id, command.version)
+    if found is None or found.namespace != command.namespace:
+        return None
+    return UndoneChange(found.version, found.before)
+
+
+async def show_hidden_messages(connection: Connection, command: Command) -> bool:
+    """Shows the messages again that a wish hid, if the command names such a wish. Returns whether it does."""
+    if command.kind != "undo" or command.memory_id is None:
+        return False
+    return await HiddenMessages(connection).show(command.namespace, command.memory_id)
+
+
+def kinds_problem(command: Command, policy: Policy) -> str | None:
+    """Why the kinds of a command are rejected; None if the policy has them, or allows new ones."""
+    if policy.unknown_kinds == "create":
+        return None
+    unknown = [kind.name for kind in command.new_kinds or () if kind.name not in policy.kinds]
+    if not unknown:
+        return None
+    return f"the policy {policy.name!r} has no kind {unknown[0]!r} and does not allow new ones (`unknown_kinds`)"

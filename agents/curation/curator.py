@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,17 +22,11 @@ from agents.curation.eraser import Ends, Eraser
 from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
 from agents.curation.ledgers import LiveLimit, close_ledger
-from agents.curation.part_inputs import fences_of, with_relations
+from agents.curation.missing_inputs import InputFetcher
+from agents.curation.part_inputs import fences_of
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
-from agents.curation.rules.decision_inputs import (
-    DecisionInputs,
-    NeedsCompletion,
-    NeedsImportances,
-    NeedsRelations,
-    NeedsVector,
-    NeedsVerdicts,
-)
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion, NeedsVerdicts
 from agents.curation.rules.incoming import erases
 from agents.curation.rules.lengths import fitted
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
@@ -46,9 +41,9 @@ from agents.curation.wishes import (
     wishes_to_store,
 )
 from agents.models.answers.summaries import estimated_tokens
+from agents.models.port import Verdict
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
-from schemas.errors import Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
@@ -64,8 +59,6 @@ from sinks.outbox.projector import Projector, put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector, VectorIndex
 from streams.windows.tokens.counting import TokenCount
-
-MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input, and for concurrent changes
 
 
 class Curator:
@@ -100,14 +93,13 @@ class Curator:
     ) -> None:
         self._pool = pool
         self._vectors = vectors
-        self._embedder = embedder
         self._projector = projector
         self._policies = policies
         self._clock = clock
         self._compactor = compactor
         self._editor = editor
         self._resolver = resolver
-        self._comparer = comparer
+        self._inputs = InputFetcher(embedder, editor, comparer)
         self._erasures = erasures
         self._said_again = said_again
         self._count_tokens = count_tokens
@@ -148,8 +140,8 @@ class Curator:
                 await put_records(connection, batch.namespace, outcome_records.wish_records(batch, wishes, policy, now))
                 return await record_part(connection, part, outcome, now)
 
-        texts = texts_of(batch)
-        return await self._decide(decide, await self._embed(texts), batch.namespace, policy, batch=batch)
+        vectors = await self._inputs.embed(texts_of(batch))  # slow, therefore before the transaction
+        return await self._decide(decide, vectors, batch.namespace, policy, batch=batch)
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
         """The erasure fences of a namespace that apply to a conversation."""
@@ -190,7 +182,7 @@ class Curator:
 
         vectors = dict(vectors or {})
         if command.text and command.text not in vectors:
-            vectors |= await self._embed([command.text])
+            vectors |= await self._inputs.embed([command.text])
         return await self._decide(decide, vectors, command.namespace, policy, command)
 
     async def expire(self) -> int:
@@ -206,37 +198,35 @@ class Curator:
         command: Command | None = None,
         batch: CandidateBatch | None = None,
     ) -> Outcome:
-        """Calls `decide` until no input is missing. Fetches missing inputs without holding a lock."""
-        prepared = DecisionInputs(
-            vectors=vectors,
-            verdicts={} if self._resolver is None else None,
-            relations=None if self._comparer is None else {},
-        )
-        for _ in range(MAX_ATTEMPTS):
-            try:
-                return await decide(prepared)
-            except NeedsPlan as missing:
-                plan = await self._compactor.plan(missing.free, missing.surplus, policy)
-                prepared = replace(prepared, plan=plan)
-            except NeedsImportances as missing:
-                importances = await self._editor.rate(missing.candidates, namespace, policy)
-                prepared = replace(prepared, importances=importances)
-            except NeedsVerdicts as missing:
+        """Decides with the inputs that `decide` needs. Fetches them without holding a lock."""
+        verdicts: dict[str, Verdict] | None = None if self._resolver else {}
+        fetch_other = partial(self._fetch, policy=policy, command=command, batch=batch)
+        return await self._inputs.decide(decide, vectors, verdicts, namespace, policy, fetch_other)
+
+    async def _fetch(
+        self,
+        prepared: DecisionInputs,
+        missing: NeedsInput,
+        *,
+        policy: Policy,
+        command: Command | None,
+        batch: CandidateBatch | None,
+    ) -> DecisionInputs:
+        """The inputs with a plan, with verdicts, or with the completed command."""
+        match missing:
+            case NeedsPlan():
+                return replace(prepared, plan=await self._compactor.plan(missing.free, missing.surplus, policy))
+            case NeedsVerdicts():
                 assert batch is not None, "only candidates are compared"
                 assert self._resolver is not None
                 verdicts = await self._resolver.resolve(batch, missing.candidates, missing.memories, policy)
-                prepared = replace(prepared, verdicts=verdicts)
-            except NeedsRelations as missing:
-                assert self._comparer is not None
-                prepared = await with_relations(prepared, self._comparer, missing.pairs)
-            except NeedsCompletion as missing:
+                return replace(prepared, verdicts=verdicts)
+            case NeedsCompletion():
                 assert command is not None, "only commands are completed"
                 references = missing.repeated + await self._times_read(command.memory_id)
-                completed = await self._editor.complete(command, policy, references)
-                prepared = replace(prepared, completed=completed)
-            except NeedsVector as missing:
-                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([missing.text])})
-        raise Retryable(f"{namespace!r} changed {MAX_ATTEMPTS} times during one decision")
+                return replace(prepared, completed=await self._editor.complete(command, policy, references))
+            case _:
+                raise missing
 
     async def _times_read(self, memory_id: str | None) -> int:
         if memory_id is None:
@@ -262,10 +252,6 @@ class Curator:
         if missing is not None:
             raise missing
         await self._projector.project_now(namespace)
-
-    async def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Vectors by text. Embedding takes longer than everything under the lock, so it comes before the transaction."""
-        return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

@@ -1,13 +1,13 @@
 """Erases the memories of a namespace, or those of erased conversations, page by page, with events without content."""
 
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from agents.curation import outcome_records
+from agents.curation.ledgers import DecidingTransaction
 from agents.curation.rules import change
 from agents.curation.rules.outcomes import Outcome
 from agents.profile.changes import of_gone
@@ -25,8 +25,6 @@ from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
 from sinks.replay import generations
 
-# Opens the deciding transaction of a namespace.
-Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
 # The end offsets of the messages topic by partition. Raises Retryable.
 Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
 
@@ -41,18 +39,22 @@ class Eraser:
     """
 
     def __init__(
-        self, deciding: Deciding, policies: PolicySelector, clock: Callable[[], datetime], ends: Ends | None = None
+        self,
+        deciding_transaction: DecidingTransaction,
+        policies: PolicySelector,
+        clock: Callable[[], datetime],
+        ends: Ends | None = None,
     ) -> None:
-        self._deciding = deciding
+        self._deciding_transaction = deciding_transaction
         self._policies = policies
         self._clock = clock
         self._ends = ends
 
     async def erase(self, command: Command) -> Outcome | None:
-        """Erases what the command names, and stores its outcome with the last page. None if it was applied before."""
+        """Erases the command's memories, and stores its outcome with the last page. None if it was applied before."""
         # Read before the fence's time is taken: every later message has a higher offset.
         ends = await self._ends() if self._ends and command.erasure_id is None else {}
-        async with self._deciding(command.namespace) as connection:
+        async with self._deciding_transaction(command.namespace) as connection:
             if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                 return None
             erasure = await self._erasure(connection, command, ends)
@@ -63,11 +65,11 @@ class Eraser:
                 await Purges(connection).fence(command.namespace, erasure.fence)
                 shadows = await generations.shadows_of(connection, command.namespace)
         for shadow in shadows:  # before the pages, which include memories that were cut over from a shadow meanwhile
-            async with self._deciding(shadow) as connection:
+            async with self._deciding_transaction(shadow) as connection:
                 await generations.drop_shadow(connection, shadow)
         outcome = None
         while outcome is None:
-            async with self._deciding(command.namespace) as connection:
+            async with self._deciding_transaction(command.namespace) as connection:
                 if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                     return None
                 outcome = await self._page(connection, command, erasure)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from agents.curation.eraser import Deciding
-from agents.curation.ledgers import record_changes
+from agents.curation.ledgers import DecidingTransaction, record_changes
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
 from schemas.errors import Retryable
@@ -20,9 +19,11 @@ AT_ONCE: Final = 500  # namespaces, and memories of each
 class Expiry:
     """Several workers may run it concurrently: each memory expires once."""
 
-    def __init__(self, pool: Pool, deciding: Deciding, clock: Callable[[], datetime], embedding_model: str) -> None:
+    def __init__(
+        self, pool: Pool, deciding_transaction: DecidingTransaction, clock: Callable[[], datetime], embedding_model: str
+    ) -> None:
         self._pool = pool
-        self._deciding = deciding
+        self._deciding_transaction = deciding_transaction
         self._clock = clock
         self._embedding_model = embedding_model
 
@@ -40,14 +41,14 @@ class Expiry:
         return count
 
     async def _expire(self, namespace: str, now: datetime) -> int:
-        async with self._deciding(namespace) as connection:
+        async with self._deciding_transaction(namespace) as connection:
             memories = Memories(connection)
             over = await memories.expired(namespace, now, AT_ONCE)
             successors = await memories.by_ids([each.superseded_by for each in over if each.superseded_by])
             ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
             for memory in over:
                 kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
-                reason = "what would have followed was taken back" if kind == "updated" else "its time is over"
+                reason = "the scheduled successor was removed" if kind == "updated" else "validity ended"
                 ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
             await record_changes(connection, ledger, now, self._embedding_model)
             return len(over)

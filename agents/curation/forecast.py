@@ -2,20 +2,18 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
+from functools import partial
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agents.curation.editor import Editor
-from agents.curation.part_inputs import with_relations
+from agents.curation.missing_inputs import InputFetcher
 from agents.curation.parts import settle_candidates
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVector
+from agents.curation.rules.decision_inputs import DecisionInputs
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcomes import Ruling
 from agents.curation.rules.scrubbing import scrub_wishes
 from agents.curation.wishes import apply_wishes, texts_of
-from schemas.errors import Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy
 from sinks.classification.port import Comparer
@@ -24,8 +22,6 @@ from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.port import VectorIndex
-
-MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input
 
 
 class ForecastResult(Struct, frozen=True):
@@ -54,10 +50,8 @@ class Forecast:
     ) -> None:
         self._pool = pool
         self._vectors = vectors
-        self._embedder = embedder
-        self._editor = editor
+        self._inputs = InputFetcher(embedder, editor, comparer)
         self._clock = clock
-        self._comparer = comparer
         self._ledgers: dict[str, Ledger] = {}
 
     async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
@@ -67,25 +61,10 @@ class Forecast:
         texts = texts_of(batch)
         if not (texts or batch.wishes):
             return ForecastResult((), ())
-        embedded = await self._embedder.embed(texts)
-        prepared = DecisionInputs(
-            vectors=dict(zip(texts, embedded, strict=True)),
-            verdicts={},
-            relations=None if self._comparer is None else {},
+        vectors = await self._inputs.embed(texts)
+        return await self._inputs.decide(
+            partial(self._decide_once, batch, policy), vectors, {}, batch.namespace, policy
         )
-        for _ in range(MAX_ATTEMPTS):
-            try:
-                return await self._decide_once(batch, policy, prepared)
-            except NeedsImportances as missing:
-                rated = await self._editor.rate(missing.candidates, batch.namespace, policy)
-                prepared = replace(prepared, importances=rated)
-            except NeedsRelations as missing:
-                assert self._comparer is not None
-                prepared = await with_relations(prepared, self._comparer, missing.pairs)
-            except NeedsVector as missing:
-                (vector,) = await self._embedder.embed([missing.text])
-                prepared = replace(prepared, vectors={**prepared.vectors, missing.text: vector})
-        raise Retryable(f"{batch.namespace!r} changed {MAX_ATTEMPTS} times during one decision")
 
     async def _decide_once(self, batch: CandidateBatch, policy: Policy, prepared: DecisionInputs) -> ForecastResult:
         with translated("predicting decisions"):

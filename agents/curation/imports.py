@@ -1,7 +1,7 @@
 """Applies imports of a namespace many per transaction, by the rules for single commands. Embeds the next ones meanwhile."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.curation import outcome_records
-from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
+from agents.curation.ledgers import DecidingTransaction, LiveLimit, close_ledger, open_ledger, same_texts
 from agents.curation.rules.apply_command import apply_command
 from agents.curation.rules.incoming import command_memory_ids
 from agents.curation.rules.ledger import Ledger
@@ -33,7 +33,6 @@ IMPORTS_PER_TRANSACTION: Final = 128  # the namespace is locked for some 0.2 s
 PARTS_AHEAD: Final = 2  # parts prepared in advance: one is embedded while the texts of the next are looked up
 
 Vectors: TypeAlias = Mapping[str, Vector]
-Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
 ApplyOne: TypeAlias = Callable[[Command, Vectors], Awaitable[object]]
 
 
@@ -56,8 +55,8 @@ class NewImports(Struct, frozen=True):
 class Importer:
     """Applies imports in order, with the same result as one by one.
 
-    `deciding` opens the transaction of a namespace. `apply_one` applies a single import; it is used for a full namespace,
-    where each import may remove another memory.
+    `deciding_transaction` opens the transaction of a namespace. `apply_one` applies a single import; it is used for a full
+    namespace, where each import may remove another memory.
     """
 
     def __init__(
@@ -66,14 +65,14 @@ class Importer:
         embedder: Embedder,
         policies: PolicySelector,
         clock: Callable[[], datetime],
-        deciding: Deciding,
+        deciding_transaction: DecidingTransaction,
         apply_one: ApplyOne,
     ) -> None:
         self._pool = pool
         self._embedder = embedder
         self._policies = policies
         self._clock = clock
-        self._deciding = deciding
+        self._deciding_transaction = deciding_transaction
         self._apply_one = apply_one
 
     async def apply(self, commands: Sequence[Command]) -> None:
@@ -112,7 +111,7 @@ class Importer:
         """Returns False, without changes, if a vector is missing. Raises NeedsPlan."""
         namespace = part[0].namespace
         most = self._policies.governing(namespace).max_memories
-        async with self._deciding(namespace) as connection:
+        async with self._deciding_transaction(namespace) as connection:
             now, new = self._clock(), await new_imports_in(connection, namespace, part)
             same = await same_texts(connection, namespace, texts_of(new.commands))
             ledger = await open_ledger(connection, namespace, same, ids_of(new.commands), most)

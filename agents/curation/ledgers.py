@@ -1,7 +1,9 @@
 """Loads the ledger of a namespace in the deciding transaction, and writes its changes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -17,6 +19,9 @@ from sinks.memories import writer
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
+
+# Opens the deciding transaction of a namespace.
+DecidingTransaction: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
 
 
 class LiveLimit(Struct, frozen=True, kw_only=True):

@@ -1,18 +1,13 @@
 """Loads the memories, fences, wishes and limits that the rules need to decide about a part."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from msgspec.structs import replace
-
 from agents.curation.rules.change import created
 from agents.curation.rules.decision_inputs import DecisionInputs
-from agents.curation.rules.incoming import (
-    named_ids,
-)
+from agents.curation.rules.incoming import named_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.wishes import covering_wish, is_personal
@@ -20,14 +15,11 @@ from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from sinks.classification.port import HOLDS, Comparer, Pair
 from sinks.erasure.fences import fences
 from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, Vector, VectorIndex
-
-log = logging.getLogger(__name__)
 
 LATEST_IN_OTHER_LANGUAGES: Final = 100  # memories that are compared with a candidate in another language
 NEIGHBOURS: Final = 24  # per candidate: duplicates are among the nearest; contradicted memories may be further away
@@ -50,16 +42,6 @@ async def load_judged(connection: Connection, ledger: Ledger, prepared: Decision
     """Loads the memories that are the same as a candidate by a model's verdict into the ledger."""
     if same := [each.same for each in (prepared.verdicts or {}).values() if each.same]:
         ledger.learn((await Memories(connection).by_ids(same)).values())
-
-
-async def with_relations(prepared: DecisionInputs, comparer: Comparer, pairs: Sequence[Pair]) -> DecisionInputs:
-    """The inputs with the relations of these pairs. If the model fails, it ends nothing, and the rules alone decide."""
-    try:
-        relations = await comparer.compare(pairs)
-    except Exception:
-        log.exception("comparing %d pairs of statements failed: the rules alone decide about them", len(pairs))
-        relations = [HOLDS] * len(pairs)
-    return replace(prepared, relations={**(prepared.relations or {}), **dict(zip(pairs, relations, strict=True))})
 
 
 async def fences_of(connection: Connection, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:

@@ -34,6 +34,12 @@ class DeadLetterStatus(Struct, frozen=True):
     outcome: str | None
 
 
+class DeadLetterStatuses(Protocol):
+    """Lists dead letters with their outcomes (DeadLetterQueue). Raises Retryable and Misconfigured."""
+
+    async def statuses(self) -> list[DeadLetterStatus]: ...
+
+
 class TopicLog(Protocol):
     """Reads topics by their physical names (streams.kafka.log.Log). Raises Retryable and Misconfigured."""
 

@@ -26,7 +26,7 @@ REPLAYABLE: Final = (
 
 
 class LetterSource(Struct, frozen=True):
-    """Where a record came from; `topic` is the physical name."""
+    """The position of the original record; `topic` is the physical name."""
 
     topic: str
     partition: int

@@ -12,7 +12,7 @@ from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.extraction.shared_calls import SHARED, sharing_key, tokens_of_call
 from agents.models.batches import ModelBatches
-from agents.stage.in_flight import InFlight, cancel_when_lost
+from agents.stage.in_flight import InFlight, retry_while_held
 from schemas import codec
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
@@ -61,7 +61,7 @@ class ExtractionAgent:
 
     async def _records(self, batch: Batch) -> None:
         await asyncio.gather(
-            *(cancel_when_lost(batch, record, partial(self._record, batch, record)) for record in batch.records)
+            *(retry_while_held(batch, record, partial(self._record, batch, record)) for record in batch.records)
         )
 
     async def _record(self, batch: Batch, record: Any) -> None:
@@ -108,7 +108,7 @@ class ExtractionAgent:
         parked = False
         while batch.held and not parked:
             remaining, fed, known = await self._extractor.without_erased_and_fences(request)
-            if not remaining.messages:  # nothing is asked, so this waits for nothing
+            if not remaining.messages:  # answered at once, without a model call
                 return await self._extractor.answer(request, owner, lambda: batch.held)
             value = record.value if remaining == request else codec.encode(remaining)
             parked = await self._parking.park(
@@ -129,5 +129,5 @@ class ExtractionAgent:
     def _goes_into_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
         if self._batches is None or not policy.batch or request.lane != "background":
             return False
-        stays = policy.local_only or request.local_only
-        return self._batches.fits(request) and not (stays and self._batches.leaves_machine)
+        local_only = policy.local_only or request.local_only
+        return self._batches.fits(request) and not (local_only and self._batches.leaves_machine)

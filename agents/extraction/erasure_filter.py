@@ -10,10 +10,10 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
-# By the user_id of who speaks; those under None hold for whatever else is said.
+# By the user_id of the speaker; fences under None apply to all other messages.
 SpeakerFences: TypeAlias = Mapping[str | None, Sequence[Fence]]
 
-NOBODY, NOTHING = "memstream", "none"  # the provider and the model of an answer to a question that was not asked
+NO_PROVIDER, NO_MODEL = "memstream", "none"  # of an answer without a model call
 
 
 class FenceStore(Protocol):
@@ -34,13 +34,13 @@ def without_erased(request: ExtractionRequest, fences: SpeakerFences) -> Extract
     if not any(fences.values()):
         return request
 
-    def stays(message: SliceMessage) -> bool:
+    def is_kept(message: SliceMessage) -> bool:
         return not any(
             request.requested_at <= fence.at or fence.refuses(message.timestamp, request.partition, message.position)
             for fence in fences_of(message, request, fences)
         )
 
-    messages, overlap = filter(stays, request.messages), filter(stays, request.overlap)
+    messages, overlap = filter(is_kept, request.messages), filter(is_kept, request.overlap)
     return replace(request, messages=tuple(messages), overlap=tuple(overlap))
 
 
@@ -63,8 +63,8 @@ def still_answerable(request: ExtractionRequest, fences: SpeakerFences) -> Extra
 def empty_answer(request: ExtractionRequest) -> Answer | Summary:
     """The answer to a request without messages."""
     if request.purpose == "summarise":
-        return Summary(provider=NOBODY, model=NOTHING, text="")
-    return Answer(provider=NOBODY, model=NOTHING)
+        return Summary(provider=NO_PROVIDER, model=NO_MODEL, text="")
+    return Answer(provider=NO_PROVIDER, model=NO_MODEL)
 
 
 def proposals_without_erased(request: ExtractionRequest, answer: Answer, fences: SpeakerFences) -> Answer:

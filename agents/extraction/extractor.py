@@ -191,8 +191,13 @@ class Extractor:
         if isinstance(answer, Summary):
             answer = summary_without_erased(request, answer, await self._fences(request))
         else:
-            valid, rejected = len(answer.proposals), answer.rejected or "nothing"
-            log.info("%s proposes %d memories for %s, rejected: %s", answer.model, valid, request.request_id, rejected)
+            log.info(
+                "request %s: model %s proposed %d memories, rejected by reason: %s",
+                request.request_id,
+                answer.model,
+                len(answer.proposals),
+                answer.rejected or "none",
+            )
             answer = proposals_without_erased(request, answer, await self._fences(request))
         return await self._extractions.store_answer(
             request.request_id,

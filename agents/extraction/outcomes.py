@@ -11,7 +11,7 @@ from agents.dead_letters.writer import dead_letter, position
 from agents.extraction.records import window_control_record
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
-from agents.windows.undecodable import failure_of
+from agents.windows.request_headers import extraction_failed_record
 from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import ExtractionRequest
@@ -113,7 +113,7 @@ class RequestOutcomes:
         return [dead_letter(record, STAGE, reduced, self._clock(), by_reference=True)] if remaining.messages else []
 
     async def _dead_letter(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
-        failed = failure_of(record, rejected, self._clock())
+        failed = extraction_failed_record(record, rejected, self._clock())
         letter = dead_letter(record, STAGE, rejected, self._clock())
         if not still_held():
             return False

@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 300.0
-MAX_SHARED_TOKENS: Final = 8_000  # said in the slices of one shared call, and before them
-MAX_MEMBERS: Final = 16  # of one shared call: what fails or is erased of one has all of them asked about again
-SHARED_TRIES: Final = 2  # after which a request is asked about alone: a call of several may be what fails
+MAX_SHARED_TOKENS: Final = 8_000  # of the slices and overlaps in one shared call
+MAX_MEMBERS: Final = 16  # per shared call: after a failure or an erasure of one, all are called for again
+SHARED_TRIES: Final = 2  # after as many failures a request gets a call of its own, as sharing may be the cause
 
 
 class ParkedRequestAgent:
@@ -115,7 +115,7 @@ class ParkedRequestAgent:
                 shared.leave(parked.request_id)
 
     async def _outcome(self, parked: Parked, owner: str, still_held: StillHeld, shared: SharedCall | None) -> bool:
-        # In the name of the request too: an extraction's lease is granted again to the owner that has it.
+        # With the request id, as a lease is granted again to the owner that already has it.
         name = f"{owner}/{parked.request_id}"
         return await self._outcomes.run(
             parked,

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from agents.models.local_only import require_staying
+from agents.models.local_only import require_local
 from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
 from schemas.errors import Deferred, Misconfigured, Retryable
 from schemas.extraction.candidates import Candidate
@@ -77,7 +77,7 @@ class AutoProvider:
 
     async def _first(self, policy: Policy, ask: Callable[[Provider], Awaitable[T]]) -> T:
         """The answer of the first available provider. A `local_only` policy skips providers on other machines."""
-        require_staying(policy.local_only, self)
+        require_local(policy.local_only, self)
         passed: list[str] = []
         spent: Deferred | None = None
         for provider in self.providers:

@@ -13,7 +13,7 @@ class RemoteCapable(Protocol):
     leaves_machine: bool
 
 
-def require_staying(local_only: bool, target: RemoteCapable) -> None:
+def require_local(local_only: bool, target: RemoteCapable) -> None:
     """Raises Rejected `must_stay` before anything is sent. The slice becomes a dead letter, which can be replayed: the
     problem is not temporary, and an empty answer would lose the slice silently."""
     if local_only and target.leaves_machine:
@@ -35,8 +35,8 @@ def check_policies(policies: Policies, target: RemoteCapable) -> None:
 
 def refuse_local_only(policies: Policies, what: str, remedy: str) -> None:
     """Raises Misconfigured if any policy is local_only. For adapters that send texts of all policies to another machine."""
-    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
-    if staying is not None:
+    local_policy = next((policy.name for policy in policies.listed if policy.local_only), None)
+    if local_policy is not None:
         raise Misconfigured(
-            f"the policy {staying!r} is local_only, and {what} sends texts to another machine: {remedy}"
+            f"the policy {local_policy!r} is local_only, and {what} sends texts to another machine: {remedy}"
         )

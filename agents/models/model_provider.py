@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from agents.models.answers.candidates import check
-from agents.models.answers.ratings import checked_ratings
-from agents.models.answers.replies import Reply
+from agents.models.answers.replies import Reply, checked_ratings
 from agents.models.answers.shared_answers import check_shared
 from agents.models.answers.summaries import estimated_tokens, fitted
 from agents.models.billing import BudgetGuard, PricedWork, reserved_budget, shares

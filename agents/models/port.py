@@ -192,9 +192,9 @@ class Provider(Protocol):
 
     name: str
     leaves_machine: bool
-    """Whether what it is asked goes to another machine: policies may forbid that."""
+    """Whether questions are sent to another machine, which policies may forbid."""
     shares_calls: bool
-    """Whether slices that are asked about together cost less than each alone."""
+    """Whether one call for several slices costs less than a call for each."""
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """One model call for one slice. An empty answer means that the slice has nothing to remember.
@@ -237,14 +237,14 @@ class Provider(Protocol):
         of those given. Rules give no verdicts. Raises as `compact` does."""
 
     async def unavailable_reason(self) -> str | None:
-        """Why a request would fail now, with the remedy; None if the provider is available. Cheap; never raises."""
+        """The reason why a request would fail now, with the remedy; None if the provider is available. Cheap; never raises."""
 
     async def close(self) -> None:
         """Closes its connections."""
 
 
 class SentenceClassifier(Protocol):
-    """Tells what sentences state, in English, German, French and Spanish."""
+    """Classifies the statements of sentences in English, German, French and Spanish."""
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
         """The scores of each sentence; None for one that is too long to be read whole. A sentence's scores do not depend on the

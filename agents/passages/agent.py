@@ -5,14 +5,17 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from agents.dead_letters.writer import dead_letter
+from agents.dead_letters.writer import PREFIX, dead_letter
 from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.errors import Rejected
-from schemas.kafka.records import Publisher
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
 from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.passages.vectors import PassagePoint
+from sinks.vectors.port import PointsRefused
 from streams.delivery.batch import Batch
 
 log = logging.getLogger(__name__)
@@ -72,3 +75,20 @@ class PassageAgent:
         except Rejected:
             return None
         return ArchivedMessage(message=message, partition=record.partition, position=record.offset)
+
+
+class RefusedPassages:
+    """Writes a dead letter, without text, for each passage that Qdrant refuses. The passage stays in PostgreSQL, and search
+    finds it by words alone."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def publish(self, point: PassagePoint, refused: PointsRefused) -> None:
+        await self._publisher.publish([refused_point_letter(point, refused)])
+
+
+def refused_point_letter(point: PassagePoint, refused: PointsRefused) -> Outgoing:
+    fields = {"reason": "refused", "detail": str(refused), "stage": "passages", "topic": "vectors"}
+    headers = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in fields.items())
+    return Outgoing(topic=topics.DEAD_LETTERS, key=point.passage_id.encode(), value=b"", headers=headers)

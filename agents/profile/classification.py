@@ -71,7 +71,7 @@ def is_constraint(memory: Memory) -> bool:
 
 
 def is_of_others(memory: Memory) -> bool:
-    """Whether it tells the state of a person outside the household, which is looked up on demand."""
+    """Whether it states something about a person outside the household, which prompts need only on demand."""
     return lexicon.OTHERS.search(memory.text) is not None
 
 

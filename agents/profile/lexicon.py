@@ -20,7 +20,7 @@ USER: Final = {
     "es": r"^(?:el usuario|la usuaria) |^(?:el |la )?\w+ (?:\w+ )?del? (?:la )?usuari[oa] ",
 }
 
-# A person outside the user's household as the subject, or as whose something is.
+# A person outside the user's household, as the subject or the owner.
 OTHERS: Final = _any(
     {
         "en": r"^(?:the )?user['’]s (?:\S+ )?(?:(?:grand|god|step)?(?:mother|father|parents?)|mum|mom|dad|grandma|grandpa"

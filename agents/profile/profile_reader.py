@@ -8,11 +8,12 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from agents.profile.classification import part_of
-from agents.profile.profile_builder import ClassifiedMemory, TokenCount, build_profile
+from agents.profile.profile_builder import ClassifiedMemory, build_profile
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from schemas.profile.profiles import Part, Profile
 from sinks.memories.live import Head
+from streams.windows.tokens.counting import TokenCount
 
 MAX_CACHED: Final = 2_000  # namespaces; each with the memories of its profile, and the part of every other one
 

@@ -26,7 +26,7 @@ MIN_DIFFERENCE: Final = 0.005  # smaller differences of numbers are ignored
 BLOCK_ROWS: Final = 512  # rows whose cosines are in memory at a time
 
 Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
-Stays: TypeAlias = Literal["by hand", "pinned", "said elsewhere"]
+KeptReason: TypeAlias = Literal["by hand", "pinned", "said elsewhere"]
 Fate: TypeAlias = Literal["same", "changed", "added", "lost", "kept", "withheld"]
 
 
@@ -35,7 +35,7 @@ class LiveMemory(Struct, frozen=True, kw_only=True):
 
     memory: Memory
     vector: Vector | None = None
-    reason_kept: Stays | None = None
+    reason_kept: KeptReason | None = None
 
 
 class EndedMemory(Struct, frozen=True, kw_only=True):
@@ -53,9 +53,9 @@ class ReplayedMemory(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """The fate of one memory. `before` is the live one, `after` the generation's; one of them may be missing.
+    """The effect of a cutover on one memory. `before` is the live one, `after` the generation's; one of them may be missing.
 
-    `same` and `changed` (with `fields`) have both, `added` and `lost` one. `kept` ones stay whatever the generation has,
+    `same` and `changed` (with `fields`) have both, `added` and `lost` one. A cutover does not change `kept` ones,
     `withheld` ones are not brought back; `why` is the reason.
     """
 

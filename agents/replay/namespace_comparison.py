@@ -5,7 +5,15 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from agents.curation.rules.thresholds import thresholds
-from agents.replay.comparison import Difference, EndedMemory, LiveMemory, ReplayedMemory, Stays, compare, replayed_whole
+from agents.replay.comparison import (
+    Difference,
+    EndedMemory,
+    KeptReason,
+    LiveMemory,
+    ReplayedMemory,
+    compare,
+    replayed_whole,
+)
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Memory
 from schemas.replay.generations import Generation
@@ -35,7 +43,7 @@ async def differences(
         compare,
         [
             LiveMemory(
-                memory=each, vector=vectors.get(each.memory_id), reason_kept=reason_to_stay(each, by_hand, ranges)
+                memory=each, vector=vectors.get(each.memory_id), reason_kept=reason_to_keep(each, by_hand, ranges)
             )
             for each in live
         ],
@@ -71,8 +79,8 @@ def conversations(live: Sequence[Memory], ended: Sequence[RemovedMemory]) -> set
     return {source.conversation_id for source in sources}
 
 
-def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> Stays | None:
-    """Why a cutover keeps a live memory: a person changed it, or its sources are outside of the replay."""
+def reason_to_keep(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> KeptReason | None:
+    """The reason why a cutover keeps a live memory: a person changed it, or its sources are outside of the replay."""
     if memory.memory_id in by_hand:
         return "by hand"
     if memory.pinned:
@@ -81,7 +89,7 @@ def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, R
 
 
 def reason_ended(ended: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:
-    """Why an ended memory must not come back: a person deleted it, or a message outside of the replay ended it."""
+    """The reason why an ended memory must not come back: a person deleted it, or a message outside of the replay ended it."""
     if ended.cause.command_id is not None and ended.change not in AUTOMATIC_CHANGES:
         return f"{ended.change} by hand"
     if ended.change == "superseded" and not replayed_whole(ended.successor_sources or (), ranges):

@@ -3,18 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Final
 
+from agents.retrieval.ports import SearchService
 from schemas.errors import Overloaded
 from schemas.retrieval.searches import Found, Query
 
 QUEUE_FACTOR: Final = 2  # waiting calls per running call
-
-
-class SearchService(Protocol):
-    """agents.retrieval.tiers.Tiers."""
-
-    async def search(self, query: Query) -> Found: ...
 
 
 class Admission:

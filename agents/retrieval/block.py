@@ -34,12 +34,12 @@ from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
 from schemas.retrieval.blocks import Block, LeftOut
 from schemas.retrieval.searches import Hit, SaidHit
+from streams.windows.tokens.counting import TokenCount
 
 MIN_MESSAGE_TOKENS: Final = 24  # tokens of a shortened message; a shorter one is of no use
 JOIN_TOKENS: Final = 4  # tokens by which a joined text may exceed the sum of its parts
 MAX_TOKEN_CHARS: Final = 16  # characters, on average over a message: a longer message is not counted whole
 
-TokenCount: TypeAlias = Callable[[str], int]
 IsKnown: TypeAlias = Callable[[Memory, frozenset[str]], bool]
 
 
@@ -53,7 +53,7 @@ def block(
     earlier: Sequence[SaidHit] = (),
 ) -> Block:
     """A block of `hits` and passages in `earlier`, both best first, and of messages in `tail`, oldest first. `is_known`
-    tells, given the ids of messages that are shown whole, whether a memory adds nothing to them.
+    returns whether a memory adds nothing to the messages with these ids, which are shown whole.
 
     Equal inputs give equal bytes. Raises Rejected `budget_too_small`, with the sizes, if there is content and none of it
     fits.

@@ -1,11 +1,12 @@
 """Formats a context block: heading, one line per memory and passage, one entry per message. Pure."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
 
+from agents.profile.profile_builder import day
 from schemas.conversations.messages import Message, Scope
 from schemas.memories import importance
 from schemas.memories.memories import Memory
@@ -124,11 +125,6 @@ def is_group(messages: Sequence[Message], user_id: str | None) -> bool:
     """Whether users other than the conversation's own user speak in these messages."""
     people = {message.user_id or user_id for message in messages if message.role == "user"}
     return bool(people - {user_id})
-
-
-def day(moment: datetime) -> str:
-    """The date in UTC."""
-    return moment.astimezone(UTC).date().isoformat()
 
 
 def one_line(text: str) -> str:

@@ -11,11 +11,12 @@ from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
 from agents.retrieval.admission import Admission
-from agents.retrieval.block import IsKnown, TokenCount, block
+from agents.retrieval.block import IsKnown, block
 from agents.retrieval.block_left_out import profile_left_out
 from agents.retrieval.block_parts import Limits
 from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.passage_neighbours import without_shown
+from agents.retrieval.ports import SearchService
 from agents.retrieval.read_rights import MayRead, allow_all, permitted
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
@@ -26,16 +27,11 @@ from schemas.profile.profiles import Profile
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit, Tier
+from streams.windows.tokens.counting import TokenCount
 
 ARCHIVE_GRACE: Final = timedelta(seconds=5)  # time from a completed extraction until every search finds its memories
 EXTRA_HITS: Final = 20  # further hits requested per tier: some repeat messages, some do not fit
 MOST_FOUND: Final = 100
-
-
-class SearchService(Protocol):
-    """agents.retrieval.tiers.Tiers."""
-
-    async def search(self, query: Query) -> Found: ...
 
 
 class UnextractedMessages(Protocol):

@@ -6,7 +6,8 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from agents.passages.chunking import searchable_text
-from agents.retrieval.block_style import day
+from agents.profile.profile_builder import day
+from agents.retrieval.ports import SearchService
 from agents.retrieval.ranking import last_said_at
 from agents.retrieval.search import MAX_QUESTION_CHARS
 from agents.retrieval.tiers import found_in_order
@@ -22,12 +23,6 @@ class Reranker(Protocol):
 
     async def scores(self, query: str, texts: Sequence[str], namespaces: Sequence[str]) -> list[float]:
         """A score per text, in order; higher means more relevant. `namespaces` are the searched ones. Raises MemstreamError."""
-
-
-class SearchService(Protocol):
-    """agents.retrieval.tiers.Tiers."""
-
-    async def search(self, query: Query) -> Found: ...
 
 
 class RerankedSearch:

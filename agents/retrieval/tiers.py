@@ -12,17 +12,12 @@ from msgspec.structs import replace
 from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, CosineScale, Span
 from agents.retrieval.passage_search import FoundPassages
+from agents.retrieval.ports import SearchService
 from agents.retrieval.question_times import spans
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
-Source: TypeAlias = tuple[str, str]  # conversation_id, message_id
-
-
-class MemorySearch(Protocol):
-    """agents.retrieval.search.MemorySearch."""
-
-    async def search(self, query: Query) -> Found: ...
+MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
 
 
 class PassageSearch(Protocol):
@@ -47,7 +42,7 @@ class Tiers:
 
     def __init__(
         self,
-        memories: MemorySearch,
+        memories: SearchService,
         passage_search: PassageSearch,
         clock: Callable[[], datetime],
         memory_scale: CosineScale,
@@ -108,13 +103,15 @@ def merged(
     shown, at the passage's place. Other memories follow the last passage that is more relevant.
     """
     places = {
-        source_of(passage): place for place, hit in reversed(list(enumerate(passage_hits))) for passage in hit.exchange
+        message_key(passage): place
+        for place, hit in reversed(list(enumerate(passage_hits)))
+        for passage in hit.exchange
     }
     anchored, free = defaultdict[int, list[Hit]](list), list[Hit]()
     for hit in hits:
         found = [places[source] for source in sources_of(hit) if source in places]
         (anchored[min(found)] if found else free).append(hit)
-    order, shown_sources = list[Hit | SaidHit](), set[Source]()
+    order, shown_sources = list[Hit | SaidHit](), set[MessageKey]()
     passage_relevance = [relevance(passage, passage_scale) for passage in passage_hits]
     best_from = list(accumulate(reversed(passage_relevance), max))[::-1]  # passages are not ordered by relevance alone
     for place, (passage_hit, passage_score) in enumerate(zip(passage_hits, passage_relevance, strict=True)):
@@ -123,15 +120,15 @@ def merged(
         memories_shown = [hit for hit in anchored[place] if relevance(hit, memory_scale) >= passage_score]
         shown_sources.update(*map(sources_of, memories_shown))
         order += memories_shown
-        order += without_shown(passage_hit, lambda said: source_of(said) in shown_sources)
+        order += without_shown(passage_hit, lambda said: message_key(said) in shown_sources)
     return [*order, *free]
 
 
-def source_of(passage: Passage) -> Source:
+def message_key(passage: Passage) -> MessageKey:
     return passage.conversation_id, passage.message_id
 
 
-def sources_of(hit: Hit) -> list[Source]:
+def sources_of(hit: Hit) -> list[MessageKey]:
     return [(source.conversation_id, source.message_id) for source in hit.memory.sources]
 
 

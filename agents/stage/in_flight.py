@@ -1,4 +1,4 @@
-"""Concurrent batches of a stage: many at a time, as each may wait for a model, acked in any order."""
+"""Concurrent batches of a stage: each may wait for a model, and they are acked in any order."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ class InFlight:
         without acking."""
         while len(self._running) >= self._most:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(self._through(batch, work), name=f"{self._app.conf.id} {batch!r}")
+        task = asyncio.create_task(self._run(batch, work), name=f"{self._app.conf.id} {batch!r}")
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -41,21 +41,21 @@ class InFlight:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _through(self, batch: Batch, work: Work) -> None:
+    async def _run(self, batch: Batch, work: Work) -> None:
         try:
             await work()
         except asyncio.CancelledError as exc:
             if cancellation.is_cancelling():
                 raise
             await stop_worker(self._app, batch, exc)
-        except Exception as exc:  # noqa: BLE001 (give_up logs it)
+        except Exception as exc:  # noqa: BLE001 (stop_worker logs it)
             await stop_worker(self._app, batch, exc)
         else:
             batch.ack()
 
 
-async def cancel_when_lost(batch: Batch, record: Any, work: Work) -> None:
-    """Retries temporary failures of one record until it is done, or another worker has the batch."""
+async def retry_while_held(batch: Batch, record: Any, work: Work) -> None:
+    """Processes one record and retries temporary failures, until it is done or another worker has the batch."""
     tries = 0
     while batch.held:
         try:

@@ -24,17 +24,17 @@ async def renewed_lease(
     """
     held_until = claimed_at + lease_s
 
-    async def keep_on() -> None:
+    async def renew_repeatedly() -> None:
         nonlocal held_until
         while True:
             await asyncio.sleep(lease_s / 4)
-            asked_at = monotonic_s()
+            renewed_at = monotonic_s()
             try:
-                held_until = asked_at + lease_s if await renew() else 0.0
+                held_until = renewed_at + lease_s if await renew() else 0.0
             except Retryable as exc:
                 log.warning("renewing the lease of %s failed, trying again: %s", what, exc)
 
-    renewing = asyncio.create_task(keep_on())
+    renewing = asyncio.create_task(renew_repeatedly())
     try:
         yield lambda: monotonic_s() < held_until
     finally:

@@ -48,7 +48,7 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
                 raise
             await stop_worker(app, batch, exc)
             return
-        except Exception as exc:  # noqa: BLE001 (give_up logs it)
+        except Exception as exc:  # noqa: BLE001 (stop_worker logs it)
             await stop_worker(app, batch, exc)
             return
 

@@ -288,5 +288,5 @@ def traced(record: Any, message: Message) -> str | None:
     if cause is None or not traces.recording():
         return cause
     of = {"memstream.conversation_id": message.conversation_id, "memstream.message_id": message.message_id}
-    with traces.span(f"{STAGE} take in", of, causes=(cause,), kind=SpanKind.CONSUMER):
+    with traces.span(f"{STAGE} process message", of, causes=(cause,), kind=SpanKind.CONSUMER):
         return traces.current()

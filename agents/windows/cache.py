@@ -43,7 +43,7 @@ class WindowCache:
         self._times: dict[int, list[tuple[float, str]]] = {}
         self._queued: dict[tuple[int, str], float] = {}
         self._held: dict[int, set[str]] = {}
-        self._told_at: dict[tuple[int, str], float] = {}
+        self._returned_at: dict[tuple[int, str], float] = {}
 
     def enter(self, epoch: int) -> None:
         """Enters an epoch: drops everything of another one and finds the deadlines in the rows."""
@@ -157,7 +157,7 @@ class WindowCache:
             changes |= rows.save(window)
             self._set_deadline(partition, window)
             self._note_size((partition, conversation_id), window.messages.memory_bytes)
-            self._told_at.pop((partition, conversation_id), None)
+            self._returned_at.pop((partition, conversation_id), None)
         for window in self._forgotten.get(partition, []):
             changes |= rows.tombstone(window)
             self._drop(partition, window.head.scope.conversation_id)
@@ -227,8 +227,8 @@ class WindowCache:
                 self._queue(partition, conversation_id, now + again_after_s if rings else alarm.at)
             if not rings:
                 continue
-            if now - self._told_at.get((partition, conversation_id), 0.0) >= again_after_s:
-                self._told_at[partition, conversation_id] = now
+            if now - self._returned_at.get((partition, conversation_id), 0.0) >= again_after_s:
+                self._returned_at[partition, conversation_id] = now
                 yield conversation_id
 
     def _is_past(self, partition: int, now: float) -> Iterator[str]:

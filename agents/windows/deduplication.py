@@ -52,7 +52,7 @@ class MessageDeduplicator:
             places |= await self._archive.extracted(keys[first : first + MAX_LOOKUPS])
         if not places:
             return events
-        return [(record, message) for record, message in events if not _is_elsewhere(places, batch, record, message)]
+        return [(record, message) for record, message in events if not _is_duplicate(places, batch, record, message)]
 
 
 def is_replayed(record: Any) -> bool:
@@ -60,7 +60,7 @@ def is_replayed(record: Any) -> bool:
     return any(name == REPLAYED for name, _ in record.headers)
 
 
-def _is_elsewhere(places: Mapping[MessageKey, Place], batch: Batch, record: Any, message: Any) -> bool:
+def _is_duplicate(places: Mapping[MessageKey, Place], batch: Batch, record: Any, message: Any) -> bool:
     if is_replayed(record):
         return False
     place = places.get((message.conversation_id, message.message_id))

@@ -130,7 +130,7 @@ class WindowProjection:
 
 
 def restorable(removals: Removals) -> Restorable | None:
-    """What `restore` would bring back, as far as it is not asked for too late."""
+    """The prune or clear that `restore` would undo, and the time until which it can."""
     undoable = removals.undoable
     if undoable is None:
         return None

@@ -1,4 +1,4 @@
-"""Records that windows publish: requests to the LLM stage, and activity events about their contexts."""
+"""Records that windows publish: extraction requests, and activity events about their contexts."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 from opentelemetry.trace import SpanKind
 
-from agents.windows.undecodable import headers_of
+from agents.windows.request_headers import request_headers
 from schemas import codec, ids
 from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
@@ -36,12 +36,12 @@ def outgoing(effect: Effect, partition: int, at: datetime) -> Outgoing:
 def _request(request: ExtractionRequest) -> Outgoing:
     """The record of a request. It continues the trace of its messages, or links to their traces."""
     causes = [message.trace for message in request.messages]
-    with traces.span("windows ask for extraction", request_attributes(request), causes=causes, kind=SpanKind.PRODUCER):
+    with traces.span("windows request extraction", request_attributes(request), causes=causes, kind=SpanKind.PRODUCER):
         return Outgoing(
             topic=topics.REQUESTS,
             key=request.conversation_id.encode(),
             value=codec.encode(request),
-            headers=(*headers_of(request), *traces.headers()),
+            headers=(*request_headers(request), *traces.headers()),
             partition=request.partition,
         )
 

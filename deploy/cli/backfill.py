@@ -19,7 +19,7 @@ cli = one_command()
 async def backfill(json: Json = False) -> None:
     """Index archived messages that have no passages yet. Resumes if interrupted. Safe while workers run."""
     settings = load()
-    await vector_index.refuse_by_topic(settings)
+    await vector_index.check_local_only_by_topic(settings)
     policies = policies_in_effect(settings, await stored_policies(settings))
     async with (
         connections.postgres(settings, max_size=4) as pool,

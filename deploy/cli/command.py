@@ -1,6 +1,7 @@
 """Runs one command: async inside, an exit code and one-line errors outside."""
 
 import asyncio
+import getpass
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -44,3 +45,8 @@ def one_command() -> typer.Typer:
 def several_commands(help_text: str) -> typer.Typer:
     """Returns the Typer app of a module with subcommands."""
     return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False)
+
+
+def current_user() -> str:
+    """Returns the operating system's user, for the audit log."""
+    return f"{getpass.getuser()} at the command line"

@@ -1,6 +1,5 @@
 """`memstream erase`: erases a user, a conversation or a namespace everywhere, and shows receipts."""
 
-import getpass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Final
@@ -12,7 +11,7 @@ from msgspec import Struct
 from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
 from deploy.cli import policy_store, terminal
-from deploy.cli.command import Json, command, one_command
+from deploy.cli.command import Json, command, current_user, one_command
 from deploy.settings import Settings, load
 from deploy.wiring import connections
 from deploy.wiring.message_ends import message_ends
@@ -165,8 +164,3 @@ def print_receipt(receipt: Receipt, json: bool) -> None:
     ends = [each.until for each in receipt.remains if each.until is not None]
     last = f"; Kafka deletes its input and events by {max(ends):%Y-%m-%d}" if ends else ""
     terminal.print_line(f"{receipt.erasure_id} {receipt.status}: {subject}: {summary}{last}")
-
-
-def current_user() -> str:
-    """Returns the operating system's user, for the audit log."""
-    return f"{getpass.getuser()} at the command line"

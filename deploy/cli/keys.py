@@ -1,6 +1,5 @@
 """`memstream keys`: creates, lists and revokes API keys, and shows the audit log."""
 
-import getpass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -8,7 +7,7 @@ import typer
 from msgspec import to_builtins
 
 from deploy.cli import terminal
-from deploy.cli.command import Json, command, several_commands
+from deploy.cli.command import Json, command, current_user, several_commands
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.access.keys import EVERYWHERE, Grant, Key, Right
@@ -123,8 +122,3 @@ def state(key: Key, now: datetime) -> str:
 
 def format_time(at: datetime | None) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}" if at else "never"
-
-
-def current_user() -> str:
-    """Returns the operating system's user, for the audit log."""
-    return f"{getpass.getuser()} at the command line"

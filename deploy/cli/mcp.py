@@ -24,8 +24,8 @@ from deploy.cli.command import command, one_command
 from deploy.runtime.process import exit_after, log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, policy_terms, rerankers, search
+from deploy.wiring.clock import now
 from deploy.wiring.periodic import PeriodicTasks
-from deploy.wiring.stage_parts import now
 from schemas.errors import MemstreamError
 from sinks.archive.messages import Archive
 from sinks.memories.access_counts import Accesses

@@ -20,14 +20,14 @@ cli = one_command()
 async def reindex(json: Json = False) -> None:
     """Rebuild Qdrant from PostgreSQL. Embeds only texts with vectors of another model. Safe while workers run."""
     settings = load()
-    await vector_index.refuse_by_topic(settings)
+    await vector_index.check_local_only_by_topic(settings)
     async with (
         connections.postgres(settings, max_size=4) as pool,
         vector_index.embedders(settings) as embedders,
         vector_index.qdrant(settings, await embedders.of_memories()) as vectors,
     ):
         if await Memories(pool).any_embedded_otherwise(vectors.embedding_model):
-            await refuse_beside_workers(settings)
+            await require_workers_stopped(settings)
         rebuilt = await rebuild(pool, vectors, await embedders.of_memories())
         policies = policies_in_effect(settings, await stored_policies(settings))
         passage_counts = await passages.reindex(
@@ -45,7 +45,7 @@ async def reindex(json: Json = False) -> None:
     )
 
 
-async def refuse_beside_workers(settings: Settings) -> None:
+async def require_workers_stopped(settings: Settings) -> None:
     """Raises Misconfigured while workers run with another embedding model, because searches would not find the vectors that
     they write. Raises Retryable."""
     groups = [settings.topics().group(stage) for stage in ("curation", "passages")]

@@ -18,8 +18,8 @@ from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import replay as wiring
+from deploy.wiring.clock import now
 from deploy.wiring.replay import ReplayParts
-from deploy.wiring.stage_parts import now
 from schemas.access.keys import EVERYWHERE
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies

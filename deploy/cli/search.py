@@ -13,7 +13,7 @@ from deploy.cli.command import Json, command, one_command
 from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections, rerankers
-from deploy.wiring.search import index, refuse_by_topic, refuse_if_texts_must_stay, retrieval
+from deploy.wiring.search import check_local_only, check_local_only_by_topic, index, retrieval
 from schemas.errors import Misconfigured
 from schemas.passages.passages import PassageFilters
 from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
@@ -109,9 +109,9 @@ def build_query(**fields: Any) -> Query:
 
 async def search_once(query: Query) -> Found:
     settings = load()
-    await refuse_by_topic(settings)
+    await check_local_only_by_topic(settings)
     policies = settings.policies()
-    refuse_if_texts_must_stay(settings, policies)
+    check_local_only(settings, policies)
     async with (
         connections.postgres(settings, max_size=2) as pool,
         index(settings) as vectors,

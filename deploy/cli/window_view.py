@@ -60,7 +60,7 @@ def statistics_rows(state: WindowState) -> list[tuple[str, str]]:
 
 
 def restorable(latest: Restorable | None) -> str:
-    """Describes what `restore` would bring back."""
+    """Describes the prune or clear that `restore` would undo."""
     if latest is None:
         return "nothing"
     messages = "the removed messages" if latest.messages is None else message_count(latest.messages)

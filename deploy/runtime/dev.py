@@ -29,7 +29,7 @@ PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.item
 
 @asynccontextmanager
 async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
-    """Runs the embedded stack, migrated and with its topics; yields the settings that reach it. Downloads missing embedding
+    """Runs the embedded stack, migrated and with its topics; yields the settings with its addresses. Downloads missing embedding
     models first."""
     for model in (settings.embedding_model, settings.passage_embedding_model):
         await asyncio.to_thread(
@@ -39,7 +39,7 @@ async def running_stack(settings: Settings, ports: Ports, progress: Progress) ->
             lambda done, total, name: progress(f"fetched {name}", done, total),
         )
     async with EmbeddedStack(settings.data_dir, settings.cache, ports, progress) as stack:
-        reached = settings.model_copy(
+        stack_settings = settings.model_copy(
             update={
                 "bootstrap_servers": stack.bootstrap_servers,
                 **PLAIN_KAFKA,
@@ -48,9 +48,9 @@ async def running_stack(settings: Settings, ports: Ports, progress: Progress) ->
             }
         )
         await migrate(stack.dsn)
-        names = reached.topics()
-        await create(reached.cluster().client(), specs(names), names.replication)
-        yield reached
+        names = stack_settings.topics()
+        await create(stack_settings.cluster().client(), specs(names), names.replication)
+        yield stack_settings
 
 
 def running_worker(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
@@ -108,11 +108,11 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
     """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
     async with (
-        running_stack(absolute, ports, print_progress) as reached,
-        running_worker(reached) as worker,
-        running_api(reached) as api,
+        running_stack(absolute, ports, print_progress) as stack_settings,
+        running_worker(stack_settings) as worker,
+        running_api(stack_settings) as api,
     ):
-        for line in addresses(reached):
+        for line in addresses(stack_settings):
             terminal.print_line(line)
         while not stop.is_set() and worker.running and api.running:
             try:

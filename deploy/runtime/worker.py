@@ -83,7 +83,7 @@ class Worker:
             await migrate(dsn)
         elif missing := await pending(dsn):
             raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
-        await self._refuse_half_a_database()
+        await self._require_no_rebuild()
         names, client = self._settings.topics(), self._settings.cluster().client()
         wanted = specs(names)
         wrong = problems(wanted, await partition_counts(client, wanted))
@@ -92,7 +92,7 @@ class Worker:
         if wrong:
             raise Misconfigured("; ".join(wrong))
 
-    async def _refuse_half_a_database(self) -> None:
+    async def _require_no_rebuild(self) -> None:
         """Raises Misconfigured during a rebuild: decisions would reuse sequences and create memories twice."""
         async with connections.postgres(self._settings, max_size=1) as pool:
             if await unfinished(pool):
@@ -141,7 +141,7 @@ class Worker:
             self._raise_if_stuck()
             await asyncio.sleep(0.05)
         await (
-            self._refuse_half_a_database()
+            self._require_no_rebuild()
         )  # checked again: a rebuild that began meanwhile may not have seen this worker in the groups
         log.info("ready: %s", ", ".join(self._stages))
 

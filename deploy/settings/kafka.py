@@ -5,10 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from deploy.settings.defaults import DEV_KAFKA_PORT
+from deploy.settings.defaults import DEV_KAFKA_PORT, HTTP_URL
 from streams.kafka.security import Extensions, Mechanism, Protocol, Security
 
-HTTP = r"^https?://\S+$"
 PAIRS = r"^[A-Za-z]+=[^,=\s]+(,[A-Za-z]+=[^,=\s]+)*$"  # names as RFC 7628 has them
 BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
 
@@ -26,7 +25,7 @@ class KafkaFields(BaseModel):
         None, min_length=1, description="with SASL_SSL: password; with OAUTHBEARER, the secret of that client"
     )
     kafka_oauth_token_url: str | None = Field(
-        None, pattern=HTTP, description="with OAUTHBEARER: token endpoint of the OpenID provider"
+        None, pattern=HTTP_URL, description="with OAUTHBEARER: token endpoint of the OpenID provider"
     )
     kafka_oauth_scope: str | None = Field(
         None, min_length=1, description="with OAUTHBEARER: requested scopes, separated by spaces"

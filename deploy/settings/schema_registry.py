@@ -4,13 +4,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, SecretStr
 
-HTTP = r"^https?://\S+$"
+from deploy.settings.defaults import HTTP_URL
 
 
 class SchemaRegistryFields(BaseModel):
     schema_registry_url: str | None = Field(
         None,
-        pattern=HTTP,
+        pattern=HTTP_URL,
         description="address of a schema registry; chat services may then publish Avro, Protobuf or JSON in "
         "Confluent's wire format, or plain JSON",
     )

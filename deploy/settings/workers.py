@@ -42,8 +42,7 @@ class WorkerFields(BaseModel):
         return {"live": self.extraction_concurrency, "background": self.background_concurrency}
 
     def model_concurrency(self) -> int:
-        """Calls that a worker's stages may have under way at a time: one for each request, and one for each "
-        "decision."""
+        """The maximum number of concurrent model calls of a worker: one per request and one per decision."""
         return self.extraction_concurrency + self.background_concurrency + self.curation_concurrency
 
     def batch_bounds(self) -> Bounds:

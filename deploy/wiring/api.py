@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -34,7 +33,7 @@ from agents.profile.profile_reader import Profiles
 from agents.replay.cutover import Cutover
 from agents.replay.replays import ReplayGenerations
 from agents.retrieval.admission import Admission, AdmittedSearch
-from agents.retrieval.reranking import SearchService
+from agents.retrieval.ports import SearchService
 from agents.windows.terms import WindowTerms
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.measured_services import MeasuredContexts, MeasuredRecall
@@ -43,6 +42,7 @@ from deploy.settings import Settings
 from deploy.wiring import connections, models, policy_terms, rerankers, search
 from deploy.wiring.api_counters import access_counter, key_authentication, read_meter, retrieval_counter
 from deploy.wiring.budgets import overall
+from deploy.wiring.clock import now
 from deploy.wiring.message_ends import message_ends
 from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.search import Index
@@ -263,7 +263,3 @@ async def require_postgres(pool: Pool) -> None:
     """Raises Retryable while PostgreSQL does not answer."""
     with translated("checking the connection"):
         await pool.execute("SELECT 1")
-
-
-def now() -> datetime:
-    return datetime.now(UTC)

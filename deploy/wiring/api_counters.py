@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 
 from agents.api.access.authentication import KeyAuthentication
 from agents.api.memories.access_counter import FLUSH_INTERVAL_S, AccessCounter
@@ -12,6 +11,7 @@ from agents.api.memories.retrieval_counter import RetrievalCounter
 from agents.api.ports import Authentication
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.measured_services import MeasuredAccesses
+from deploy.wiring.clock import now
 from deploy.wiring.periodic import Chore, PeriodicTasks
 from schemas.errors import Retryable
 from sinks.access.keys import Keys
@@ -71,7 +71,3 @@ def add_with_last_run(
 
     chores.add(name, interval_s, chore)
     resources.push_async_callback(last_run)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)

@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 from agents.dead_letters.dead_letter_queue import DeadLetterQueue
 from deploy.settings import Settings
+from deploy.wiring.clock import now
 from schemas.kafka import topics
 from schemas.kafka.records import Publisher
 from sinks.postgres.connection import Pool, connect
@@ -44,4 +44,4 @@ def topic_log(settings: Settings) -> Log:
 
 
 def dead_letter_queue(settings: Settings, publisher: Publisher) -> DeadLetterQueue:
-    return DeadLetterQueue(topic_log(settings), publisher, settings.topic_prefix, lambda: datetime.now(UTC))
+    return DeadLetterQueue(topic_log(settings), publisher, settings.topic_prefix, now)

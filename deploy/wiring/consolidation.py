@@ -8,7 +8,8 @@ from agents.extraction.related import RelatedMemories
 from agents.models.port import Provider
 from agents.windows.terms import WindowTerms
 from deploy.wiring import models
-from deploy.wiring.stage_parts import Wiring, now
+from deploy.wiring.clock import now
+from deploy.wiring.stage_parts import Wiring
 from sinks.archive.messages import Archive
 from sinks.classification.port import Comparer
 from sinks.consolidation.dry_runs import DryRuns

@@ -9,7 +9,8 @@ from agents.erasure.complete import ErasureAgent
 from agents.erasure.dead_letters import is_covered, settled_offset
 from deploy.runtime.data_directories import OLD_STORES_S
 from deploy.settings import Settings
-from deploy.wiring.stage_parts import Wiring, now
+from deploy.wiring.clock import now
+from deploy.wiring.stage_parts import Wiring
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import Remains, RemainsCode
 from schemas.kafka import topics
@@ -101,8 +102,8 @@ def unused_stores(at: datetime) -> Remains:
 def remains_of_topic(
     topic: str, holds: str, kept: dict[str, str], at: datetime, code: RemainsCode | None = None
 ) -> Remains:
-    """How long a topic keeps data. Kafka deletes whole segments, which close after `segment.ms` at the latest; it compacts
-    closed segments, and closes one for compaction after `max.compaction.lag.ms`."""
+    """The time for which a topic keeps data. Kafka deletes whole segments, which close after `segment.ms` at the latest; it
+    compacts closed segments, and closes one for compaction after `max.compaction.lag.ms`."""
     compacted = kept.get("cleanup.policy", "") == "compact"
     names = ["max.compaction.lag.ms"] if compacted else ["retention.ms", "segment.ms"]
     values = [int(kept.get(name, -1)) for name in names]

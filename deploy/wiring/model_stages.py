@@ -31,9 +31,10 @@ from deploy.metrics.instrumented import MeasuredLedger, MeasuredProvider
 from deploy.metrics.sampling import provider_states
 from deploy.settings import Settings
 from deploy.wiring import budgets, consolidation, models, vector_index
+from deploy.wiring.clock import now
 from deploy.wiring.erasure import add_completing
 from deploy.wiring.message_ends import message_ends
-from deploy.wiring.stage_parts import Wiring, now
+from deploy.wiring.stage_parts import Wiring
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.usage import UsageRecords
@@ -65,11 +66,10 @@ ASK_S = 15.0
 
 def shared_embedders(wiring: Wiring) -> vector_index.Embedders:
     """The embedders of a worker's stages. Raises Misconfigured if a policy forbids to send texts and an embedder would."""
-    keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, wiring.settings)
-    keep_texts_here(wiring.policies.now)
-    wiring.policies.add_listener(
-        keep_texts_here
-    )  # a worker stops if a new policy forbids to send texts that the embedder sends
+    check_policies_of_embedder = partial(vector_index.check_local_only, wiring.settings)
+    check_policies_of_embedder(wiring.policies.now)
+    # A worker stops if a new policy forbids to send texts that the embedder sends.
+    wiring.policies.add_listener(check_policies_of_embedder)
     return vector_index.Embedders(wiring.settings, wiring.resources)
 
 
@@ -77,7 +77,7 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
     """Adds extraction and curation, as far as they are among `stages`, with one index and provider. Raises Misconfigured."""
     settings = wiring.settings
     vectors = await wiring.resources.enter_async_context(vector_index.qdrant(settings, embedder))
-    await refuse_a_lost_index(wiring.pool, vectors)
+    await require_index(wiring.pool, vectors)
     await vectors.ensure_collection()
     provider = model_provider(wiring)
     comparer = OnnxComparer()
@@ -89,7 +89,7 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
         await add_curation(wiring, provider, embedder, vectors, comparer)
 
 
-async def refuse_a_lost_index(pool: Pool, vectors: Vectors) -> None:
+async def require_index(pool: Pool, vectors: Vectors) -> None:
     """Raises Misconfigured if the index is missing although there are memories: an empty one would let memories be stored
     twice."""
     if not await vectors.exists() and await Memories(pool).any():
@@ -136,7 +136,7 @@ def warn_of_local_only(policies: Policies, provider: Provider) -> None:
 
 
 def warn_of_one_language(policies: Policies, settings: Settings) -> None:
-    """What the rules find stays in the language in which it was said: nothing is lost, but its policy wants another."""
+    """Logs a warning for policies with one language, if the offline rules may answer: they cannot translate."""
     if warning := translation_warning(policies, models.provider_names(settings)):
         log.warning("%s", warning)
 

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from agents.passages.agent import STAGE, PassageAgent
+from agents.passages.agent import STAGE, PassageAgent, RefusedPassages
 from agents.passages.backfill import Backfill, Backfilled, Progress
 from agents.passages.indexer import PassageIndexer
-from agents.passages.refused_passages import RefusedPassages
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from deploy.metrics.instrumented import MeasuredIndexer
 from deploy.settings import Settings
 from deploy.wiring import vector_index
-from deploy.wiring.stage_parts import Wiring, now
+from deploy.wiring.clock import now
+from deploy.wiring.stage_parts import Wiring
 from schemas.errors import Misconfigured
 from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive
@@ -33,7 +33,7 @@ REPORT_EVERY_S = 5.0
 async def add(wiring: Wiring, embedder: Embedder) -> None:
     vectors = await wiring.resources.enter_async_context(vector_index.passage_index(wiring.settings, embedder))
     passages = Passages(wiring.pool)
-    await refuse_a_lost_index(passages, vectors)
+    await require_index(passages, vectors)
     await vectors.ensure_collection()
     vectors.on_refused = RefusedPassages(wiring.publisher).publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
@@ -42,7 +42,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
 
 
-async def refuse_a_lost_index(passages: Passages, vectors: PassageVectors) -> None:
+async def require_index(passages: Passages, vectors: PassageVectors) -> None:
     """Raises Misconfigured if the index is missing although there are passages: with an empty one, search would silently use
     words alone."""
     if not await vectors.exists() and await passages.any():
@@ -56,7 +56,7 @@ async def reindex(
     Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
         if await vectors.exists() and await vectors.is_of_another_model():
-            await refuse_beside_the_stage(settings)
+            await require_stage_stopped(settings)
         audience = Audience(Participants(pool), policies)
         progress = ProgressLog(say)
         renewal = PassageRenewal(pool, vectors)
@@ -70,14 +70,14 @@ async def backfill(
     """Indexes archived messages. Raises Misconfigured for a missing or incomplete index, and Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
         passages = Passages(pool)
-        await refuse_a_lost_index(passages, vectors)
+        await require_index(passages, vectors)
         await vectors.ensure_collection()
         audience = Audience(Participants(pool), policies)
         indexer = PassageIndexer(passages, vectors, embedder, policies)
         return await Backfill(Archive(pool), BackfillProgress(pool), audience, indexer, progress).run()
 
 
-async def refuse_beside_the_stage(settings: Settings) -> None:
+async def require_stage_stopped(settings: Settings) -> None:
     """Raises Misconfigured while the stage runs with another model, and Retryable."""
     group = settings.topics().group(STAGE)
     if await ConsumerGroups(settings.cluster().client()).with_members([group]):

@@ -1,12 +1,12 @@
 """Wires the current policies and the terms of windows, and keeps both up to date."""
 
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 
 from agents.policies.reader import CurrentPolicies
 from agents.windows.terms import WindowTerms
 from deploy.settings import Settings
 from deploy.wiring import connections, models
+from deploy.wiring.clock import now
 from deploy.wiring.periodic import PeriodicTasks
 from schemas.kafka.records import Publisher
 from sinks.extraction.calibrations import Calibrations
@@ -21,7 +21,7 @@ async def current_policies(
 ) -> CurrentPolicies:
     """The current policies, read to their end before they are used, then followed."""
     topic = await resources.enter_async_context(connections.policy_topic(settings))
-    policies = CurrentPolicies(settings.policies(), topic, publisher, lambda: datetime.now(UTC))
+    policies = CurrentPolicies(settings.policies(), topic, publisher, now)
     await policies.read()
     chores.add("policies", FOLLOW_S, policies.follow)
     return policies

@@ -52,7 +52,7 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     """Rebuilds everything. Raises Misconfigured naming a missing precondition, and Retryable."""
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
         raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
-    await vector_index.refuse_by_topic(settings)
+    await vector_index.check_local_only_by_topic(settings)
     names = settings.topics()
     log = Log(settings.cluster().client(), names.own_message_bytes)
     groups = ConsumerGroups(settings.cluster().client())
@@ -76,13 +76,13 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
         say("PostgreSQL has the records of Kafka; writing Qdrant")
         index = await reindex(pool, vectors, await embedders.of_memories())
         await passages.reindex(settings, pool, await embedders.of_passages(), policies, say)
-        standing = await Rebuilds(pool).end()
+        totals = await Rebuilds(pool).end()
     return Rebuilt(
         records=read.records,
         unreadable=read.unreadable,
-        memories=standing.memories,
-        namespaces=standing.namespaces,
-        versions=standing.versions,
+        memories=totals.memories,
+        namespaces=totals.namespaces,
+        versions=totals.versions,
         index=index,
     )
 

@@ -23,7 +23,7 @@ from agents.replay.replayer import Replayer
 from agents.windows.terms import WindowTerms
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections, models, schema_registry, vector_index
-from deploy.wiring.stage_parts import now
+from deploy.wiring.clock import now
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
 from schemas.kafka.records import Publisher
@@ -68,7 +68,7 @@ class ReplayParts(Struct, frozen=True):
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[ReplayParts]:
     """Opens the parts. Raises Retryable and Misconfigured."""
-    await vector_index.refuse_by_topic(settings)
+    await vector_index.check_local_only_by_topic(settings)
     async with AsyncExitStack() as resources:
         enter = resources.enter_async_context
         pool = await enter(connections.postgres(settings, command_timeout_s=LONGEST_STATEMENT_S))
@@ -101,7 +101,7 @@ async def replayer(parts: ReplayParts, generation: Generation, before: Policies)
     """The replayer of a generation, closed with the parts. `before` are the policies of live messages."""
     plan, pool = generation.plan, parts.pool
     settings = replay_settings(parts.settings, plan)
-    vector_index.refuse_if_texts_must_stay(settings, plan.policies)
+    vector_index.check_local_only(settings, plan.policies)
     count_tokens = models.token_counter(settings)
     budget_guard = budgets.budget_guard(settings, models.configured_models(settings), Ledger(pool), plan.policies, now)
     parts.resources.push_async_callback(budget_guard.close)

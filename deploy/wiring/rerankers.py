@@ -3,15 +3,16 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from datetime import UTC, datetime
 from importlib import import_module
 
 from agents.models.local_only import refuse_local_only
 from agents.models.reranking import ModelReranker
 from agents.policies.reader import policies_from
-from agents.retrieval.reranking import RerankedSearch, Reranker, SearchService
+from agents.retrieval.ports import SearchService
+from agents.retrieval.reranking import RerankedSearch, Reranker
 from deploy.settings import Settings
 from deploy.wiring import budgets
+from deploy.wiring.clock import now
 from deploy.wiring.connections import policy_topic
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
@@ -63,9 +64,7 @@ async def remote(settings: Settings) -> AsyncIterator[RemoteReranker]:
 async def claude(settings: Settings, pool: Pool, policies: PolicySelector) -> AsyncIterator[Reranker]:
     """Claude as a reranker, within the budgets."""
     model = settings.reranker_model or settings.claude_model
-    guard = budgets.budget_guard(
-        settings, [("claude", model)], Ledger(pool), settings.policies(), lambda: datetime.now(UTC)
-    )
+    guard = budgets.budget_guard(settings, [("claude", model)], Ledger(pool), settings.policies(), now)
     provider = import_module("deploy.wiring.claude").reranking_claude(settings, model, guard)
     try:
         yield ModelReranker(provider, policies)
@@ -93,21 +92,21 @@ async def probe(settings: Settings) -> str:
     return f"{settings.reranker} {model}".strip()
 
 
-def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
+def check_local_only(settings: Settings, policies: Policies) -> None:
     """Raises Misconfigured if any policy forbids to send texts and the reranker would: one reranker serves all policies."""
-    if reranks_elsewhere(settings):
+    if reranks_remotely(settings):
         remedy = "choose MEMSTREAM_RERANKER=off, or an endpoint on this machine"
         refuse_local_only(policies, f"MEMSTREAM_RERANKER={settings.reranker}", remedy)
 
 
-async def refuse_by_topic(settings: Settings) -> None:
-    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
-    if reranks_elsewhere(settings):
+async def check_local_only_by_topic(settings: Settings) -> None:
+    """`check_local_only` with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
+    if reranks_remotely(settings):
         async with policy_topic(settings) as topic:
-            refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))
+            check_local_only(settings, policies_from(await topic.to_end()))
 
 
-def reranks_elsewhere(settings: Settings) -> bool:
+def reranks_remotely(settings: Settings) -> bool:
     if settings.reranker == "off":
         return False
     if settings.reranker == "claude":

@@ -34,13 +34,13 @@ async def registry(settings: Settings) -> AsyncIterator[Any]:
     if settings.schema_registry_url is None:
         raise Misconfigured("MEMSTREAM_SCHEMA_REGISTRY_URL is not set: name the address of the schema registry")
     room = with_the_extra("streams.kafka.schema_registry")
-    reached = room.RegistrySettings(
+    registry_settings = room.RegistrySettings(
         url=settings.schema_registry_url,
         username=settings.schema_registry_username,
         password=secret_value(settings.schema_registry_password),
         ca_file=settings.schema_registry_ca_file,
     )
-    async with room.SchemaRegistry(reached) as registry:
+    async with room.SchemaRegistry(registry_settings) as registry:
         yield registry
 
 

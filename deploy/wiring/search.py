@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from agents.retrieval.search import MemorySearch, MemorySource
 from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
 from deploy.wiring import rerankers, vector_index
+from deploy.wiring.clock import now
 from schemas.errors import Retryable
 from schemas.policies.policies import Policies, PolicySelector
 from sinks.embeddings.cache import CachedEmbedder
@@ -44,10 +44,6 @@ def retrieval(pool: Pool, index: Index, policies: PolicySelector, read: MemorySo
     return Tiers(memories, passage_search, now, cosine_scale(of_memories.model))
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 @asynccontextmanager
 async def index(settings: Settings) -> AsyncIterator[Index]:
     """Opens the vector indexes. While Qdrant is down, search uses words alone. Raises Misconfigured for an index of another
@@ -64,21 +60,21 @@ async def index(settings: Settings) -> AsyncIterator[Index]:
         yield Index(memories, passages, of_memories, of_passages)
 
 
-def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
+def check_local_only(settings: Settings, policies: Policies) -> None:
     """Raises Misconfigured if a policy forbids to send texts and the embedder or the reranker would."""
-    vector_index.refuse_if_texts_must_stay(settings, policies)
-    rerankers.refuse_if_texts_must_stay(settings, policies)
+    vector_index.check_local_only(settings, policies)
+    rerankers.check_local_only(settings, policies)
 
 
-async def refuse_by_topic(settings: Settings) -> None:
-    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
-    await vector_index.refuse_by_topic(settings)
-    await rerankers.refuse_by_topic(settings)
+async def check_local_only_by_topic(settings: Settings) -> None:
+    """`check_local_only` with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
+    await vector_index.check_local_only_by_topic(settings)
+    await rerankers.check_local_only_by_topic(settings)
 
 
 async def open_indexes(settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack) -> Index:
     """Opens the indexes. A later policy that forbids to send texts ends the process."""
-    keep_texts_here = partial(refuse_if_texts_must_stay, settings)
-    keep_texts_here(policies.now)
-    policies.add_listener(keep_texts_here)
+    check = partial(check_local_only, settings)
+    check(policies.now)
+    policies.add_listener(check)
     return await resources.enter_async_context(index(settings))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from agents.policies.audience import Audience
 from agents.policies.reader import CurrentPolicies
@@ -57,7 +56,3 @@ class Wiring:
             app.checkpointer.on_sent = self.meters.sent
         app.finalize()
         self.apps.append(app)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)

@@ -16,8 +16,9 @@ from deploy.metrics.meters import Meters
 from deploy.metrics.sampling import sample
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms, schema_registry
+from deploy.wiring.clock import now
 from deploy.wiring.periodic import PeriodicTasks
-from deploy.wiring.stage_parts import Wiring, now
+from deploy.wiring.stage_parts import Wiring
 from sinks.archive.messages import Archive
 from sinks.archive.retention import Sweeps
 from sinks.erasure.erasures import Erasures

@@ -26,8 +26,8 @@ class Bounds(Struct, frozen=True):
     ends: dict[TopicPartition, int]
     since: dict[TopicPartition, int | None]
 
-    def began_since(self, tps: Iterable[TopicPartition]) -> bool:
-        """Whether nothing was published to these partitions before that moment, as far as the log still shows."""
+    def was_empty_before(self, tps: Iterable[TopicPartition]) -> bool:
+        """Whether these partitions had no records before that moment, as far as the log still shows."""
         return all(self.beginnings[tp] == 0 and (self.ends[tp] == 0 or self.since[tp] == 0) for tp in tps)
 
 
@@ -63,7 +63,7 @@ def skipped_partitions(tps: Iterable[TopicPartition], chat: str, bounds: Bounds)
     for tp in tps:
         if tp.topic.startswith(chat):
             by_topic.setdefault(tp.topic, []).append(tp)
-    return [tp for each in by_topic.values() if not bounds.began_since(each) for tp in each]
+    return [tp for each in by_topic.values() if not bounds.was_empty_before(each) for tp in each]
 
 
 def log_skipped(skipped: Offsets, group: str) -> None:

@@ -63,33 +63,33 @@ async def embedder(settings: Settings, model: str) -> AsyncIterator[Embedder]:
         with closing(await asyncio.to_thread(opened_model, model, settings.cache)) as own:
             yield own
         return
-    refuse_if_texts_must_stay(settings, settings.policies())
+    check_local_only(settings, settings.policies())
     dialect = DIALECTS[settings.embedder]()
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
         yield await RemoteEmbedder.connect(endpoint, dialect, model, settings.embedder_dimension)
 
 
-def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
+def check_local_only(settings: Settings, policies: Policies) -> None:
     """Raises Misconfigured if any policy forbids to send texts and the embedder would: one embedder serves all policies."""
-    if embeds_elsewhere(settings):
+    if embeds_remotely(settings):
         remedy = "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
         refuse_local_only(policies, f"MEMSTREAM_EMBEDDER={settings.embedder}", remedy)
 
 
-async def refuse_by_topic(settings: Settings) -> None:
-    """The same check with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
-    if embeds_elsewhere(settings):
+async def check_local_only_by_topic(settings: Settings) -> None:
+    """`check_local_only` with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
+    if embeds_remotely(settings):
         async with policy_topic(settings) as topic:
-            refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))
+            check_local_only(settings, policies_from(await topic.to_end()))
 
 
-def embeds_elsewhere(settings: Settings) -> bool:
+def embeds_remotely(settings: Settings) -> bool:
     if settings.embedder == "onnx":
         return False
     dialect = DIALECTS[settings.embedder]()
-    handed_on = any(map(dialect.runs_remotely, (settings.embedding_model, settings.passage_embedding_model)))
-    return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
+    cloud_model = any(map(dialect.runs_remotely, (settings.embedding_model, settings.passage_embedding_model)))
+    return cloud_model or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
 
 
 @asynccontextmanager

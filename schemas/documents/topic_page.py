@@ -47,7 +47,7 @@ def introduction(document: Mapping[str, Any]) -> list[str]:
         "# Topics",
         "",
         f"{info['description']} This is version {info['version']} of the contract; "
-        "[schemas/README.md](../README.md#what-may-change) says what may change.",
+        "[schemas/README.md](../README.md#compatible-changes) says what may change.",
         "",
         "<!-- Written by `make schemas` from asyncapi.json and the schemas in this folder. Do not edit. -->",
         "",

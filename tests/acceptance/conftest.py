@@ -1,4 +1,4 @@
-"""All presets side by side in one deployment with one worker and an API, each for an app of its name."""
+"""A deployment with all presets, one worker and an API; each preset has an app of its name."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""A chat service as the requirements know it: it talks, ends conversations and watches what memstream makes of them."""
+"""A chat service as in the requirements: sends messages, ends conversations and follows memory events."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -38,7 +38,7 @@ class ChatService:
         await self.deployment.publish(end(conversation, at=BEGIN + timedelta(seconds=next(self._numbers))))
 
     async def ask(self, conversation: str, kind: str) -> None:
-        """What is asked of a window by hand: flush, prune, clear."""
+        """Sends a manual control to a window: flush, prune or clear."""
         value = {"conversation_id": conversation, "kind": kind, "at": BEGIN.isoformat()}
         await self.deployment.publish(Event(topics.WINDOW_CONTROL, conversation, value))
 
@@ -97,7 +97,8 @@ class ChatService:
         return [memory["text"] for memory in await self.memories(namespace)]
 
     async def window(self, conversation: str, messages: int) -> dict[str, Any]:
-        """What is told of a conversation's context, once all its messages are in it or left it, and in the archive."""
+        """Waits until all messages are in the archive and in the context or removed from it, and returns the projected
+        window."""
 
         async def told() -> dict[str, Any] | None:
             rows = await self.deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", conversation)

@@ -1,4 +1,4 @@
-"""agent-longterm: what an agent learns is consolidated at night or on demand, and reinforced where it comes up again."""
+"""Preset agent-longterm: consolidation at night or on request, and reinforcement of repeated findings."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -153,7 +153,7 @@ async def test_the_nightly_scheduled_run_consolidates_conversations_of_the_day(
 
 
 async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
-    """What a sweep says of the policy, once it is over."""
+    """Returns the sweep's report on the policy, once it has ended."""
     answer = await api.post("/v1/retention-sweeps", json=asked)
     assert answer.status_code == 202, answer.text
 

@@ -1,4 +1,4 @@
-"""app-notes: a few short notes an app, made when a conversation ends, kept apart from other apps and within ten."""
+"""Preset app-notes: at most ten short notes per app, made at the end of a conversation."""
 
 from datetime import UTC
 from typing import Any

@@ -1,4 +1,4 @@
-"""chat-window: a context within its model's limits, pruned where it may be, told of, and never extracted."""
+"""Preset chat-window: a context within the model's limit, pruned with events and never extracted."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""companion: what a user tells about themselves, in nine kinds and others, with short and full texts and their versions."""
+"""Preset companion: users' statements in nine kinds and custom ones, with short and full texts and versions."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""session-insights: extracted after every exchange, three kinds, nothing of little importance, fifty a session."""
+"""Preset session-insights: extraction after every exchange, three kinds, a minimum importance, fifty a session."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""What all measurements share: one broker, jobs on it, topics that are made and filled before anybody reads them."""
+"""Shared setup of the Kafka benchmarks: one broker, jobs on it, and topics that are filled before they are read."""
 
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -13,7 +13,7 @@ from deploy.embedded.kafka.broker import EmbeddedBroker
 from schemas.kafka.records import Outgoing
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.topics import TopicSpec, create, specs
-from tests.benchmarks.memstream_way import topics_of
+from tests.benchmarks.memstream_pipeline import topics_of
 from tests.benchmarks.signals import Job
 
 PARTITIONS = 8  # memstream's own default

@@ -1,4 +1,4 @@
-"""What every way reads: many conversations interleaved, with texts of realistic words and lengths. A seed says all."""
+"""Generates the messages of the ingest benchmark from a seed: many interleaved conversations of realistic texts."""
 
 import math
 import random
@@ -54,7 +54,7 @@ def interleaved(
 ) -> Iterator[Outgoing]:
     """Messages without end, in the order of their publication; whoever falls silent makes room for the next.
 
-    The first conversations are met somewhere in their lives, so that ends and beginnings are spread evenly from the start.
+    The first conversations start at random positions, so that ends and beginnings are spread evenly from the start.
     """
     chats = [opened(rng, rng.randint(1, lengths[1])) for _ in range(open_at_once)]
     moment = BEGAN

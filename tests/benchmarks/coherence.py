@@ -1,4 +1,5 @@
-"""`make bench-coherence`: what each strategy keeps of real conversations, beside truncation and chance.
+"""`make bench-coherence`: coherence of real conversations after pruning by each strategy, compared with truncation and
+chance.
 
 deploy/docs/window-measurements.md says what the data is and what each figure means. The last line on stdout is one JSON
 object; the tables, and progress, are on stderr.
@@ -23,7 +24,7 @@ from streams.windows.traits import MessageTraits
 from tests import public_data
 from tests.benchmarks.coherence_data import Conversation, langmem, memorybank
 from tests.benchmarks.coherence_measures import FIGURES, MARKED, counted, shares
-from tests.benchmarks.coherence_ways import STRATEGIES, Way, at_once, at_random, on_arrival, truncated
+from tests.benchmarks.coherence_methods import STRATEGIES, Way, at_once, at_random, on_arrival, truncated
 from tests.benchmarks.signals import ENCODING
 from tests.benchmarks.windows_turns import turns
 
@@ -50,7 +51,7 @@ def run(people: Path, calls: Path) -> dict[str, Any]:
 
 
 def about(name: str, conversations: Iterable[Conversation], counter: TokenCounter) -> dict[str, Any]:
-    """A data set's own size, and what each way keeps of it."""
+    """Returns the size of a data set, and the figures of each method."""
     seen = [(list(turns(each.messages, lambda message: tokens(message, counter))), each) for each in conversations]
     told: dict[str, Any] = {
         "conversations": len(seen),
@@ -68,7 +69,7 @@ def about(name: str, conversations: Iterable[Conversation], counter: TokenCounte
 
 
 def tokens(message: Message, counter: TokenCounter) -> int:
-    """Of the text, and of the calls, which a model is sent as JSON."""
+    """Counts the tokens of the text and of the calls, which a model is sent as JSON."""
     return counter(message.content) + counted_calls([message], counter)
 
 
@@ -86,7 +87,7 @@ def left(ways: Sequence[Way], seen: Sequence[Seen], share: float) -> dict[str, A
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
-    """As Markdown, for people."""
+    """Formats the rows as Markdown."""
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in FIGURES)} |", "|---" * (len(FIGURES) + 1) + "|"]
     for way, row in rows.items():
         cells = ("-" if row[name] is None else f"{row[name]:.1%}" for name in FIGURES)

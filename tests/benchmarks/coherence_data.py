@@ -1,4 +1,4 @@
-"""Real conversations from public data sets, as messages, with the questions that were asked about them later."""
+"""Real conversations of public data sets as messages, with their later questions."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""What is left of a conversation: counts, so that conversations can be added up before shares are taken."""
+"""Counts the tasks, pairs and questions that remain of a conversation. Counts are summed over conversations before
+shares are computed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from streams.windows.pruning.importance import scores
 from streams.windows.pruning.units import group_units
 from streams.windows.traits import MessageTraits
 from tests.benchmarks.coherence_data import Conversation, Question
-from tests.benchmarks.coherence_ways import Kept, markers
+from tests.benchmarks.coherence_methods import Kept, markers
 
 MARKED = {"errors": ERROR, "corrections": CORRECTION, "directives": DIRECTIVE}
 FIGURES = (
@@ -50,7 +51,7 @@ def _kinds(turn: MessageTraits) -> list[str]:
 
 
 def _count_tasks(counts: Counter[str], turns: Sequence[MessageTraits], there: frozenset[int]) -> None:
-    """Of the tasks of which something is left, those that are whole."""
+    """Counts complete tasks among those with remaining messages."""
     tasks: dict[int, list[bool]] = {}
     for turn in turns:
         if turn.role != "system":
@@ -61,7 +62,7 @@ def _count_tasks(counts: Counter[str], turns: Sequence[MessageTraits], there: fr
 
 
 def _count_pairs(counts: Counter[str], turns: Sequence[MessageTraits], there: frozenset[int]) -> None:
-    """Of the questions with answers, and calls with results, of which something is left, those that are whole."""
+    """Counts complete pairs (questions with answers, calls with results) among those with remaining messages."""
     for unit in group_units(turns, scores(turns, turns[-1].timestamp), 1):
         left = [turns[place].position in there for place in unit.places]
         if len(left) > 1 and any(left):
@@ -70,7 +71,7 @@ def _count_pairs(counts: Counter[str], turns: Sequence[MessageTraits], there: fr
 
 
 def _count_questions(counts: Counter[str], questions: Sequence[Question], there: frozenset[int]) -> None:
-    """Those that what is left still answers; of the others, which messages that left would have answered them."""
+    """Counts questions that the remaining messages answer, and the removed messages that would answer the others."""
     missed: set[int] = set()
     for answers in questions:
         counts["of_answerable"] += 1

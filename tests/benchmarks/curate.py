@@ -1,4 +1,4 @@
-"""`make bench-curate`: candidates a second through the curator and its sinks, by how much is stored, and where the time goes.
+"""`make bench-curate`: candidates a second through the curator and its sinks by store size, and the time of each step.
 
 tests/benchmarks/README.md says what is measured. The last line on stdout is one JSON object; a table is on stderr.
 """
@@ -80,7 +80,7 @@ async def run(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 class Way(NamedTuple):
-    """How much is stored, in how many namespaces, and how many memories each may have."""
+    """A store: the number of memories, of namespaces, and the limit of a namespace."""
 
     memories: int
     namespaces: int

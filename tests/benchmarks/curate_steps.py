@@ -1,4 +1,4 @@
-"""Times the steps of a curator from outside: what it is handed is wrapped, and what is left is its own."""
+"""Times the steps of a curator by wrapping its ports; the rest is the curator's own time."""
 
 import os
 import time
@@ -57,7 +57,7 @@ class Cpu:
 
 
 def own_and_childrens(pid: int) -> float:
-    """Of the benchmark itself without children: those are the servers."""
+    """Returns CPU seconds with children, except for the benchmark itself, whose children are the servers."""
     process = psutil.Process(pid)
     children = [] if pid == os.getpid() else process.children(recursive=True)
     times = [each.cpu_times() for each in (process, *children)]

@@ -1,4 +1,4 @@
-"""A store of a chosen size for bench-curate, and candidates of the kinds that come to it."""
+"""A store of a chosen size for bench-curate, and candidates of each type."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""`make bench-dedupe`: what is folded of the labelled pairs, rightly and wrongly, over thresholds, by three ways.
+"""`make bench-dedupe`: precision and recall of deduplication on labelled pairs, over thresholds, by three methods.
 
 deploy/docs/curation.md says what the pairs are and what each figure means. Of the half that nothing was tuned on. The last
 line on stdout is one JSON object; tables and progress are on stderr; `--plot` names the SVG that is written.
@@ -75,7 +75,7 @@ def as_set(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
 
 
 def at(threshold: float, folds: Callable[[Case, float], bool]) -> Callable[[Case], bool]:
-    """A way at one threshold."""
+    """A method at one threshold."""
     return lambda case: folds(case, threshold)
 
 
@@ -106,7 +106,7 @@ def figures(counts: Measured) -> dict[str, Any]:
 
 
 def show(title: str, rows: dict[str, dict[str, Any]]) -> None:
-    """As Markdown, for people."""
+    """Prints a table as Markdown to stderr."""
     lines = [title, f"| | {' | '.join(name.replace('_', ' ') for name in FIGURES)} |", "|---" * 5 + "|"]
     for name, row in rows.items():
         cells = [f"{row[each]:.1%}" if isinstance(row[each], float) else str(row[each]) for each in FIGURES]

@@ -1,4 +1,4 @@
-"""`make bench-embed`: texts a second of each model that runs in this process, short and long, on one thread and as shipped.
+"""`make bench-embed`: texts a second of each in-process embedding model, short and long, on one thread and as shipped.
 
 Embedding alone, in calls of 32 texts, as the stage of passages makes them. The last line on stdout is one JSON object.
 """

@@ -1,5 +1,5 @@
-"""`make bench-import`: memories a second through `POST /v1/import` until all of them are stored, indexed and told, beside what
-the embedder alone makes of the same texts.
+"""`make bench-import`: memories a second through `POST /v1/import` until all are stored, indexed and published,
+compared with the embedder alone.
 
 tests/benchmarks/README.md says what is measured. The last line on stdout is one JSON object.
 """

@@ -1,4 +1,5 @@
-"""`make bench-ingest`: the window stage beside stock Faust, quixstreams and a bare consumer, its latency and its recovery.
+"""`make bench-ingest`: throughput of the window stage compared with stock Faust, quixstreams and aiokafka, its latency
+and its recovery.
 
 README.md in this folder says what is measured and how. The last line on stdout is one JSON object; progress is on stderr.
 """
@@ -86,7 +87,7 @@ def recovery_told(rows: Recovery) -> dict[str, Any]:
 def asked(argv: list[str]) -> argparse.Namespace:
     cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
     parser = argparse.ArgumentParser(prog="ingest", description=__doc__)
-    parser.add_argument("--messages", type=int, default=MESSAGES, help="that each way reads in each round")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="read by each pipeline in each round")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--cpus", type=int, default=CPUS, help="that all processes run on, the broker among them")
     parser.add_argument("--steady-s", type=float, default=STEADY_S, help="seconds of steady flow for the latency")

@@ -1,4 +1,4 @@
-"""From the end of a conversation to its extraction request, while messages keep flowing."""
+"""Measures the time from the end of a conversation to its extraction request under a constant load."""
 
 import asyncio
 import random
@@ -42,7 +42,7 @@ async def latency(bench: Bench, per_s: int, seconds: float, seed: int) -> Latenc
     job = bench.job(PREFIX, "windows")
     await bench.create(job)
     requested: Moments = {}
-    async with measured(sys.executable, "memstream_way", job) as process, reader(job, requested):
+    async with measured(sys.executable, "memstream_pipeline", job) as process, reader(job, requested):
         await process.told(Opened)
         ended = await flow(bench, job, per_s, seconds, seed)
 

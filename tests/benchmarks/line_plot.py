@@ -1,4 +1,4 @@
-"""Lines over one axis as SVG: what a figure in deploy/docs needs, and no library more."""
+"""Draws line plots as SVG for deploy/docs, without a plotting library."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""`make bench-llm`: what extraction sends a model for each token that people said, beside a call after every exchange.
+"""`make bench-llm`: model tokens of extraction per token of conversation, compared with one call after every exchange.
 
 tests/benchmarks/README.md says what is counted. The last line on stdout is one JSON object; the table is on stderr.
 """
@@ -69,7 +69,7 @@ def run(history: Path) -> dict[str, Any]:
 
 
 def renumbered(people: Conversations) -> Iterator[Message]:
-    """All of them as one conversation, so that slices are as full as the policy lets them be."""
+    """Returns all messages as one conversation, so that slices are as full as the policy allows."""
     for number, message in enumerate(message for messages in people for message in messages):
         yield structs.replace(message, conversation_id="all", message_id=str(number))
 
@@ -108,7 +108,7 @@ def measured_together(people: Conversations, most: int, policy: Policy, counter:
 
 
 def enough(talks: Conversations, policy: Policy, counter: TokenCounter) -> Iterator[list[tuple[Message, ...]]]:
-    """Those that go out together: a long one alone, short ones as soon as they have enough tokens."""
+    """Groups conversations into calls: a long one alone, short ones once they have enough tokens."""
     waiting: list[tuple[Message, ...]] = []
     tokens = 0
     for said in talks:
@@ -126,7 +126,7 @@ def enough(talks: Conversations, policy: Policy, counter: TokenCounter) -> Itera
 
 
 def measured(conversations: Conversations, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
-    """What the calls of one way come to."""
+    """Sums the tokens of the calls of one row."""
     raw = asked = calls = messages = 0
     fixed: set[str] = set()
     fixed_tokens = 0
@@ -157,7 +157,7 @@ def figures(calls: int, messages: int, raw: int, asked: int, written: int, fixed
 
 
 def requests(said: Sequence[Message], policy: Policy, counter: TokenCounter) -> Iterator[ExtractionRequest]:
-    """Those that a window makes of a conversation, each answered at once."""
+    """Returns the requests of a conversation's window, each answered at once."""
     terms = Terms.of(policy, Budget.of(policy.window, MODEL_TOKENS))
     window = Window.opened(said[0].conversation_id, 0)
     controls = 0
@@ -184,7 +184,7 @@ def completed(request: ExtractionRequest) -> WindowControl:
 
 
 def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
-    """As many known memories as the policy shows, each as long as a user's message."""
+    """Returns as many known memories as the policy shows, each as long as a user's message."""
     texts = [message.content[: policy.max_text_chars] for message in said if message.role == "user"]
     return tuple(
         a_memory(text, MOMENT, memory_id=str(number), namespace="benchmark", kind="preference")
@@ -193,7 +193,7 @@ def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
 
 
 def table(told: dict[str, Any]) -> str:
-    """As Markdown, for people."""
+    """Formats the rows as Markdown."""
     ways = {name: row for name, row in told.items() if isinstance(row, dict) and "calls" in row}
     names = list(next(iter(ways.values())))
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]

@@ -1,4 +1,4 @@
-"""What a benchmark ran on: figures mean little without it."""
+"""Describes the machine and the environment of a benchmark, and limits its CPUs."""
 
 import os
 import platform

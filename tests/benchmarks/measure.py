@@ -1,4 +1,4 @@
-"""Measures a process from outside: from its first record to the moment its group has committed everything."""
+"""Measures a process from outside, from its first record until its group has committed everything."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ LOOKED_EVERY_S = 0.02
 GIVE_UP_AFTER_S = 600.0
 STRETCH_S = 2.0  # some 20,000 messages, and four checkpoints of each partition
 SETTLED_S = 1.0
-# What deploy/Dockerfile gives a worker, here for every way: huge pages for malloc, where the kernel has them.
+# The environment of a worker in deploy/Dockerfile, for every pipeline: huge pages for malloc, if the kernel has them.
 ENVIRONMENT: Final = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 Told = TypeVar("Told", Begun, Opened, Tokenised)
@@ -40,7 +40,7 @@ class Figures(Struct, frozen=True):
 
 
 class Measured:
-    """A process of a way, by its module in this folder; it writes its log and its data into the job's directory."""
+    """A pipeline's process, by its module in this folder; it writes its log and its data into the job's directory."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self._process = process
@@ -57,7 +57,8 @@ class Measured:
         raise RuntimeError(f"a process ended by itself: {self._log.read_text(errors='replace')[-2000:]}")
 
     async def figures(self, admin: AIOKafkaAdminClient, group: str, total: int, tells: bool = False) -> Figures:
-        """Returns once `group` has committed `total` offsets; `tells`: the way says what tokenising took. Raises as `told`."""
+        """Returns once `group` has committed `total` offsets; `tells`: the pipeline reports its time for tokenising.
+        Raises as `told`."""
         begun = await self.told(Begun)
         process = psutil.Process(self._process.pid)
         await eventually(lambda: everything_committed(admin, group, total), GIVE_UP_AFTER_S)

@@ -1,4 +1,4 @@
-"""`make bench-offline`: what the rules keep of conversations that nobody here wrote, how much of it is junk, how fast they are.
+"""`make bench-offline`: coverage, junk and speed of the offline rules on public conversations.
 
 tests/benchmarks/README.md says what is counted. The last line on stdout is one JSON object; the table is on stderr.
 """
@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from agents.models.offline.findings import findings_in, read, scores_of
-from agents.models.offline.rules.classified_statements import ALONE, AMONG_PEOPLE, Least
+from agents.models.offline.rules.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
 from agents.models.offline.rules.sentences import sentences
 from agents.models.port import SentenceClassifier
 from sinks.classification.sentences import OnnxSentenceClassifier
@@ -42,7 +42,7 @@ def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict
     return figures | {"cpu_ms_of_100_messages": round(1e5 * spent / max(1, figures["messages"]), 1)}
 
 
-def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Least) -> list[Kept]:
+def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Thresholds) -> list[Kept]:
     read_messages = [read(message) for message in talk.messages]
     previous = ("", *(message.content for message in talk.messages))
     asked = list(zip(read_messages, previous, strict=False))
@@ -50,17 +50,17 @@ def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Least) -> 
     return [
         Kept(talk.name, each.message.message_id, finding.text)
         for each, scored in zip(read_messages, scores, strict=True)
-        for _, finding in findings_in(each, scores=scored, least=least)
+        for _, finding in findings_in(each, scores=scored, thresholds=least)
     ]
 
 
-def least_of(data: Set) -> Least:
-    """As the provider has it: more where people talk with each other."""
-    return ALONE if data.name in WITH_ASSISTANTS else AMONG_PEOPLE
+def least_of(data: Set) -> Thresholds:
+    """Returns the thresholds of the provider: higher ones for conversations between people."""
+    return ONE_SPEAKER if data.name in WITH_ASSISTANTS else SEVERAL_SPEAKERS
 
 
 def table(told: dict[str, Any]) -> str:
-    """As Markdown, for people."""
+    """Formats the rows as Markdown."""
     found = list(rows(told))
     names = list(found[0][2])
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]

@@ -1,4 +1,4 @@
-"""What the rules kept of public conversations, measured without a judge: coverage, junk, dates left as they were said."""
+"""Measures the memories that the rules keep of public conversations: coverage, junk, and unresolved relative dates."""
 
 import hashlib
 import json
@@ -69,7 +69,7 @@ class Kept(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What it is labelled by: none of its text is in the labels."""
+        """Returns the key of the label, which contains none of the text."""
         return hashlib.sha256(f"{self.talk} {self.message_id} {self.text}".encode()).hexdigest()[:16]
 
 

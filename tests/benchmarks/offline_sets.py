@@ -1,5 +1,5 @@
-"""Public conversations that nobody here wrote, with the facts that their authors state of the speakers. `offline_sets.json` has
-the checksums of the files that were measured."""
+"""Public conversations with the facts that their authors state about the speakers. `offline_sets.json` has the
+checksums of the measured files."""
 
 import csv
 import hashlib
@@ -32,7 +32,7 @@ SESSION = re.compile(r"session_(\d+)")
 
 
 class Talk(Struct, frozen=True, kw_only=True):
-    """What one speaker says in one conversation or session, and the facts that are stated of them."""
+    """The messages of one speaker in one conversation or session, and the facts stated about them."""
 
     name: str
     messages: tuple[SliceMessage, ...]

@@ -1,4 +1,4 @@
-"""Our readers of dates and of YAML beside libraries: `python -m tests.benchmarks.parsers`; the last line is JSON.
+"""Compares our date and YAML parsers with libraries: `python -m tests.benchmarks.parsers`; the last line is JSON.
 
 ruamel.yaml is among the development packages. dateparser is not: `pip install --target DIRECTORY dateparser`, and put the
 directory at the end of PYTHONPATH. The sentences are those of our own tests, so they flatter ours.

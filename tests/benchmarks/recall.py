@@ -1,4 +1,5 @@
-"""`make bench-recall`: how well search answers questions whose answers are known, what each part contributes, and beside others.
+"""`make bench-recall`: search quality on questions with known answers, the contribution of each part, and simpler
+methods.
 
 deploy/docs/retrieval.md says what the sets are and what each figure means. The last line on stdout is one JSON object; tables
 and progress are on stderr.
@@ -20,8 +21,8 @@ from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.benchmarks import recall_memtrust as memtrust
 from tests.benchmarks.machine import machine
 from tests.benchmarks.recall_measures import measured
+from tests.benchmarks.recall_passages import said
 from tests.benchmarks.recall_precision import seeded, sessions, single_turns
-from tests.benchmarks.recall_said import said
 from tests.benchmarks.recall_sets import Asked, memorybank, written
 from tests.benchmarks.recall_sparse import WAYS as SPARSE
 from tests.benchmarks.recall_sparse import by_sparse
@@ -109,7 +110,7 @@ async def precision(held: Store, shared: Path) -> dict[str, Any]:
 
 
 def show(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
-    """As Markdown, for people."""
+    """Prints a table as Markdown to stderr."""
     names = [name for name in next(iter(rows.values())) if name != "failed"]
     lines = [title, f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
     lines += [

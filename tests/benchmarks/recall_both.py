@@ -1,5 +1,5 @@
-"""Both tiers of bench-recall together: the rules of provider `offline` read a conversation, curation stores what they keep, and
-questions are put as `/v1/search` puts them by default."""
+"""Both tiers of bench-recall together: curation stores the memories that the `offline` rules extract, and questions are
+searched as by `/v1/search` with its defaults."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,13 +20,13 @@ from schemas.retrieval.searches import Hit, Query
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from tests.benchmarks.curate_steps import Discarding
-from tests.benchmarks.recall_said_hits import messages_of
+from tests.benchmarks.recall_passage_hits import messages_of
 from tests.benchmarks.recall_stack import Store
 from tests.benchmarks.understanding.play import requests
 
 
 class Clock:
-    """As late as it is set."""
+    """A clock that is set."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
@@ -36,7 +36,7 @@ class Clock:
 
 
 async def remember_by_rules(store: Store, policy: Policy, messages: Sequence[Message]) -> None:
-    """What the rules keep of a conversation, at the times when it was said."""
+    """Returns the memories that the rules keep of a conversation, at the times of its messages."""
     clock, provider = Clock(messages[0].timestamp), OfflineProvider()
     projector = Projector(store.pool, store.vectors, Discarding(), stale_s=0)
     curator = Curator(

@@ -1,4 +1,4 @@
-"""How well what was found answers what was asked."""
+"""Ranking measures of search results: recall, reciprocal rank and precision."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,8 @@ async def measured(
 
 
 def ranked_at(found: Iterable[tuple[Question, Sequence[str]]]) -> dict[str, float]:
-    """Of the answered questions: how often the answer is among the first, and the mean reciprocal rank."""
+    """Returns how often the answer is among the first hits, and the mean reciprocal rank, over questions with
+    answers."""
     ranks = [rank(question, memory_ids) for question, memory_ids in found if question.answers]
     figures = {f"among_{most}": share([at <= most for at in ranks]) for most in (1, 5, LIMIT)}
     return figures | {"reciprocal_rank": round(statistics.fmean(1 / at for at in ranks), 3)}

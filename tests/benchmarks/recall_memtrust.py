@@ -1,4 +1,4 @@
-"""memtrust's cases of ranking, of filters and of answers that repeat."""
+"""memtrust's cases of ranking, filters and repeated answers."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""PrecisionMemBench, as its own harness puts and judges it: beliefs as memories, scopes as namespaces.
+"""PrecisionMemBench with the protocol of its own harness: beliefs as memories, scopes as namespaces.
 
 Rules of the harness (tenurehq/precisionmembench, src/): a search is for at most the case's budget; what is pinned comes apart
 from it and takes its places first; participants of a relation that was found are added; superseded, resolved and other people's
@@ -38,7 +38,7 @@ STRUCTURAL = {
 
 
 class Context(Struct, frozen=True):
-    """What a case is shown: beliefs by their ids, in three tiers."""
+    """The results of a case: ids of beliefs in three tiers."""
 
     pinned: list[str]
     relevant: list[str]
@@ -196,7 +196,7 @@ def precision_of(expect: dict[str, Any], context: Context) -> float | None:
 
 
 def summary(rows: Sequence[tuple[str, dict[str, Any], Context, list[str]]]) -> dict[str, Any]:
-    """As the harness counts: a pass is active when something right was to be found and was, alone."""
+    """Summarises as the harness does: a pass is active if relevant results were expected and only these were found."""
     precisions = [(category, precision_of(expect, context), failed) for category, expect, context, failed in rows]
     recalls = [hits_of(expect, context) / len(wanted_of(expect)) for _, expect, context, _ in rows if wanted_of(expect)]
     passes = {"active": 0, "structural": 0, "trivially_empty": 0}

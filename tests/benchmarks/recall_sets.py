@@ -1,4 +1,5 @@
-"""Memories and questions whose answers are known: MemoryBank's probes, and questions about one person that are written for this.
+"""Memories and questions with known answers: MemoryBank's probes, and questions about one person written for this
+benchmark.
 
 Every second person of MemoryBank, and the written questions, are what weights were tuned on; the others are only reported.
 """

@@ -1,4 +1,4 @@
-"""Words as sparse vectors in Qdrant's engine: its own BM25, with the weights of rare words as it knows them of the collection."""
+"""BM25 of Qdrant's engine with sparse vectors and its inverse document frequencies."""
 
 import statistics
 import tempfile
@@ -30,7 +30,7 @@ class Words(Protocol):
 
 
 def by_sparse(way: str, sets: dict[str, Asked]) -> dict[str, dict[str, Any]]:
-    """What a way finds of each set, with the memories of all of them in one collection."""
+    """Returns the results of a method for each set, with the memories of all sets in one collection."""
     memories = [memory for asked in sets.values() for memory in asked.memories]
     plain = edge.Bm25(edge.Bm25Config(**WAYS[way]))
     words = statistics.fmean(len(plain.embed_document(memory.text).indices) for memory in memories)

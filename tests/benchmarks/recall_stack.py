@@ -1,4 +1,4 @@
-"""What bench-recall searches: PostgreSQL, the vector server and MiniLM, and questions of all sets put to them."""
+"""The stores and the search of bench-recall: PostgreSQL, the vector server and MiniLM."""
 
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -22,7 +22,7 @@ from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
 from sinks.vectors.qdrant import Vectors
 from tests.embedders import packaged_embedder
-from tests.storing import remember
+from tests.memory_store import remember
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)  # after everything in the sets was said
 

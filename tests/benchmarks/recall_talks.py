@@ -1,4 +1,4 @@
-"""Public conversations whose questions name the messages that answer them, by files with checksums (`recall_talks.json`).
+"""Public conversations with questions and evidence messages, from files with checksums (`recall_talks.json`).
 
 REALTALK: ten pairs of people write to each other for three weeks. LongMemEval: users and an assistant, long messages; the
 sessions with the answers of some 20 users make one conversation here. Weights were chosen on one half of the conversations; these

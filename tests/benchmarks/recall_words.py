@@ -1,4 +1,4 @@
-"""Words alone, as they are searched and as PostgreSQL could search them otherwise."""
+"""Lexical search alone, as memstream does it and by alternatives of PostgreSQL."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How long a worker needs for its rows: from an empty directory, and when it comes back to its own."""
+"""Measures how long a worker takes to recover its rows, from an empty directory and from its own store."""
 
 import random
 import sys
@@ -16,7 +16,7 @@ from streams.windows.window import Window
 from tests.benchmarks import chats
 from tests.benchmarks.bench import PARTITIONS, Bench
 from tests.benchmarks.measure import measured
-from tests.benchmarks.memstream_way import topics_of
+from tests.benchmarks.memstream_pipeline import topics_of
 from tests.benchmarks.signals import Job, Opened
 from tests.benchmarks.windows_by_event import window_terms
 
@@ -55,7 +55,7 @@ async def recovery(bench: Bench, wanted: int, seed: int) -> Recovery:
 
 
 async def opening_s(job: Job, wanted: int) -> float:
-    async with measured(sys.executable, "memstream_way", job) as process:
+    async with measured(sys.executable, "memstream_pipeline", job) as process:
         opened = await process.told(Opened)
     if opened.rows != wanted:
         raise RuntimeError(f"{opened.rows} of {wanted} rows were recovered")

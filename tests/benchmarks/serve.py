@@ -1,4 +1,4 @@
-"""`make bench-serve`: how long the API takes to answer, by how much is stored; a real server, a real client, real stores.
+"""`make bench-serve`: response times of the API by store size, with a real server, client and stores.
 
 tests/benchmarks/README.md says what is measured. The last line on stdout is one JSON object; a table is on stderr.
 """
@@ -98,7 +98,7 @@ async def over_http(server: Served, requests: int, seconds: float) -> dict[str, 
 
 
 async def ids(client: Client, most: int) -> list[str]:
-    """Of memories, each in a namespace of its own."""
+    """Returns ids of memories, each in a namespace of its own."""
     places = range(min(most, NAMESPACES))
     pages = [await client.get("/v1/memories", namespace=namespace(place), limit=1) for place in places]
     return [page["memories"][0]["memory_id"] for page in (codec.decode(each.content, dict[str, Any]) for each in pages)]
@@ -173,7 +173,7 @@ def search(number: int, text: str | None) -> dict[str, Any]:
 
 
 def block(number: int, text: str) -> dict[str, Any]:
-    """As chat services ask for it before each answer: what is remembered, and what of the conversation is not yet."""
+    """Returns the request of a context block, as chat services send it before each answer."""
     place = number % NAMESPACES
     return {"namespaces": [namespace(place)], "conversation_id": talk(place), "text": text, "max_tokens": 500}
 

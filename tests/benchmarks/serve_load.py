@@ -1,4 +1,4 @@
-"""Asking again and again, and how long each answer took."""
+"""Sends requests repeatedly and times each response."""
 
 import asyncio
 import statistics
@@ -87,13 +87,13 @@ class Latencies:
 
 
 class Partly(Struct):
-    """Of an answer, what could not be asked for it."""
+    """The parts of a response that were unavailable."""
 
     degraded: tuple[str, ...] = ()
 
 
 def degraded(answer: Any) -> bool:
-    """Whether an answer, over HTTP or from within, is what the rest knew."""
+    """Returns whether a part of the response was unavailable."""
     known = codec.decode(answer.content, Partly) if isinstance(answer, Answered) else answer
     return bool(known.degraded)
 

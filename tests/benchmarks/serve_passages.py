@@ -1,6 +1,4 @@
-"""Passages for bench-serve: what was said in each namespace, as long as people and assistants write, with words as frequent as
-those of English, and random vectors. Rows by COPY, points straight to the vector server: what the stage would write, without
-embedding it."""
+"""Passages for bench-serve: messages of each namespace with realistic lengths and word frequencies."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -59,7 +57,7 @@ class Page(Struct, frozen=True):
 
 
 class Seeded(Struct):
-    """What was written, for sizes a message."""
+    """Numbers of written messages, passages and characters, for sizes per message."""
 
     messages: int = 0
     passages: int = 0
@@ -131,7 +129,7 @@ def passages(namespace: str, number: int, seed: int) -> Iterator[tuple[ArchivedM
 
 
 def pages(sizes: Sequence[tuple[str, int]]) -> Iterator[Page]:
-    """Of all namespaces in turn."""
+    """Yields pages of passages of all namespaces in turn."""
     every = chain.from_iterable(passages(name, number, seed) for seed, (name, number) in enumerate(sizes))
     page = Page([], [])
     for archived, built in every:

@@ -1,4 +1,5 @@
-"""What bench-serve asks of: a database, topics and collections with so many memories and passages, an idle worker, keys."""
+"""Prepares the stores of bench-serve: a database, topics and collections of a given size, an idle worker, and API
+keys."""
 
 import os
 import time
@@ -70,7 +71,7 @@ async def stored(
 
 
 def disk_bytes(directory: Path) -> int:
-    """Of the blocks that its files have: some are longer than what is written of them."""
+    """Returns the size of the allocated blocks: some files allocate more than they contain."""
     return sum(path.stat().st_blocks * BLOCK for path in directory.rglob("*") if path.is_file())
 
 

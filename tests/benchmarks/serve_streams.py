@@ -1,4 +1,4 @@
-"""Streams of events for bench-serve: many at once, and how long a memory takes from its request to who follows its namespace."""
+"""Event streams for bench-serve: many at once, and the time from a request until the event reaches a follower."""
 
 import asyncio
 import statistics

@@ -1,4 +1,5 @@
-"""The tables of deploy/docs/serving.md, from what bench-serve told: `python -m tests.benchmarks.serve_table < told.json`."""
+"""Writes the tables of deploy/docs/serving.md from the output of bench-serve: `python -m tests.benchmarks.serve_table <
+told.json`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Conversations for bench-serve: one for each namespace, archived, and not extracted yet."""
+"""Conversations for bench-serve: one for each namespace, archived and not extracted yet."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

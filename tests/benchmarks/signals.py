@@ -1,6 +1,6 @@
-"""What a measured process and the one that measures it tell each other: a job on the command line, lines on stdout.
+"""Messages between a benchmark and the process that it measures: a job on the command line, lines on stdout.
 
-Imported in the environment of every way, so it needs msgspec alone.
+Imported in the environment of every pipeline, so it needs msgspec alone.
 """
 
 import os
@@ -12,15 +12,15 @@ from msgspec import Struct
 
 from schemas.kafka import topics
 
-COMMIT_INTERVAL_S = 0.5  # of every way: memstream's own default
-READ_AT_ONCE = 1_000  # records, where a way lets it be chosen: memstream's own default
+COMMIT_INTERVAL_S = 0.5  # of every pipeline: memstream's default
+READ_AT_ONCE = 1_000  # records, if the pipeline can set it: memstream's default
 ENCODING = "o200k_base"
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """What a process works on: the topics under `prefix`, as group `prefix + run`, with files in `directory`.
+    """The job of a process: the topics under `prefix`, as group `prefix + run`, with files in `directory`.
 
-    A way that is slow stops after `most` records.
+    A slow pipeline stops after `most` records.
     """
 
     bootstrap_servers: str

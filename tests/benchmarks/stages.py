@@ -1,4 +1,5 @@
-"""`make bench-stages`: the resident memory of a worker of each stage, of one with all stages and of the API, idle and under load.
+"""`make bench-stages`: resident memory of a worker of each stage, of a worker of all stages and of the API, idle and
+under load.
 
 tests/benchmarks/README.md says what is measured. The last line on stdout is one JSON object.
 """
@@ -58,7 +59,7 @@ async def run(records: int) -> dict[str, Any]:
 async def of_processes(
     stack: EmbeddedStack, directory: Path, name: str, workers: Sequence[str], records: int
 ) -> dict[str, dict[str, int]]:
-    """By process: MB at rest, and the most while records come in and searches are answered."""
+    """Returns the memory of each process: MB at rest, and the maximum during records and searches."""
     settings = await prepared(stack, directory, f"bench-{name}")
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=1)
     try:

@@ -1,4 +1,4 @@
-"""The limits in time that requirements state, checked where that is asked for (`--check`), with the machine's factor told.
+"""Checks the time limits of the requirements on request (`--check`), and reports the machine's factor.
 
 Figures alone never fail: machines differ. A check fails by the exit code, and tells how fast this machine is, so that a slow
 machine can be told from slow code.
@@ -60,7 +60,7 @@ def checked(took_ms: Mapping[str, float], limits_ms: Mapping[str, float]) -> tup
 
 
 def machine_factor() -> float:
-    """How much longer than on the machine of the published figures the same work takes, at best."""
+    """Returns the time of a fixed task relative to the machine of the published figures, at best."""
     least_ns = min(cpu_ns() for _ in range(ATTEMPTS))
     return round(least_ns / 1e6 / REFERENCE_MS, 2)
 

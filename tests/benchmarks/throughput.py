@@ -1,4 +1,4 @@
-"""Messages per second of each way, in turn, on one topic that is full before the first begins."""
+"""Measures messages per second of each pipeline, in turn, on one topic that is filled before."""
 
 import random
 import sys
@@ -13,24 +13,24 @@ from msgspec import Struct, structs
 from schemas import codec
 from schemas.conversations.messages import Message
 from streams.windows.tokens.counting import TokenCounter
-from tests.benchmarks import chats, stock_way
+from tests.benchmarks import chats, stock_faust_pipeline
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.measure import Figures, measured
 from tests.benchmarks.signals import ENCODING
 
 PREFIX = "ingest."
 MODULES = {
-    "memstream": "memstream_way",
-    "stock_faust": "stock_way",
-    "quixstreams": "quixstreams_way",
-    "raw_aiokafka": "raw_way",
+    "memstream": "memstream_pipeline",
+    "stock_faust": "stock_faust_pipeline",
+    "quixstreams": "quixstreams_pipeline",
+    "raw_aiokafka": "aiokafka_pipeline",
 }
 STOCK_MESSAGES = 30_000  # at most: stock Faust is so slow that the others would wait for it
 TEXTS = 20_000  # of the flow, tokenised alone in each round
 
 
 class Throughput(Struct):
-    """The figures of every round by way, and us of CPU that tokenising the same texts takes a message with nothing beside it."""
+    """The figures of every round by pipeline, and the CPU time in us of tokenising a message alone."""
 
     runs: dict[str, list[Figures]]
     tokenise_alone_us: list[float]
@@ -43,23 +43,23 @@ class Throughput(Struct):
 
     @property
     def besides_tokenising_us(self) -> float:
-        """Of CPU that memstream takes a message besides counting its tokens, by the same clock in the same run."""
+        """CPU time of memstream per message without counting tokens, from the same run."""
         return round(median(run.cpu_us - run.tokenise_us for run in self.runs["memstream"]), 1)
 
     @property
     def to_tokenising(self) -> float:
-        """That over what counting them takes, run by run: much the same however fast the machine is."""
+        """The same relative to counting the tokens, run by run: nearly independent of the machine's speed."""
         runs = self.runs["memstream"]
         return round(median((run.cpu_us - run.tokenise_us) / run.tokenise_us for run in runs), 2)
 
     @property
     def least_us(self) -> float | None:
-        """CPU besides tokenising in the best two seconds of all rounds; None where no round took so long."""
+        """CPU time without tokenising in the best two seconds of all rounds; None if no round took so long."""
         return min((run.least_us for run in self.runs["memstream"] if run.least_us is not None), default=None)
 
     @property
     def system_us(self) -> float:
-        """Of CPU that the kernel takes a message for memstream."""
+        """CPU time of the kernel per message of memstream."""
         return round(median(run.system_us for run in self.runs["memstream"]), 1)
 
     def ratio(self, other: str) -> float:
@@ -69,7 +69,7 @@ class Throughput(Struct):
 
 
 async def throughput(bench: Bench, messages: int, rounds: int, seed: int, quixstreams: Path) -> Throughput:
-    """Every way reads the same topic in each round, from an empty state; the order moves on by one a round."""
+    """Runs every pipeline on the same topic in each round, from an empty state; the order rotates by one a round."""
     filled = bench.job(PREFIX, "fill")
     await bench.create(filled)
     await bench.fill(filled, islice(chats.interleaved(random.Random(seed)), messages))
@@ -90,13 +90,13 @@ async def throughput(bench: Bench, messages: int, rounds: int, seed: int, quixst
 async def one(bench: Bench, way: str, number: int, python: str, messages: int) -> Figures:
     total = read_by(way, messages)
     job = structs.replace(bench.job(PREFIX, f"{way}-{number}"), most=total)
-    await bench.create(job, *([stock_way.changelog_of(job)] if way == "stock_faust" else []))
+    await bench.create(job, *([stock_faust_pipeline.changelog_of(job)] if way == "stock_faust" else []))
     async with measured(python, MODULES[way], job) as process:
         return await process.figures(bench.admin, job.group, total, tells=way == "memstream")
 
 
 def read_by(way: str, messages: int) -> int:
-    """Of the same topic."""
+    """Returns the number of messages that a pipeline reads of the topic."""
     return min(messages, STOCK_MESSAGES) if way == "stock_faust" else messages
 
 

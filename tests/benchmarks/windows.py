@@ -1,4 +1,4 @@
-"""`make bench-windows`: what a token window's rules, its memory and its changelog cost.
+"""`make bench-windows`: CPU time, memory and changelog bytes of token windows.
 
 README.md in this folder says what is measured and how. The last line on stdout is one JSON object; progress is on stderr.
 """

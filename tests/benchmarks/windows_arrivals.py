@@ -1,4 +1,4 @@
-"""The one place where these benchmarks touch a window itself and its rows."""
+"""The adapter of these benchmarks to windows and their rows."""
 
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings

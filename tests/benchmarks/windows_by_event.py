@@ -1,4 +1,4 @@
-"""The window stage's work an event at a time, for those that have no batches: the same decoding, tokens, rules and rows."""
+"""The work of the window stage one event at a time, for frameworks without batches."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ POLICY = Policy(
 
 
 def window_terms() -> WindowTerms:
-    """The policy and the table of models that every way decides by."""
+    """The policy and the table of models of every pipeline."""
     return WindowTerms(Policies((POLICY,)), decoded(MODEL_LIMITS_FILE.read_bytes()))
 
 

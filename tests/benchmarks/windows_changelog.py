@@ -1,4 +1,4 @@
-"""Bytes that a conversation costs in the changelog, a message, at a short and at a long window."""
+"""Measures the changelog bytes per message of a conversation, for a short and a long window."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ CONTEXTS = {
 
 
 def changelog(seed: int) -> dict[str, Any]:
-    """By what stays in context, then by the size of batches.
+    """Returns the bytes by context setting, then by batch size.
 
     Around a length means from half of it to one and a half times it, so that what is written again counts.
     """

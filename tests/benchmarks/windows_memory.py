@@ -1,4 +1,4 @@
-"""Resident memory of a process that holds open conversations; the process is this module, started by itself."""
+"""Measures the resident memory of a process with open conversations; the process runs this module."""
 
 import gc
 import json

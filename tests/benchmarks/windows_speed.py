@@ -1,4 +1,4 @@
-"""How long a window's decisions take: many repetitions of each, with the garbage collector as a worker has it."""
+"""Times the decisions of a window over many repetitions, with the garbage collector set as in a worker."""
 
 import gc
 import math
@@ -119,7 +119,7 @@ def _pruning(window: Sequence[MessageTraits], budget: Budget, now: float, cause:
 
 
 def _contexts(window: Sequence[MessageTraits]) -> Iterator[Step]:
-    """Of what fits, of what must be pruned first, and of a window that was pruned before, between its markers."""
+    """Builds contexts that fit, that must be pruned first, and that have markers of an earlier pruning."""
     now, current = window[-1].timestamp, window[-1]
     fits, full = filled(window, 0.50), filled(window, 0.92)
     kept, gaps = pruned(window, now)
@@ -138,7 +138,7 @@ def filled(window: Sequence[MessageTraits], share: float, strategy: Strategy = "
 
 
 def pruned(window: Sequence[MessageTraits], now: float) -> tuple[list[MessageTraits], tuple[Gap, ...]]:
-    """What the strategy that leaves most markers keeps at 90 %."""
+    """Returns messages and gaps of a context pruned at 90 % by the strategy that leaves most markers."""
     decision = prune(window, (), filled(window, 0.92, "importance"), now)
     kept = set(decision.retained)
     return [turn for turn in window if turn.position in kept], decision.gaps

@@ -1,4 +1,4 @@
-"""Messages as the rules of a window see them: detected, segmented and counted one after the other, as on arrival."""
+"""Messages prepared for the rules of a window: detected, segmented and counted as on arrival."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -13,7 +13,7 @@ INTERLEAVED = 20  # conversations
 
 
 def arrived(message: Message, state: Segmentation) -> tuple[Detected, Segmentation]:
-    """What is done with every message's text when it comes in, besides counting it."""
+    """Processes the text of a message as on arrival, except for counting its tokens."""
     found = detect(message.role, message.content, bool(message.tool_calls))
     moment = message.timestamp.timestamp()
     return found, segmentation_after(state, message.role, found.traits, moment, message.content, GAP_S)

@@ -1,4 +1,5 @@
-"""Conversations whose outcome is known: each user says the same thing in two of them, so one memory, reinforced once."""
+"""Conversations with a known outcome: each user repeats one statement in two conversations, for one memory reinforced
+once."""
 
 import random
 from collections.abc import Iterator

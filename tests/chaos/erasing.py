@@ -1,4 +1,4 @@
-"""Users erased while workers are killed: nothing that they said may be left, and nothing of it may come in afterwards."""
+"""Erases users while workers are killed, and checks that nothing of them is left or restored."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ async def erase(settings: Settings, users: Iterable[str]) -> None:
 
 
 async def left_of(users: Iterable[str], settings: Settings, pool: Pool | Connection) -> list[str]:
-    """What still tells of erased users, in words: rows of any table, and what a search finds."""
+    """Describes remaining data of erased users: rows of any table, and search results."""
     left = []
     tables = [row["tablename"] for row in await pool.fetch(TABLES)]
     for user_id in users:

@@ -1,4 +1,5 @@
-"""What a Messages server may do to the calls about a slice, what must become of the slice, and conversations to try it on."""
+"""Faults of a Messages server for the calls of a slice, the expected outcome of each, and conversations to apply them
+to."""
 
 import json
 import re
@@ -92,14 +93,14 @@ def talks(faults: Iterable[Fault], each: int, first: int = 0) -> list[Talk]:
 
 
 def marker_in(body: dict[str, Any]) -> str:
-    """Which slice a request is about."""
+    """Returns the marker of the slice in a request."""
     transcript = json.dumps(body["messages"][0]).rpartition("<transcript>")[2]
     (marker,) = set(re.findall(r"Town\d+", transcript))
     return str(marker)
 
 
 class Script:
-    """What the server does to each call: the next step of the fault that happens to the slice, then the answer."""
+    """Applies the next step of the slice's fault to each call, then answers."""
 
     def __init__(self, asked: Iterable[Talk]) -> None:
         self.calls: Counter[str] = Counter()

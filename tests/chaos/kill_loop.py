@@ -1,4 +1,4 @@
-"""The kill loop: conversations flow through two workers while one after the other is killed with -9; then the ledger.
+"""The kill loop: conversations flow through two workers that are killed in turn with -9; then the ledger is checked.
 
 `python -m tests.chaos.kill_loop --seed 1 --runs 2`: the last line is one JSON object, the exit code is zero when nothing was
 lost, doubled or left undone and no worker ended by itself. `--worker stock` attacks stock Faust instead, where it is not.
@@ -23,13 +23,13 @@ from deploy.settings import Settings, load
 from schemas import codec
 from tests.chaos.conversations import Conversation, conversations
 from tests.chaos.ledger import first
-from tests.chaos.memstream_subject import Memstream
-from tests.chaos.stock import Stock
-from tests.chaos.subject import Subject, drained
-from tests.chaos.supply import Supply, supplying
+from tests.chaos.memstream_system import Memstream
+from tests.chaos.message_feed import MessageFeed, running_feed
+from tests.chaos.stock_faust import StockFaust
+from tests.chaos.system_under_test import SystemUnderTest, drained
 from tests.chaos.workers import WorkerProcess
 
-SUBJECTS: dict[str, type[Subject]] = {"memstream": Memstream, "stock": Stock}
+SYSTEMS: dict[str, type[SystemUnderTest]] = {"memstream": Memstream, "stock": StockFaust}
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class Result(Struct, kw_only=True):
-    """What a run printed: counts, and the first entries of the ledger where it is not clean."""
+    """The printed result of a run: counts, and the first ledger entries if the ledger is not clean."""
 
     worker: str
     seed: int
@@ -73,7 +73,7 @@ class Result(Struct, kw_only=True):
 
 
 class Attack(Struct):
-    """What the kills met: the backlog (records not committed) of each, and workers that had ended by themselves."""
+    """The backlog (records not committed) at each kill, and workers that ended by themselves."""
 
     backlogs: list[int] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -84,14 +84,14 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "
     begun = time.monotonic()
     rng = random.Random(plan.seed)
     name = f"kill{plan.seed}x{int(time.time())}"
-    subject = await SUBJECTS[worker].prepared(stack, name, made(directory / name))
+    system = await SYSTEMS[worker].prepared(stack, name, made(directory / name))
     said = conversations(plan.conversations, plan.lengths, rng)
-    async with two_workers(subject) as workers:
-        met = await attack(plan, subject, workers, said, rng)
-        remaining = await drained(subject)
-        ledger = await subject.ledger(said)
+    async with two_workers(system) as workers:
+        met = await attack(plan, system, workers, said, rng)
+        remaining = await drained(system)
+        ledger = await system.ledger(said)
         met.ended += [worker.name for worker in workers if not worker.running]
-    ledger.lost += await subject.left_wrong()
+    ledger.lost += await system.left_wrong()
     return Result(
         worker=worker,
         seed=plan.seed,
@@ -112,9 +112,9 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "
 
 
 @asynccontextmanager
-async def two_workers(subject: Subject) -> AsyncIterator[list[WorkerProcess]]:
+async def two_workers(system: SystemUnderTest) -> AsyncIterator[list[WorkerProcess]]:
     """Started; those that stand in the list at the end are stopped."""
-    workers = [subject.worker(), subject.worker()]
+    workers = [system.worker(), system.worker()]
     try:
         for worker in workers:
             worker.start()
@@ -124,7 +124,7 @@ async def two_workers(subject: Subject) -> AsyncIterator[list[WorkerProcess]]:
 
 
 async def attack(
-    plan: Plan, subject: Subject, workers: list[WorkerProcess], said: list[Conversation], rng: random.Random
+    plan: Plan, system: SystemUnderTest, workers: list[WorkerProcess], said: list[Conversation], rng: random.Random
 ) -> Attack:
     """Publishes the conversations and kills meanwhile.
 
@@ -133,20 +133,20 @@ async def attack(
     """
     joined, met, share = workers[-1], Attack(), 1.0 / (plan.kills + 1)
     erased = rng.sample(sorted({each.user_id for each in said}), plan.erased)
-    async with supplying(subject.settings, said, plan.rate, rng) as supply:
+    async with running_feed(system.settings, said, plan.rate, rng) as feed:
         for number in range(plan.kills):
-            supply.release(share / 2)
+            feed.release(share / 2)
             await joined.wait_ready()
-            supply.release(share / 2)
+            feed.release(share / 2)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
-            met.backlogs.append(await backlog(supply, subject))
+            met.backlogs.append(await backlog(feed, system))
             met.ended += revived(workers)
             if users := erased[number :: plan.kills]:
-                await subject.erase(users)
+                await system.erase(users)
             victim = rng.randrange(len(workers))
             workers[victim].kill()
             if plan.fresh_directories:
-                workers[victim] = subject.worker()
+                workers[victim] = system.worker()
             workers[victim].start()
             joined = workers[victim]
             report(f"kill {number + 1} of {plan.kills}, backlog {met.backlogs[-1]}")
@@ -162,17 +162,17 @@ def revived(workers: list[WorkerProcess]) -> list[str]:
     return [worker.name for worker in ended]
 
 
-async def backlog(supply: Supply, subject: Subject) -> int:
-    """What waits to be processed; a little more is published first when nothing does."""
-    while not (waiting := await subject.lag()) and not supply.exhausted:
-        supply.release(0.01)
+async def backlog(feed: MessageFeed, system: SystemUnderTest) -> int:
+    """Returns the number of pending records; publishes more first if there are none."""
+    while not (waiting := await system.lag()) and not feed.exhausted:
+        feed.release(0.01)
         await asyncio.sleep(0.1)
     return waiting
 
 
 async def publish(settings: Settings, plan: Plan, said: list[Conversation], rng: random.Random) -> None:
     """Publishes everything at once, as fast as the plan says."""
-    async with supplying(settings, said, plan.rate, rng):
+    async with running_feed(settings, said, plan.rate, rng):
         pass
 
 
@@ -230,7 +230,7 @@ async def main(options: argparse.Namespace) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worker", choices=SUBJECTS, default="memstream", help="who is killed")
+    parser.add_argument("--worker", choices=SYSTEMS, default="memstream", help="the system to kill")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)

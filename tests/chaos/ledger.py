@@ -1,4 +1,4 @@
-"""The kill loop's ledger: what was published held against everything that came of it."""
+"""The ledger of the kill loop compares the published messages with everything that was stored."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -20,8 +20,8 @@ from sinks.postgres.connection import Connection, Pool
 from streams.kafka.topics import STAGES, specs
 from streams.windows.rows.head import Head
 from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
-from tests.chaos.asked import asked
 from tests.chaos.conversations import Conversation, marker
+from tests.chaos.extraction_requests import compare_requests
 
 
 class Ledger(Struct):
@@ -71,7 +71,7 @@ async def _archive(ledger: Ledger, pool: Pool | Connection, published: list[Conv
 
 
 async def _requests(ledger: Ledger, settings: Settings, published: list[Conversation], erased: Collection[str]) -> None:
-    lost, duplicated, repeated = await asked(settings, published, erased)
+    lost, duplicated, repeated = await compare_requests(settings, published, erased)
     ledger.lost += lost
     ledger.duplicated += duplicated
     ledger.repeated += repeated

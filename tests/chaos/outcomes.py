@@ -1,4 +1,4 @@
-"""What became of the slices that faults happened to, read from Kafka and PostgreSQL as they are."""
+"""Reads the outcomes of slices with faults from Kafka and PostgreSQL."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ def markers(asked: list[Talk]) -> Counter[str]:
 
 
 async def memories(deployment: Deployment) -> Counter[str]:
-    """How often each slice's fact is remembered, by its marker: memories, and what reinforced them."""
+    """Counts the memories and reinforcements of each slice's fact, by marker."""
     rows = await deployment.fetch("SELECT text, reinforcement_count FROM memories WHERE status = 'active'")
     found: Counter[str] = Counter()
     for row in rows:

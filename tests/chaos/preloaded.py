@@ -1,4 +1,4 @@
-"""memstream's commands in processes that are forked from one which has imported them: imports take two seconds of a core each.
+"""Runs memstream's commands in processes forked from one that has imported them; importing takes two seconds of a core.
 
 What is started anew is a process like any other, with an environment, a log and a life of its own. That the command line works
 when Python starts from nothing is what the tests of the command line, of `memstream dev` and of the demo say.
@@ -19,7 +19,7 @@ from deploy.cli.main import main
 from deploy.embedded.postgres.unprivileged import die_with_parent
 
 FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload([__name__, "tests.chaos.warm"])
+FORKING.set_forkserver_preload([__name__, "tests.chaos.preload_imports"])
 
 
 class ForkedCommand:
@@ -70,7 +70,8 @@ class ForkedCommand:
 def completed(
     arguments: Sequence[str], environment: Mapping[str, str], directory: Path, within_s: float
 ) -> subprocess.CompletedProcess[str]:
-    """What `subprocess.run` gives of the command in a working directory. Raises subprocess.TimeoutExpired, and kills it then."""
+    """Runs the command in a working directory and returns the result as `subprocess.run` does. Raises
+    subprocess.TimeoutExpired after killing it."""
     with tempfile.TemporaryDirectory() as kept:
         out, err = Path(kept, "out"), Path(kept, "err")
         command = ForkedCommand(arguments, environment, out, errors=err, directory=directory)
@@ -90,7 +91,7 @@ def run(
     directory: Path | None,
     paces: dict[str, float],
 ) -> None:
-    """What the forked process does: the command, as if Python had been started with it."""
+    """Runs the command in the forked process, as if Python had been started with it."""
     die_with_parent()
     for descriptor, path in ((1, log), (2, errors)):
         with path.open("ab") as kept:

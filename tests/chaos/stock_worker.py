@@ -1,4 +1,4 @@
-"""Stock Faust on the same messages, as its documentation has it: one agent, one table, one write a message.
+"""Stock Faust on the same messages, as in its documentation: one agent, one table, one write a message.
 
 It imports nothing of memstream's delivery. A conversation's row lists the ids of its messages that were applied.
 """
@@ -24,12 +24,12 @@ def group(settings: Settings) -> str:
 
 
 def changelog(settings: Settings) -> str:
-    """As Faust names it."""
+    """Returns the changelog's name, as Faust builds it."""
     return f"{group(settings)}-{TABLE}-changelog"
 
 
 def stock_app(settings: Settings, ready_file: Path) -> faust.App:
-    """Only time-outs and intervals are set, so that a killed worker is noticed soon; how it delivers is Faust's own."""
+    """Sets only time-outs and intervals, so that a killed worker is noticed soon; delivery is Faust's own."""
     partitions = settings.conversation_partitions
     app = faust.App(
         group(settings),

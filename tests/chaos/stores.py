@@ -1,4 +1,4 @@
-"""Workers' stores after a run, held against the changelog: each must be what the changelog was at the store's offset."""
+"""Compares workers' stores with the changelog after a run: each must equal the changelog at the store's offset."""
 
 import asyncio
 from pathlib import Path

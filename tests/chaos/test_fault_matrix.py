@@ -1,5 +1,5 @@
-"""Everything a model's API may do to a call, each to many conversations on a running pipeline: no slice is lost or doubled,
-each is called for as often as it must be, what is given up is kept with its reason and can be replayed, budgets hold."""
+"""Applies every fault of a model's API to many conversations of a running pipeline: no slice is lost or duplicated,
+calls repeat only as needed, rejected requests keep their reason and can be replayed, and budgets hold."""
 
 import asyncio
 import os
@@ -14,10 +14,10 @@ from pydantic import SecretStr
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
+from tests.budget_day import begin_tomorrow
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
 from tests.deployment import Deployment, deployed, each_alone, eventually
-from tests.long_day import begin_tomorrow
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 

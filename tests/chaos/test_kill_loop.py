@@ -1,4 +1,4 @@
-"""kill -9 at random moments while conversations flow: memstream's ledger is clean. Stock Faust's is not after less."""
+"""Workers killed with -9 at random moments leave a clean ledger; stock Faust does not after fewer kills."""
 
 import random
 import signal
@@ -12,8 +12,8 @@ import pytest
 from deploy.embedded.stack import EmbeddedStack
 from tests.chaos.conversations import conversations
 from tests.chaos.kill_loop import Plan, publish, run
-from tests.chaos.stock import Stock
-from tests.chaos.subject import drained
+from tests.chaos.stock_faust import StockFaust
+from tests.chaos.system_under_test import drained
 from tests.chaos.workers import WorkerProcess
 from tests.deployment import eventually
 
@@ -49,21 +49,21 @@ async def test_the_kill_loop_harness_detects_messages_lost_by_stock_faust(
     """A harness that finds nothing here would find nothing in memstream either. Random kills lose stock Faust something only
     now and then. A worker that wakes up beyond its session always does: it writes its rows over those of its successor."""
     rng = random.Random()
-    subject = await Stock.prepared(embedded_stack, f"stock{int(time.time())}", tmp_path)
+    system = await StockFaust.prepared(embedded_stack, f"stock{int(time.time())}", tmp_path)
     said = conversations(AT_ONCE.conversations, AT_ONCE.lengths, rng)
-    await publish(subject.settings, AT_ONCE, said, rng)
+    await publish(system.settings, AT_ONCE, said, rng)
     total = sum(len(each.messages) for each in said)
 
     async def at_work() -> bool:
-        return 0 < await subject.lag() < total
+        return 0 < await system.lag() < total
 
     async def lost() -> list[str]:
-        return (await subject.ledger(said)).lost
+        return (await system.ledger(said)).lost
 
-    with alive(subject.worker()) as sleeper:
+    with alive(system.worker()) as sleeper:
         await eventually(at_work, "stock Faust has begun")
         sleeper.send(signal.SIGSTOP)
-        with alive(subject.worker()):
-            await drained(subject, within_s=240.0)
+        with alive(system.worker()):
+            await drained(system, within_s=240.0)
             sleeper.send(signal.SIGCONT)
             await eventually(lost, "stock Faust loses messages")

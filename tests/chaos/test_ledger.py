@@ -1,4 +1,4 @@
-"""The ledger is what the kill loop is believed by: whatever is damaged, it must say so."""
+"""The ledger reports every kind of damage."""
 
 import json
 import random
@@ -20,7 +20,7 @@ from streams.windows.rows.rows import chunk_key, is_head
 from tests.chaos.conversations import Conversation, conversations, events
 from tests.chaos.erasing import left_of
 from tests.chaos.ledger import Ledger, balance
-from tests.chaos.memstream_subject import Memstream
+from tests.chaos.memstream_system import Memstream
 from tests.deployment import Deployment, Event, deployed
 
 FEW = {"conversation_partitions": 2, "namespace_partitions": 2}
@@ -42,7 +42,7 @@ class Damage(NamedTuple):
     found: tuple[str, ...]
 
     def unseen(self, entries: Iterable[str]) -> list[str]:
-        """What the ledger should have said and has not."""
+        """Returns expected entries that the ledger lacks."""
         said = "\n".join(entries)
         return [f"{self.done}: {entry!r} is not in {said!r}" for entry in self.found if entry not in said]
 
@@ -171,7 +171,7 @@ async def unseen_in_qdrant(deployment: Deployment, said: list[Conversation]) -> 
 
 
 async def unseen_in_kafka(deployment: Deployment, said: list[Conversation]) -> list[str]:
-    """What is published stays: what counts is what each record adds to the ledger."""
+    """Published records cannot be removed, so only the entries that each record adds are compared."""
     unseen, before = [], Counter[str]()
     async with connections.kafka(deployment.settings) as publisher:
         for damage in await in_kafka(deployment):
@@ -189,9 +189,9 @@ async def test_the_backlog_counts_unprocessed_kafka_records_and_outbox_rows(
     embedded_stack: EmbeddedStack, tmp_path: Path
 ):
     async with deployed(embedded_stack, "behind", tmp_path, **FEW) as deployment:
-        subject = Memstream(deployment.settings, tmp_path)
-        assert await subject.behind() == 0
+        system = Memstream(deployment.settings, tmp_path)
+        assert await system.behind() == 0
         await deployment.publish(Event(topics.MESSAGES, "c", {}))
-        assert await subject.lag() == 3  # for the windows, for the archive and for passages
+        assert await system.lag() == 3  # for the windows, for the archive and for passages
         await deployment.fetch("INSERT INTO outbox (namespace, target) VALUES ('n', 'vector')")
-        assert await subject.behind() == 4
+        assert await system.behind() == 4

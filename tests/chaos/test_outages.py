@@ -1,4 +1,4 @@
-"""A worker stopped beyond its session, and a broker gone for moments or minutes: nothing is lost, doubled or stuck."""
+"""A suspended worker and broker outages of moments or minutes lose, duplicate and block nothing."""
 
 import asyncio
 import itertools

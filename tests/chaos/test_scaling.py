@@ -1,4 +1,4 @@
-"""Workers come and go while candidates and commands flow: a namespace has one writer, which changes with a rebalance only.
+"""A namespace has one writer while workers join and leave under load; it changes only with a rebalance.
 
 Who writes is seen from inside the database: every decision leaves a row with the `application_name` of its connection.
 """
@@ -175,7 +175,7 @@ class Run(NamedTuple):
 
 
 def runs(rows: Sequence[dict[str, Any]], begun: Mapping[str, list[datetime]]) -> dict[str, list[Run]]:
-    """By namespace, in the order in which they were decided."""
+    """Returns the runs of decisions by namespace, in order."""
     found: dict[str, list[Run]] = defaultdict(list)
     decisions = {(row["namespace"], row["txid"]): row for row in reversed(rows)}
     for row in sorted(decisions.values(), key=lambda row: row["number"]):
@@ -188,8 +188,8 @@ def runs(rows: Sequence[dict[str, Any]], begun: Mapping[str, list[datetime]]) ->
 
 
 def owners(written: Sequence[Run]) -> list[tuple[str, int]]:
-    """Who wrote in turn. A decision that a rebalance comes upon may end after it, under the namespace's lock: one of a worker,
-    of whoever wrote before the new owner."""
+    """Returns the successive writers. A decision that was running at a rebalance may end after it, under the
+    namespace's lock: one per worker that wrote before the new owner."""
     kept: list[Run] = []
     late: set[str] = set()
     for run in written:

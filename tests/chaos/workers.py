@@ -1,4 +1,4 @@
-"""Worker processes of a chaos run: started, awaited, killed, stopped; each with a data directory and a log of its own."""
+"""Worker processes of a chaos run, each with its own data directory and log."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.chaos.preloaded import ForkedCommand
 
 
 class Process(Protocol):
-    """As `subprocess.Popen` has it."""
+    """The methods of `subprocess.Popen` that are used here."""
 
     def poll(self) -> int | None: ...
 
@@ -54,7 +54,8 @@ class WorkerProcess:
         self._process = self.launched()
 
     def launched(self) -> Process:
-        """What runs; it reads its settings from the environment and touches the ready file once it has joined."""
+        """Starts the process; it reads its settings from the environment and touches the ready file once it has
+        joined."""
         return ForkedCommand(self.arguments(), self._environment, self._log, paces=self._paces)
 
     def arguments(self) -> list[str]:

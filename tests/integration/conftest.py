@@ -14,10 +14,10 @@ from msgspec import Struct
 from deploy.embedded.stack import EmbeddedStack
 from sinks.postgres.connection import Connection, Pool, connect
 from tests.deployment import Deployment, Event, deployed
+from tests.deployment_data import Snapshot
 from tests.fakes.sinks import Fuse
 from tests.integration.curation_bench import Bench
 from tests.preparation import administer, drop_database, make_database, of_database
-from tests.stores import Snapshot
 
 SAMPLES = Path(__file__).parents[2] / "deploy" / "samples"
 TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)

@@ -1,4 +1,4 @@
-"""A curator over a real database and stand-ins for Qdrant and Kafka."""
+"""A curator on a real database with fakes of Qdrant and Kafka."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The samples for chat services do what they say."""
+"""The samples for chat services work as documented."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs the local Messages server by itself: `python -m tests.messages_server [PORT]`, until it is interrupted.
+"""Runs the local Messages server: `python -m tests.messages_server [PORT]`, until it is interrupted.
 
 It prints the two variables that let the SDK, and so memstream, ask it instead of Anthropic.
 """

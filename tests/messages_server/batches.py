@@ -1,4 +1,4 @@
-"""The Message Batches API: batches are worked off when they are told to be or at their n-th poll, and cancelled on the way."""
+"""The Message Batches API: batches complete on request or at their n-th poll, and can be cancelled."""
 
 import re
 from collections import deque
@@ -45,7 +45,7 @@ class Batch(Struct, kw_only=True):
         return {kind: kinds.count(kind) for kind in KINDS}
 
     def told(self, url: str) -> dict[str, Any]:
-        """As the API tells of it; `url` is the server's."""
+        """Returns the batch as the API shows it; `url` is the server's."""
         return {
             "id": self.id,
             "type": "message_batch",
@@ -127,7 +127,7 @@ class Batches:
 
 
 def wrong_batch(body: dict[str, Any]) -> Fault | None:
-    """What is checked at once; what is wrong with the `params` of a request is told in its result."""
+    """Checks a batch on creation; errors in the `params` of a request are reported in its result."""
     requests = body.get("requests")
     if not isinstance(requests, list) or not requests:
         return bad_request("requests: List should have at least 1 item after validation, not 0")

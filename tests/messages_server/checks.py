@@ -1,4 +1,4 @@
-"""The API's checks on the parts of a request that memstream uses, in its words."""
+"""The API's checks on the request fields that memstream uses, with its error messages."""
 
 import re
 from typing import Any
@@ -39,14 +39,14 @@ def wrong_headers(request: web.Request) -> Fault | None:
 
 
 def wrong_body(body: dict[str, Any]) -> Fault | None:
-    """Of a request for a message."""
+    """Checks a request for a message."""
     if not isinstance(body.get("max_tokens"), int) or body["max_tokens"] < 1:
         return bad_request("max_tokens: must be a positive integer")
     return wrong_input(body, KNOWN)
 
 
 def wrong_input(body: dict[str, Any], known: set[str]) -> Fault | None:
-    """Of a request for a message or for a count: everything but what limits the answer."""
+    """Checks a request for a message or for a token count, except for the limits of the answer."""
     if not MODEL_NAME.fullmatch(str(body.get("model"))):
         return Fault(404, "not_found_error", f"model: {body.get('model')}")
     messages = body.get("messages") or []
@@ -107,7 +107,7 @@ def wrong_format(body: dict[str, Any]) -> Fault | None:
 
 
 def wrong_grammar(schema: dict[str, Any]) -> str | None:
-    """What a grammar of structured outputs or strict tools cannot hold."""
+    """Returns the error of a schema that structured outputs or strict tools do not support."""
     parts = nested(schema)
     if any(part.get("type") == "object" and part.get("additionalProperties") is not False for part in parts):
         return "additionalProperties must be false"

@@ -1,4 +1,4 @@
-"""The API's errors: status, type and message as it words them, and the body that tells them."""
+"""The API's errors: status, type, message and body."""
 
 from typing import Any, NamedTuple
 

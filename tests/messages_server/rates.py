@@ -1,4 +1,4 @@
-"""The API's rate limits: buckets that fill continuously, told in the headers of every answer, and a 429 when one is empty."""
+"""The API's rate limits: token buckets, headers in every response, and 429 when one is empty."""
 
 import math
 import time
@@ -75,7 +75,7 @@ class Rates:
 
 
 def together(first: Bucket, second: Bucket) -> Bucket:
-    """As full as both, as they are now."""
+    """Returns a bucket with the limits and the current levels of both."""
     both = Bucket(first.per_minute + second.per_minute, first.now)
     both.take(both.per_minute - int(first.level + second.level))
     return both

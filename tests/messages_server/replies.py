@@ -1,4 +1,4 @@
-"""What the API answers with: the content of a message, why it ended, and what it is billed."""
+"""Replies of the Messages API: content, stop reason and billed usage."""
 
 import json
 from typing import Any, NamedTuple
@@ -125,7 +125,7 @@ def split_at_the_mark(blocks: list[dict[str, Any]]) -> tuple[str, str]:
 
 
 def fresh(body: dict[str, Any]) -> str:
-    """What is read beside the system prompt."""
+    """Returns the input text besides the system prompt."""
     parts = [body["messages"], *([schema_of(body)] if schema_of(body) else []), *body.get("tools", [])]
     return "".join(json.dumps(part) for part in parts)
 

@@ -119,7 +119,7 @@ class MessagesServer(ScriptedServer):
         }
 
     def _result(self, params: dict[str, Any], step: str) -> dict[str, Any]:
-        """Of a request of a batch, answered or not."""
+        """Returns the result of a request of a batch, answered or not."""
         wrong = wrong_body(params) or FAULTS.get(step)
         if wrong is not None:
             return {"type": "errored", "error": wrong.body(None)}

@@ -33,7 +33,7 @@ class OwnerStore(Protocol):
 
 
 class ErasureScope(Struct, frozen=True):
-    """What erasing a user affects: the user's `own` namespaces, the `shared` namespaces that the user's conversations feed,
+    """The scope of erasing a user: the user's `own` namespaces, the `shared` namespaces that the user's conversations feed,
     and the conversations. `whole` is false if a lookup reached its limit, so more may exist."""
 
     own: tuple[str, ...]
@@ -58,9 +58,8 @@ class SharedNamespace(Struct, frozen=True, kw_only=True):
 
 
 class ErasurePreview(Struct, frozen=True, kw_only=True):
-    """What erasing a user would delete. Nothing is erased. If `whole` is false, a lookup reached its limit and more data may
-    exist. `said` counts the user's archived messages,
-    windows and settings."""
+    """The data that erasing a user would delete. Nothing is erased. If `whole` is false, a lookup reached its limit and more
+    data may exist. `said` counts the user's archived messages, windows and settings."""
 
     user: User
     whole: bool
@@ -71,7 +70,7 @@ class ErasurePreview(Struct, frozen=True, kw_only=True):
 
 
 class ConversationErasurePreview(Struct, frozen=True, kw_only=True):
-    """What erasing a conversation would delete. Nothing is erased. `messages` is the number of messages counted in the
+    """The data that erasing a conversation would delete. Nothing is erased. `messages` is the number of messages counted in the
     window, or 0 if there is no window. `namespaces` are those that the conversation feeds."""
 
     conversation_id: str

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agents.api.budgets.usage_report import UsageReport
 from agents.budgets.arithmetic import LimitStatus
-from agents.dead_letters.dead_letter_queue import DeadLetterStatus
+from agents.dead_letters.dead_letter_queue import DeadLetterStatus, DeadLetterStatuses
 from schemas.conversations.messages import Moment
 from schemas.errors import MemstreamError
 from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
@@ -36,12 +36,6 @@ class StoredState(Protocol):
     async def parked(self) -> tuple[ParkedRequests, ...]: ...
 
     async def under_way(self) -> UnderWay: ...
-
-
-class DeadLetterStatuses(Protocol):
-    """The dead-letter queue (agents.dead_letters.dead_letter_queue.DeadLetterQueue)."""
-
-    async def statuses(self) -> list[DeadLetterStatus]: ...
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from agents.api.memories.list_parameters import SCALE_MAX, Label
 from agents.api.memories.views import Detail, MemoryView, memory_view
 from agents.api.ports import Ports, PortsOf
 from agents.retrieval.read_rights import permitted
+from agents.retrieval.tiers import message_key
 from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Filters, Hit, Parts, Query, SaidHit, Scale, Tier
@@ -195,7 +196,3 @@ async def with_related(hits: tuple[FoundHit, ...], namespaces: tuple[str, ...], 
     return tuple(
         replace(hit, memory_ids=memory_ids.get(message_key(hit.passage), ())) if hit.passage else hit for hit in hits
     )
-
-
-def message_key(passage: Passage) -> tuple[str, str]:
-    return passage.conversation_id, passage.message_id

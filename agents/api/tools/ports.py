@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from agents.conversations.lookup import Conversation
 from agents.curation.rules.outcomes import Outcome
+from agents.retrieval.ports import SearchService
 from agents.retrieval.read_rights import MayRead
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
 from schemas.retrieval.blocks import Block, BlockQuery
-from schemas.retrieval.searches import Found, Query
 from sinks.memories.retrieval_counts import Operation
 
 
@@ -23,12 +23,6 @@ def count_nothing(operation: Operation, namespaces: Iterable[str], found: bool) 
 
 def note_nothing(memories: Iterable[Memory]) -> None:
     """The default for tools without access counts."""
-
-
-class SearchService(Protocol):
-    """Searches memories and passages (agents.retrieval.tiers.Tiers)."""
-
-    async def search(self, query: Query) -> Found: ...
 
 
 class MemoryReader(Protocol):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.api.trails.steps import TrailStep, in_order, stored_steps
-from agents.dead_letters.dead_letter_queue import DeadLetterStatus
+from agents.dead_letters.dead_letter_queue import DeadLetterStatuses
 from schemas.conversations.messages import Moment, Role
 from schemas.conversations.windows import Pruning
 from schemas.errors import MemstreamError
@@ -31,12 +31,6 @@ class TopicRecords(Protocol):
     """Reads records by offset (streams.kafka.log.Log). `topic` is a physical topic name."""
 
     def at(self, topic: str, offsets_by_partition: Mapping[int, Collection[int]]) -> AsyncGenerator[Any, None]: ...
-
-
-class DeadLetterStatuses(Protocol):
-    """The dead-letter queue (agents.dead_letters.dead_letter_queue.DeadLetterQueue)."""
-
-    async def statuses(self) -> list[DeadLetterStatus]: ...
 
 
 class MessageTrail(Struct, frozen=True, kw_only=True, omit_defaults=True):

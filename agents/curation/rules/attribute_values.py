@@ -64,7 +64,7 @@ MOST_OF_TITLE: Final = 5  # words in which a profession is searched for
 
 class Reading(Struct, frozen=True):
     """An attribute with its value in a statement. `owner` are the words for its owner, empty for the user. `whole`: the
-    statement says nothing else. `within`: a home without a move, which may be a part of another one."""
+    statement says nothing else. `within`: a home that may be a district of another one, as the user did not move."""
 
     owner: frozenset[str]
     attribute: str
@@ -97,7 +97,7 @@ class Reading(Struct, frozen=True):
             pair = (self.value[0], other.value[0])
             return pair not in table().compatible and pair[::-1] not in table().compatible
         if self.attribute == "age" and int(self.value[0]) < int(other.value[0]):
-            return False  # nobody becomes younger: somebody else's age, or a length of time
+            return False  # a lower number is another person's age, or a length of time
         if self.within and may_be_within(self.value, other.value):
             return False
         mine, theirs = set(self.value), set(other.value)
@@ -208,6 +208,6 @@ def is_of_past(word: str) -> bool:
     return word.endswith("ed") or word in table().past
 
 
-def says_no_more(said: Statement, told: AbstractSet[str]) -> bool:
-    empty = told | {meaning(each) for each in (*told, *ADVERBS, *words.GENERIC_SUBJECTS)}
-    return set(said.content) <= empty and said.quantities <= told and not said.times
+def says_no_more(said: Statement, known: AbstractSet[str]) -> bool:
+    empty = known | {meaning(each) for each in (*known, *ADVERBS, *words.GENERIC_SUBJECTS)}
+    return set(said.content) <= empty and said.quantities <= known and not said.times

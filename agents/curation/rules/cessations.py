@@ -29,7 +29,7 @@ PASSIVE: Final = words.COPULAS | words.WAS | words.words("been got wurde été s
 FOUND_BY_CHANCE: Final = re.compile(r"\bfound .* (?:in|on|at|under|behind) (?:the|a|an|their) ")
 FOR_PLANS: Final = words.words(
     "decided called backed ruled changed fell cancelled canceled abgesagt annulé canceló cancelado"
-)  # without a plan it is only not done once
+)  # verbs that end plans; without a plan they skip one occasion
 MEMBERSHIP: Final = words.words(
     "member belongs joined mitglied gehört membre socio socia miembro"
 )  # memberships end when they are left
@@ -114,7 +114,7 @@ def given_up_by(text: str, goes_on: bool) -> tuple[Named, ...]:
             continue
         passive = bool(before) and before[-1] in PASSIVE
         named = before if passive or set(after) <= table().particles else after
-        if after[:2] == ("up", "on"):  # "gave up on", which is no habit
+        if after[:2] == ("up", "on"):  # "gave up on" names no habit
             continue
         said = " ".join(each for each in named if each not in table().particles)
         definite = table().indefinite.isdisjoint(named) and not DEFINITE.isdisjoint(named)

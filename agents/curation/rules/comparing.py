@@ -17,7 +17,7 @@ from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
 ENDS: Final = 0.8  # least probability at which a memory ends
-# "Room 3 is ...": what a statement begins with if its subject has a number.
+# The beginning of a statement whose subject has a number: "Room 3 is ...".
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
 REASON: Final = "the candidate replaces it"
 
@@ -30,7 +30,7 @@ def pairs_to_compare(
     comparable: float,
 ) -> tuple[Pair, ...]:
     """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
-    least `comparable`. A candidate that comes with what it ends or refines is not compared. `vector_of` raises NeedsVector."""
+    least `comparable`. A candidate that names related memories is not compared. `vector_of` raises NeedsVector."""
     pairs: dict[Pair, None] = {}
     for candidate, found in zip(candidates, neighbours, strict=True):
         if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate):
@@ -47,40 +47,39 @@ def pairs_to_compare(
 
 
 def names_others(candidate: Candidate) -> bool:
-    """Whether whoever proposed it says what it ends, refines or repeats."""
+    """Whether the candidate names memories or candidates that it ends, corrects, refines or repeats."""
     named = candidate.contradicts, candidate.supersedes, candidate.corrects, candidate.refines, candidate.repeats
     return any(named)
 
 
 def pair_of(earlier: str, later: str) -> Pair:
-    """The pair as the model is asked about it."""
+    """The pair in the form in which the model compares it."""
     return Pair(unquoted(earlier), unquoted(later))
 
 
 def unquoted(text: str) -> str:
-    """The text with what was said in place of a quotation of it."""
+    """The text; a quotation at its beginning is replaced by the quoted words."""
     found = (wording(language).quotation.match(text) for language in LANGUAGES)
     quotation = next((each for each in found if each is not None), None)
     return text if quotation is None else quotation[1] + text[quotation.end() :]
 
 
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
-    """The first texts that are not this one in other letters."""
+    """The first MOST_COMPARED texts that differ from `text` after normalisation."""
     others = dict.fromkeys(each for each in texts if normalise(each) != normalise(text))
     return list(others)[:MOST_COMPARED]
 
 
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
-    """Whether the memory no longer holds once the candidate does, by the model's answer. The model takes the candidate for the
-    later statement, so it has no say about a memory that was said after it; nor about another thing of the same numbered
-    sort."""
+    """Whether the memory no longer holds once the candidate does, by the model's answer. The model assumes that the candidate
+    is the later statement, so its answer is ignored for memories that were said later, and for things with another number."""
     relation = relations.get(pair_of(memory.text, candidate.text))
     is_ended = relation is not None and relation.ends >= ENDS
     return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
 
 
 def numbers_tell_apart(text: str, other: str) -> bool:
-    """Whether a number tells their subjects apart: "Room 3 is upstairs", "Room 4 is downstairs"."""
+    """Whether the subjects differ only in a number: "Room 3 is upstairs", "Room 4 is downstairs"."""
     one, another = NUMBERED.match(text), NUMBERED.match(other)
     if one is None or another is None:
         return False
@@ -88,6 +87,6 @@ def numbers_tell_apart(text: str, other: str) -> bool:
 
 
 def is_compared(of: Memory | Candidate) -> bool:
-    """By the declared language, otherwise by what the words tell."""
+    """Whether the model supports the language: the declared one, otherwise the one detected from the words."""
     declared = of.language if of.language != UNDETERMINED else None
     return (primary(declared) if declared else language_of(of.text)) in LANGUAGES

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from agents.curation.rules import words
 from agents.curation.rules.attribute_values import Reading
-from agents.curation.rules.denials import DENIALS, is_down
+from agents.curation.rules.denials import DENIALS, is_denial
 from agents.curation.rules.departures import has_moved, is_left, is_out_of_work, is_parted
 from agents.curation.rules.extent import occasions
 from agents.curation.rules.readings import denied_readings, is_marked, readings
 from agents.curation.rules.replacements import done_by_another
-from agents.curation.rules.stated_changes import change_told
+from agents.curation.rules.stated_changes import stated_change
 from agents.curation.rules.statement import Statement, statement
 from agents.curation.rules.transitions import has_run_its_course
 from agents.models.offline.rules.standing_wording import remark_of
@@ -29,7 +29,7 @@ MAIN = ("it is denied", "another number or time")
 
 def conflict(candidate: str, memory: str) -> str | None:
     """Why the memory no longer holds once the candidate does, in a few words; None if the rules find no contradiction, or if
-    what their pronouns are about differs."""
+    the pronouns of the two refer to different things."""
     if remark_of(candidate) != remark_of(memory):
         return None
     return next(
@@ -47,10 +47,10 @@ def clauses(text: str) -> tuple[str, ...]:
 
 
 def conflict_of(candidate: str, memory: str) -> str | None:
-    told = dict.fromkeys((*readings(candidate), *readings(without_reason(candidate))))
-    for mine in told:
+    stated = dict.fromkeys((*readings(candidate), *readings(without_reason(candidate))))
+    for mine in stated:
         for theirs in readings(memory):
-            if mine.excludes(theirs) and (not mine.marked or is_marked(candidate) or at_one_employer(told, memory)):
+            if mine.excludes(theirs) and (not mine.marked or is_marked(candidate) or at_one_employer(stated, memory)):
                 return f"another {mine.attribute.partition(',')[0]}"
     new, old = statement(candidate), statement(memory)
     if any(was.says_the_same(holds) for was in denied_readings(candidate) for holds in readings(memory)):
@@ -67,7 +67,7 @@ def conflict_of(candidate: str, memory: str) -> str | None:
         return "somebody else does it"
     if (course := has_run_its_course(candidate, new, memory, old)) is not None:
         return course
-    if (change := change_told(candidate, memory)) is not None:
+    if (change := stated_change(candidate, memory)) is not None:
         return change
     if new.relations != old.relations:
         new = statement(without_reason(candidate))  # asides may be about others
@@ -79,7 +79,7 @@ def conflict_of(candidate: str, memory: str) -> str | None:
     if main.scope != new.scope:
         return None
     return next(
-        (name for name in MAIN if DENIALS[name](main, old) or (is_down(old) and DENIALS[name](main, known))), None
+        (name for name in MAIN if DENIALS[name](main, old) or (is_denial(old) and DENIALS[name](main, known))), None
     )
 
 
@@ -94,9 +94,9 @@ def begins_on_a_day(text: str) -> bool:
     return any(reading.begins for reading in readings(text))
 
 
-def at_one_employer(told: Iterable[Reading], memory: str) -> bool:
+def at_one_employer(stated: Iterable[Reading], memory: str) -> bool:
     """Whether both name the same employer: then a new profession replaces the old one."""
-    mine, theirs = ({each.value for each in of if each.attribute == "employer"} for of in (told, readings(memory)))
+    mine, theirs = ({each.value for each in of if each.attribute == "employer"} for of in (stated, readings(memory)))
     return bool(mine & theirs)
 
 
@@ -107,7 +107,7 @@ def is_of_another_person(new: Statement, old: Statement) -> bool:
     if not (is_named(new) and is_named(old)):
         return False
     rest = [Counter(each.content) - Counter(each.relations) for each in (new, old)]
-    return rest[0] == rest[1] and is_down(new) == is_down(old) and new.quantities == old.quantities
+    return rest[0] == rest[1] and is_denial(new) == is_denial(old) and new.quantities == old.quantities
 
 
 def is_named(each: Statement) -> bool:

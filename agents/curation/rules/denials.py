@@ -7,7 +7,7 @@ from itertools import pairwise
 from agents.curation.rules import guards, words
 from agents.curation.rules.attribute_values import is_of_somebody
 from agents.curation.rules.attributes import alternatives, opposed_words, table
-from agents.curation.rules.denial_reach import reaches, verb_of
+from agents.curation.rules.denial_scope import denies_statement, verb_of
 from agents.curation.rules.denied_things import AVOIDS, is_of_another_thing, is_only_partly
 from agents.curation.rules.extent import is_habit, is_occasional, is_recurrent, parts_of_week, weekdays
 from agents.curation.rules.meaning import meaning, stems
@@ -34,7 +34,7 @@ PASSIVE = words.words("wurde wurden wird auf den dem been got été sido fue")
 OWNING = words.words("owns own has possesses besitzt possède posee")
 CHOOSING = words.words("wants prefers möchte bevorzugt veut préfère quiere prefiere")
 SIDES = words.words("back forward")
-WITH_MOVES = words.words("back forward planned scheduled geplant prévu prévue")  # no change by themselves
+WITH_MOVES = words.words("back forward planned scheduled geplant prévu prévue")  # no change without another word
 EVENTS = words.words(
     "appointment appointments checkup checkups vaccination vaccinations medication medicine pill pills rendez-vous rendezvous"
     " flight flights lesson lessons class classes course courses training trainings market"
@@ -50,7 +50,7 @@ ON_ONE_DAY = words.words(  # another weekday alone corrects them
 )
 CLOCK_BEFORE = words.words("at from to until till um ab von bis à las")
 CLOCK = re.compile(r"\d{1,2}(?::\d\d)?")
-APART = 3.0  # hours between two times that are not one time corrected
+APART = 3.0  # hours between two times of two events; closer times may be a correction
 EVENING_HOUR = 12
 HOURS = words.words("am pm uhr h o oclock")
 NO_PAST = words.words("red bed need feed seed weed speed breed shed wed indeed tired hundred")
@@ -65,13 +65,13 @@ RECURRING = words.words(
 def denied(new: Statement, old: Statement) -> bool:
     """Whether one statement says that the other is false or over. The denial must cover all of the other statement."""
     if (
-        is_down(new) == is_down(old)
+        is_denial(new) == is_denial(old)
         or (new.disliked and old.disliked)
         or guards.other_scope(new, old)
         or not words_of_past(new).isdisjoint({"did", "didnt"})
     ):
         return False
-    negative, positive = (new, old) if is_down(new) else (old, new)
+    negative, positive = (new, old) if is_denial(new) else (old, new)
     if negative is new and (is_occasional(new) and not is_occasional(old)):
         return False  # denied on that day only
     liking = next((each for each in (negative, positive) if each.preference), negative)
@@ -84,13 +84,13 @@ def denied(new: Statement, old: Statement) -> bool:
         said = said - stems(OWNING) or said
     if not said or unknown(said, positive) or negative.quantities - positive.quantities:
         return False
-    if is_only_partly(new, old, down=negative is new) or is_of_another_thing(
+    if is_only_partly(new, old, new_denies=negative is new) or is_of_another_thing(
         negative, positive, said, known=positive is old
     ):
         return False
     if negative.denied or (positive.preference and not AVOIDS.isdisjoint(negative.tokens)):
         return True
-    return not is_single_event(positive) and reaches(negative, positive, said)
+    return not is_single_event(positive) and denies_statement(negative, positive, said)
 
 
 def is_single_event(each: Statement) -> bool:
@@ -99,7 +99,7 @@ def is_single_event(each: Statement) -> bool:
 
 
 def is_stopped_for_now(each: Statement) -> bool:
-    """Whether a thing was stopped for a moment: "stopped the car", not "stopped rowing"."""
+    """Whether something stopped only for a moment: "stopped the car", not "stopped rowing"."""
     return any(
         (token in STOPPED and after in STOPPED_AT) or (token == ENDED and after == "on")
         for token, after in pairwise(each.tokens)
@@ -116,7 +116,8 @@ def may_be_cancelled(each: Statement, by: Statement) -> bool:
     return is_planned(each) or is_contract or each.subject is not None or bool(each.quantities & by.quantities)
 
 
-def is_down(each: Statement) -> bool:
+def is_denial(each: Statement) -> bool:
+    """Whether the statement is negative, reports an end, or has a verb that denies ("failed to")."""
     return each.negative or each.ended or each.denied
 
 
@@ -127,7 +128,7 @@ def opposed(new: Statement, old: Statement) -> bool:
     pairs = {(a, b) for a in mine for b in theirs if b in listed.get(a, ()) or is_prefixed(a, b)}
     if not CHOOSING.isdisjoint(new.tokens) and not CHOOSING.isdisjoint(old.tokens):
         pairs |= {(a, b) for a in mine for b in theirs if b in alternatives().get(a, ())}
-    if not pairs or is_down(new) != is_down(old):
+    if not pairs or is_denial(new) != is_denial(old):
         return False
     met_new, met_old = ({pair[side] for pair in pairs} for side in (0, 1))
     empty = words.FUNCTION_WORDS
@@ -138,15 +139,15 @@ def is_prefixed(one: str, other: str) -> bool:
     return any(one == prefix + other or other == prefix + one for prefix in PREFIXES)
 
 
-def turned(new: Statement, old: Statement) -> bool:
+def reversed_comparison(new: Statement, old: Statement) -> bool:
     """Whether both compare the same things in reverse order: "tea over coffee", "coffee over tea"."""
-    return new.preference and old.preference and guards.other_order(new, old) and is_down(new) == is_down(old)
+    return new.preference and old.preference and guards.other_order(new, old) and is_denial(new) == is_denial(old)
 
 
 def other_figure(new: Statement, old: Statement) -> bool:
     """Whether both say the same about one thing with another number or time. Single past events and recurring ones may be
     several."""
-    if is_down(new) != is_down(old) or new.wish != old.wish:
+    if is_denial(new) != is_denial(old) or new.wish != old.wish:
         return False
     moved = bool(stems(table().moved - WITH_MOVES) & set(new.content))
     empty = stems((table().moved if moved else table().moved - SIDES) | ROUGHLY | PASSIVE)
@@ -241,8 +242,8 @@ def is_count(each: Statement, numbers: AbstractSet[str]) -> bool:
 def numbered(each: Statement) -> frozenset[str]:
     """Ordinal numbers after a thing, which distinguish it from others: "chapter 3"."""
     copula = next((place for place, token in enumerate(each.tokens) if token in words.COPULAS), len(each.tokens))
-    told = each.tokens[:copula] if copula < len(each.tokens) else each.tokens
-    beside = zip(("", *told), told, (*told[1:], ""), strict=False)
+    main = each.tokens[:copula] if copula < len(each.tokens) else each.tokens
+    beside = zip(("", *main), main, (*main[1:], ""), strict=False)
     return frozenset(
         value
         for before, token, after in beside
@@ -289,6 +290,6 @@ def words_of_past(each: Statement) -> frozenset[str]:
 DENIALS = {
     "it is denied": denied,
     "it says the opposite": opposed,
-    "the other way round": turned,
+    "the other way round": reversed_comparison,
     "another number or time": other_figure,
 }

@@ -1,4 +1,4 @@
-"""Tells whether a statement names another thing than the denied one: `gluten-free bread`, `oat milk`, `a garden gnome`."""
+"""Decides whether a statement names another thing than the denied one: "gluten-free bread", "oat milk", "a garden gnome"."""
 
 import re
 from collections.abc import Set as AbstractSet
@@ -12,7 +12,7 @@ from agents.curation.rules.named_things import POSSESSION
 from agents.curation.rules.statement import ENDED, TIMES, Statement, is_content, number
 from agents.curation.rules.uncertainty import beginnings_of, root
 
-SUBSTITUTES: Final = re.compile(  # a thing without the denied one, or in its place
+SUBSTITUTES: Final = re.compile(  # words for the absence of the denied thing, or for a substitute
     r"(?:free|less|low|reduced|zero|substitutes?|alternatives?|replacements?|replacers?|flavou?r(?:ed|s)?|imitation|fake|faux"
     r"|mock|artificial|toys?|models?|non|decaf\w*|caffeine|law|step|foster|vegan\w*|vegetarian|vegg?ie|plant|oats?|soya?|almonds?|coconut|hemp"
     r"|cashew|pea|tofu|seitan|frei\w{0,2}|ersatz\w*|statt|entkoffein\w*|pflanz\w*|künstlich\w*|kunst|spielzeug\w*|hafer|soja"
@@ -23,8 +23,8 @@ COMPOUND_OF_ABSENCE: Final = re.compile(r"(?:frei|los|arm|ersatz)(?:e[mnrs]?)?$|
 AVOIDS: Final = words.words("avoid avoids avoided refuses meidet vermeidet évite evita")
 BEGINS: Final = words.words("started starts begun began again")
 MIN_DENIED: Final = 3  # letters of a denied word that begins a compound
-MIN_ADDED: Final = 4  # letters that make a compound of it, not a form: "Gartenzwerg" is none of "Garten"
-ATTRIBUTES: Final = words.words(  # the thing remains the same
+MIN_ADDED: Final = 4  # letters that make a compound: "Gartenzwerg" is no form of "Garten"
+ATTRIBUTES: Final = words.words(  # they do not make it another thing
     "new own old used second first another big small little large black white red blue green brown good great nice young cute"
     " beautiful real regular normal proper fresh more much many lots some any valid fluent basic full strong raw dark"
     " neu neue neuen neues neuer eigene eigenen eigenes kleine kleinen kleines kleiner große großen großes alte alten altes"
@@ -39,7 +39,7 @@ AFTER: Final = words.words(
     " normalmente bien gut"
 )
 ADJECTIVAL: Final = words.words("diet lifestyle intolerance allergy")  # "vegan" and "a vegan diet" are the same
-NAMED_CLASSES: Final = words.CLASSES - {"food", "dish", "essen"}  # "vegan food" is eaten by others
+NAMED_CLASSES: Final = words.CLASSES - {"food", "dish", "essen"}  # "vegan food" says nothing about a diet
 JOINING: Final = words.words("de d du des del of aus")
 LINKING: Final = JOINING | words.words("with in at for on an am von bei mit im avec dans con en")
 BESIDE: Final = words.words(
@@ -66,8 +66,8 @@ NOT_HAVING: Final = re.compile(
 
 
 def is_of_another_thing(negative: Statement, positive: Statement, said: AbstractSet[str], known: bool) -> bool:
-    """Whether the positive statement is about another thing than the denied one. `said` are the denied words; `known` tells
-    that the positive statement is the memory: a denial of a thing covers its kinds, but a kind does not affirm the thing."""
+    """Whether the positive statement is about another thing than the denied one. `said` are the denied words. `known`:
+    the positive statement is the memory. Denying a thing denies its kinds, but affirming a kind does not affirm the thing."""
     having = NOT_HAVING.search(" ".join(negative.tokens)) is not None
     avoided = not known and not AVOIDS.isdisjoint(negative.tokens) and not positive.preference
     tokens = positive.tokens
@@ -88,8 +88,8 @@ def is_of_another_thing(negative: Statement, positive: Statement, said: Abstract
         kinds = frozenset() if having else ADJECTIVAL
         if any(is_part(positive, place, said, kinds) for place in places):
             return True
-    must_be_had = (having or avoided) and bool(places) and not (avoided and min(places) <= 1)
-    return must_be_had and not any(is_had(positive, place, known) for place in places)
+    must_be_possessed = (having or avoided) and bool(places) and not (avoided and min(places) <= 1)
+    return must_be_possessed and not any(is_possessed(positive, place, known) for place in places)
 
 
 def is_compound(token: str, denied: AbstractSet[str], narrow: bool) -> bool:
@@ -113,7 +113,7 @@ def place_of_verb(each: Statement) -> int:
 
 
 def is_substituted(tokens: tuple[str, ...], place: int, said: AbstractSet[str]) -> bool:
-    """Whether a word beside the denied one tells its absence or a substitute."""
+    """Whether a word next to the denied one means its absence or a substitute."""
     beside = (*tokens[max(place - 2, 0) : place], *tokens[place + 1 : place + 3])
     return any(SUBSTITUTES.fullmatch(each) for each in beside if meaning(each) not in said)
 
@@ -126,7 +126,7 @@ def is_qualified(each: Statement, place: int, said: AbstractSet[str], verb: int)
 
 
 def is_part(each: Statement, place: int, said: AbstractSet[str], kinds: AbstractSet[str]) -> bool:
-    """Whether another content word directly behind the denied one makes a part or a kind: `garden gnome`, `lait d'avoine`."""
+    """Whether another content word directly after the denied one makes it a part or a kind: `garden gnome`, `lait d'avoine`."""
     after = each.tokens[place + 1 : place + 3]
     if len(after) > 1 and after[0] in JOINING:
         return is_another(after[1], said)
@@ -147,9 +147,9 @@ def is_another(token: str, said: AbstractSet[str]) -> bool:
     )
 
 
-def is_had(each: Statement, place: int, known: bool) -> bool:
-    """Whether the denied thing is what somebody has, gets or consumes, not part of a phrase: `a share in a car`. A known
-    thing may also be described: `the car is a Golf`."""
+def is_possessed(each: Statement, place: int, known: bool) -> bool:
+    """Whether somebody has, gets or consumes the denied thing itself; not `a share in a car`. If it is `known`, a description
+    is enough: `the car is a Golf`."""
     tokens = each.tokens
     if known and not words.COPULAS.isdisjoint(tokens[place:]):
         return True
@@ -168,25 +168,26 @@ def is_article(tokens: tuple[str, ...], place: int) -> bool:
     return tokens[place] == "a" and tokens[place - 1] not in words.GENERIC_SUBJECTS
 
 
-def is_only_partly(new: Statement, old: Statement, down: bool) -> bool:
-    """Whether a denial (`down`) or a permission adds a place, a means, an occasion or an amount that the memory lacks: `can walk
-    with crutches`. A denial of certain times, `cannot work nights`, is answered by one of the same times."""
-    if not down and (occasions(old) - occasions(new) or is_of_other_times(new, old)):
+def is_only_partly(new: Statement, old: Statement, new_denies: bool) -> bool:
+    """Whether the new statement, a denial (`new_denies`) or a permission, adds a place, a means, an occasion or an amount that
+    the memory lacks: `can walk with crutches`. A denial of certain times, `cannot work nights`, ends only by a statement about
+    the same times."""
+    if not new_denies and (occasions(old) - occasions(new) or is_of_other_times(new, old)):
         return True
-    if not down and ABLE.isdisjoint(new.tokens):
+    if not new_denies and ABLE.isdisjoint(new.tokens):
         return False
     if circumstances(new) - set(old.content):
         return True
-    return not down and bool(occasions(new) - occasions(old) or (AMOUNTS & set(new.tokens)) - set(old.tokens))
+    return not new_denies and bool(occasions(new) - occasions(old) or (AMOUNTS & set(new.tokens)) - set(old.tokens))
 
 
 def is_of_other_times(new: Statement, old: Statement) -> bool:
-    """Whether the denial was of a month or day of which the new statement says nothing; a beginning does not count."""
+    """Whether the old denial names a month or day that the new statement lacks; a first day does not count."""
     return bool(old.times - new.times - {TIMES.get(day) for day in first_days(old.tokens)})
 
 
 def circumstances(each: Statement) -> set[str]:
-    """The content words directly behind prepositions, without times: `work` in `at work`."""
+    """The content words directly after prepositions, without times: `work` in `at work`."""
     rest = [token for token in each.tokens if token not in DETERMINERS]
     return {
         meaning(after)

@@ -6,7 +6,7 @@ from itertools import takewhile
 from agents.curation.rules import words
 from agents.curation.rules.attribute_values import DWELLINGS, Reading, owners
 from agents.curation.rules.attributes import table
-from agents.curation.rules.denials import is_down
+from agents.curation.rules.denials import is_denial
 from agents.curation.rules.extent import ENDS_CLAUSE, is_closed, is_occasional, is_recurrent
 from agents.curation.rules.meaning import stems
 from agents.curation.rules.normalise import normalise
@@ -43,7 +43,7 @@ def has_moved(candidate: str, new: Statement, memory: str, old: Statement) -> bo
         return False
     if WITH_WHOM in said and len(home_names(memory)) and set(old.names) - set(home_names(memory)):
         return False  # it says with whom the user lives, not where
-    if is_down(new) or is_down(old) or new.wish or old.wish or new.subject != old.subject:
+    if is_denial(new) or is_denial(old) or new.wish or old.wish or new.subject != old.subject:
         return False
     return owners(candidate) == owners(memory) and set(new.names).isdisjoint(old.names)
 
@@ -75,13 +75,13 @@ def is_dwelling(memory: str, old: Statement) -> bool:
     )
 
 
-def is_left(new: Statement, old: Statement, told: tuple[Reading, ...]) -> bool:
+def is_left(new: Statement, old: Statement, known: tuple[Reading, ...]) -> bool:
     """Whether the candidate says that the user left the memory's employer for good, not "at five"."""
     if (
         table().leaving.isdisjoint(new.tokens)
         or new.relations
         or new.subject is not None
-        or is_down(old)
+        or is_denial(old)
         or old.relations
     ):
         return False
@@ -100,17 +100,17 @@ def is_left(new: Statement, old: Statement, told: tuple[Reading, ...]) -> bool:
     ]
     return any(
         each.attribute == "employer" and is_left_for_good(verb, after, each.value, new.names)
-        for each in told
+        for each in known
         for verb, after in behind
     )
 
 
-def is_out_of_work(new: Statement, told: tuple[Reading, ...], memory: str, old: Statement) -> bool:
+def is_out_of_work(new: Statement, stated: tuple[Reading, ...], memory: str, old: Statement) -> bool:
     """Whether the candidate says that the user is retired or unemployed, and the memory is about a paid job."""
     out = any(
-        each.attribute == "work" and each.value[0] in ("retired", "unemployed") and not each.owner for each in told
+        each.attribute == "work" and each.value[0] in ("retired", "unemployed") and not each.owner for each in stated
     )
-    if not out or is_down(old) or old.relations or old.wish or old.subject is not None or is_recurrent(old):
+    if not out or is_denial(old) or old.relations or old.wish or old.subject is not None or is_recurrent(old):
         return False
     return WORKS.search(memory) is not None and VOLUNTARY.isdisjoint(old.tokens)
 
@@ -136,7 +136,7 @@ def is_parted(candidate: str, new: Statement, memory: str, old: Statement) -> bo
     said = f" {normalise(candidate)} "
     if not any(is_parting(candidate, said, phrase) for phrase in table().parting):
         return False
-    if is_down(old) or new.relations - partners():
+    if is_denial(old) or new.relations - partners():
         return False
     if owners(candidate) - partners() or table().partners.isdisjoint(old.tokens) or old.relations - partners():
         return False

@@ -1,4 +1,4 @@
-"""Whether a statement holds always or at certain times, and whether a phrase ends its clause."""
+"""Finds the times at which a statement holds, and detects whether a phrase ends its clause."""
 
 import re
 from collections.abc import Iterator

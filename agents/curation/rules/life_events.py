@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agents.curation.rules import words
 from agents.curation.rules.attributes import table
-from agents.curation.rules.denial_reach import verb_of
+from agents.curation.rules.denial_scope import verb_of
 from agents.curation.rules.extent import is_occasional
 from agents.curation.rules.meaning import meaning, stems
 from agents.curation.rules.named_things import WHEN
@@ -69,9 +69,9 @@ def owners(text: str, *of: str) -> frozenset[str]:
 
 def is_long_ago(new: Statement, old: Statement) -> bool:
     """Whether the event happened in a year or "ago", or in fiction, rather than to the memory's subject lately."""
-    told = set(new.tokens) - set(old.tokens)
+    added = set(new.tokens) - set(old.tokens)
     years = any(YEAR.fullmatch(each) for each in new.quantities - old.quantities)
-    return years or not told.isdisjoint(FICTION | BEFORE)
+    return years or not added.isdisjoint(FICTION | BEFORE)
 
 
 def others(tokens: tuple[str, ...], known: set[str]) -> set[str]:
@@ -146,11 +146,11 @@ def born(new: Statement, old: Statement, candidate: str, memory: str) -> bool:
     children = stems(CHILDREN)
     if (old.relations - children - new.relations) or (new.relations - children - old.relations):
         return False
-    told = {meaning(each) for each in bearing.subject}
+    subject = {meaning(each) for each in bearing.subject}
     if not bearing.of_child:
-        return not others(bearing.subject, mother) and not mother - {meaning(each) for each in old.names} - told
+        return not others(bearing.subject, mother) and not mother - {meaning(each) for each in old.names} - subject
     named = {after for before, after in pairwise(bearing.subject) if before in CHILDREN and after in new.names}
-    is_childs = bool((told & children) - mother) and mother & stems(words.RELATIONS) <= told
+    is_childs = bool((subject & children) - mother) and mother & stems(words.RELATIONS) <= subject
     return is_childs and not others(bearing.subject, mother | children | stems(frozenset(named)))
 
 
@@ -176,7 +176,7 @@ def birth(each: Statement) -> Birth | None:
 
 
 def is_of_child(last: list[str], after: list[str], each: Statement) -> bool:
-    """Whether nothing but a child was born: not "had a baby shower", "gave birth to ideas"."""
+    """Whether a child was born: not "had a baby shower", "gave birth to ideas"."""
     if after[:1] and after[0] in BIRTH_OF:
         return any(token in CHILDREN or token in each.names or number(token) for token in after)
     follows = after[:1] and is_content(after[0]) and after[0] not in WHEN | set(each.names)

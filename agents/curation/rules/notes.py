@@ -27,15 +27,16 @@ def with_missing_sentences(old: str, new: str, most_chars: int) -> str:
     """The new note, after those sentences of the old one that it lacks, as many as fit, in order."""
     kept: list[str] = []
     for sentence in SENTENCE_BREAK.split(old.strip()):
-        if not is_told(sentence, new) and len(" ".join([*kept, sentence, new])) <= most_chars:
+        if not is_covered(sentence, new) and len(" ".join([*kept, sentence, new])) <= most_chars:
             kept.append(sentence)
     return " ".join([*kept, new])
 
 
-def is_told(sentence: str, text: str) -> bool:
-    said, told = statement(sentence), statement(text)
-    words = {*said.content, *said.quantities}
-    return len(words & {*told.content, *told.quantities}) >= MIN_COVERED * len(words)
+def is_covered(sentence: str, text: str) -> bool:
+    """Whether the text has at least MIN_COVERED of the sentence's content words and numbers."""
+    old, new = statement(sentence), statement(text)
+    words = {*old.content, *old.quantities}
+    return len(words & {*new.content, *new.quantities}) >= MIN_COVERED * len(words)
 
 
 def note_of(memories: Iterable[Memory | None]) -> Memory | None:

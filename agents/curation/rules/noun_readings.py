@@ -50,7 +50,7 @@ def noun_frames(text: str) -> list[Reading]:
     match = noun_pattern().match(text)
     if match is None:
         return own_frames(text)
-    if not WHERE.isdisjoint(match["value"].casefold().split()[:1]):  # a boss in Berlin is not called so
+    if not WHERE.isdisjoint(match["value"].casefold().split()[:1]):  # "boss is in Berlin" gives a place, not a name
         return own_frames(text)
     before = normalise(f"{match['owner']} {match['noun']} {match['rest']}").split()
     if not (BESIDES | PASSING).isdisjoint((*before, *statement(clause(match["value"])).tokens)):
@@ -86,13 +86,13 @@ def own_frames(text: str) -> list[Reading]:
     match = next((found for each in OWN if (found := each.match(text))), None)
     if match is None:
         return []
-    said, told = normalise(match["noun"]).split(), match["value"]
+    said, value_text = normalise(match["noun"]).split(), match["value"]
     if not CONTRACTS.isdisjoint(said):
-        told = WITH.sub("", told)
-    if (one := word_frame(match, told)) is not None:
+        value_text = WITH.sub("", value_text)
+    if (one := word_frame(match, value_text)) is not None:
         return [one]
-    noun, article, value = [each for each in said if each not in ADVERBS], *identified(clause(told))
-    if is_one_of_several(told) or not is_holder(noun, value, match["value"]):
+    noun, article, value = [each for each in said if each not in ADVERBS], *identified(clause(value_text))
+    if is_one_of_several(value_text) or not is_holder(noun, value, match["value"]):
         return []
     if not value or not noun or noun[-1] in table().several | words.RELATIONS or not OTHERS.isdisjoint(noun):
         return []
@@ -103,29 +103,31 @@ def own_frames(text: str) -> list[Reading]:
     return [Reading(whose, kind, value, marked=marked)]
 
 
-def is_one_of_several(told: str) -> bool:
+def is_one_of_several(value: str) -> bool:
     """Whether the value holds for a purpose or place only: "Dr. Weiss for implants"."""
-    return not (FOR_MORE | table().also).isdisjoint(normalise(CLAUSE_OF_VALUE.split(told)[0]).split())
+    return not (FOR_MORE | table().also).isdisjoint(normalise(CLAUSE_OF_VALUE.split(value)[0]).split())
 
 
-def is_holder(noun: list[str], value: tuple[str, ...], told: str) -> bool:
-    """Whether a person's name follows a noun for a person: no profession as in "Der Vermieter ist Arzt"."""
+def is_holder(noun: list[str], value: tuple[str, ...], value_text: str) -> bool:
+    """Whether a noun for a person is followed by a name, not by a profession as in "Der Vermieter ist Arzt"."""
     if not value or PERSONS.isdisjoint(noun[-1:]):
         return True
-    return is_person(list(value), list(value), titled=TITLED.match(told) is not None)
+    return is_person(list(value), list(value), titled=TITLED.match(value_text) is not None)
 
 
-def word_frame(match: re.Match[str], told: str) -> Reading | None:
+def word_frame(match: re.Match[str], value: str) -> Reading | None:
     """Attributes of the form "User's kitchen is white now": a colour or a place, if the statement says "now"."""
-    said = [each for each in normalise(told).split() if each not in ADVERBS]
+    said = [each for each in normalise(value).split() if each not in ADVERBS]
     noun = [each for each in normalise(match["noun"]).split() if each not in ADVERBS]
     if not noun or noun[-1] in table().several | words.RELATIONS:
         return None
     whose = owner(f"{match.groupdict().get('whose') or ''} {match['noun']}")
     if said[:1] and said[0] in COLOURS and len(said) == 1:
         return Reading(whose, f"{' '.join(noun)}, a colour", (meaning(said[0]),), marked=True)
-    where = NEAR_TO.match(told)
-    return Reading(whose, f"{' '.join(noun)}, a place", content(told), marked=True) if where and content(told) else None
+    where = NEAR_TO.match(value)
+    return (
+        Reading(whose, f"{' '.join(noun)}, a place", content(value), marked=True) if where and content(value) else None
+    )
 
 
 def identified(value: str) -> tuple[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Tells the value of an attribute from what else is said of it: "rent is 900 euros" from "rent is due on the 3rd"."""
+"""Finds the value of an attribute, and leaves out other remarks about it: "rent is 900 euros", not "rent is due on the 3rd"."""
 
 import re
 from typing import Final
@@ -57,23 +57,23 @@ SUBJECTS: Final = words.words(
 )
 
 
-def value_of(kind: str, told: str) -> tuple[str, tuple[str, ...]]:
+def value_of(kind: str, value: str) -> tuple[str, tuple[str, ...]]:
     """The form of a value and its words; no words if it is none, or holds only for a purpose, place or time."""
     free = kind.startswith(FREE)
-    main = ENDS.split(TITLE.sub("", EMAIL.sub("@", told.strip())), maxsplit=1)[0]
+    main = ENDS.split(TITLE.sub("", EMAIL.sub("@", value.strip())), maxsplit=1)[0]
     said = [each for each in normalise(main).split() if each not in ADVERBS]
-    if is_qualified(said, main, free=free) or ENDED.search(told) or (free and not OPINIONS.isdisjoint(said)):
+    if is_qualified(said, main, free=free) or ENDED.search(value) or (free and not OPINIONS.isdisjoint(said)):
         return "word", ()
     if kind.startswith("email"):
-        return "name", tuple(each.casefold() for each in EMAIL.findall(told))
+        return "name", tuple(each.casefold() for each in EMAIL.findall(value))
     if statement(main).quantities:
         return numbers_of(kind, main, said)
     names = [each for each in WORD.findall(main) if each.lower() != each and len(each) > 1]
     if names:
-        titled = TITLED.match(told.strip()) is not None
+        titled = TITLED.match(value.strip()) is not None
         fits = free or is_named(kind, said, [normalise(each) for each in names], titled=titled)
         return "name", tuple(meaning(normalise(each)) for each in names) if fits else ()
-    return "word", content(clause(told)) if free or fits_kind(kind, said) else ()
+    return "word", content(clause(value)) if free or fits_kind(kind, said) else ()
 
 
 def is_qualified(said: list[str], main: str, *, free: bool) -> bool:
@@ -103,7 +103,7 @@ def numbers_of(kind: str, main: str, said: list[str]) -> tuple[str, tuple[str, .
 
 
 def is_named(kind: str, said: list[str], names: list[str], *, titled: bool) -> bool:
-    """Whether capitalised words name the holder: "Tom", "Mrs Baker", and not "Swiss" or "Arzt"."""
+    """Whether capitalised words are the name of a holder: "Tom", "Mrs Baker", not "Swiss" or "Arzt"."""
     origins = table().nationalities | table().languages
     if kind.startswith(("nationality", "native", "mother")):
         return origins.issuperset(said)
@@ -121,9 +121,9 @@ def is_person(said: list[str], names: list[str], *, titled: bool) -> bool:
     return set(said) <= set(names) and (len(names) > 1 or not (general or made))
 
 
-def may_be_a_noun(noun: str, told: str, text: str) -> bool:
+def may_be_a_noun(noun: str, value: str, text: str) -> bool:
     """Whether a single German word may be a noun instead of a name: "Der Chef ist Single"."""
-    single = len(ENDS.split(told)[0].strip(" .").split()) - len(set(normalise(told).split()) & ADVERBS) == 1
+    single = len(ENDS.split(value)[0].strip(" .").split()) - len(set(normalise(value).split()) & ADVERBS) == 1
     return " ist " in text and noun in PERSONS and single
 
 

@@ -34,7 +34,7 @@ AGENTS: Final = ("ist", "ician", "man", "woman", "arian")
 NO_AGENTS: Final = words.words("ist list first mist twist human german roman woman man assist exist resist")
 ELSEWHERE: Final = re.compile(r" (?:in|as|als) ")
 CUSTOMERS: Final = words.words("versichert kunde kundin mitglied")
-OPEN_ENDED: Final = ("working hours", "dwelling")  # whatever follows, it is so
+OPEN_ENDED: Final = ("working hours", "dwelling")  # attributes whose phrases hold with any continuation
 FOR_SOMEBODY: Final = re.compile(r" for (?:[A-Z]|their |his |her )")
 TITLE: Final = re.compile(
     r" as (?:an? |the |head |lead )(?:[\w-]+ ){0,2}?(?!treasurer|singer|drummer|player|volunteer|member|volunteer|speaker|visitor"
@@ -91,8 +91,8 @@ def readings(text: str) -> tuple[Reading, ...]:
 
 
 def of_several(found: Iterable[Reading], said: Statement) -> Iterable[Reading]:
-    """Marks what is said of one of several people ("User's son"): the next statement may be about another, unless it reports
-    a change."""
+    """Marks attributes of one of several people ("User's son"): the next statement may be about another one. A statement that
+    reports a change is not marked."""
     if not (table().switched | RENAMED).isdisjoint(said.tokens):
         return found
     several = is_of_somebody(said)
@@ -206,7 +206,7 @@ def is_one_of_many(said: Statement, phrase: str, after: str) -> bool:
         or " on the side" in after
         or ("called" in phrase and " by " in after)
     )
-    beside |= phrase.endswith(" with") and ELSEWHERE.search(after) is None  # as with customers
+    beside |= phrase.endswith(" with") and ELSEWHERE.search(after) is None  # "works with customers"
     beside |= " job at" in phrase and FOR_SOMEBODY.search(after) is not None
     beside |= phrase.endswith(" bei") and not CUSTOMERS.isdisjoint(said.tokens)
     joined = phrase.strip().startswith(("join", "started at", "starts at")) and not is_profession(f"{phrase} {after}")

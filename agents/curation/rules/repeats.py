@@ -1,4 +1,4 @@
-"""Whether a user's message repeats something that the user asked to forget. Strict: in doubt it does not."""
+"""Detects messages that repeat something that their user asked to forget. In doubt a message is no repeat."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -38,22 +38,22 @@ MIN_WORDS: Final = 2  # content words of a statement; a single word is too commo
 MIN_RUN: Final = 3  # words
 
 
-def repeats(sentences: Sequence[str], told: Iterable[str], text: str, said: Iterable[str] = ()) -> bool:
-    """Whether a sentence of a message, or a statement that rules found in it (`told`), has the content of a memory's text.
-    `said` are the sentences of the memory's own messages."""
-    if any(is_same(each, text) for each in told) or any(says_it(each, text) for each in sentences):
+def repeats(sentences: Sequence[str], statements: Iterable[str], text: str, said: Iterable[str] = ()) -> bool:
+    """Whether a sentence of a message, or a statement that rules found in it (`statements`), has the content of a memory's
+    text. `said` are the sentences of the memory's source messages."""
+    if any(is_same(each, text) for each in statements) or any(says_it(each, text) for each in sentences):
         return True
     return any(repeats_words(sentence, each) for each in said for sentence in sentences)
 
 
 def repeats_words(sentence: str, said: str) -> bool:
-    """Whether a sentence has the words of another one as a run up to the end of a clause or to an addition, without a
-    negation, hearsay or a condition in only one of them."""
+    """Whether a sentence contains all words of another one in order, up to the end of a clause or to an addition. It is no
+    repeat if only one of them has a negation, or if it adds hearsay or a condition."""
     row = tuple(written_out(CLAUSE.sub(" ", said)).split())
     if len(row) < MIN_RUN or sentence.rstrip().endswith("?") or owners(sentence) != owners(said):
         return False
-    told = up_to(sentence, row)
-    if told is None or denies(statement(f"User: {told}"), statement(f"User: {said}")):
+    clauses = up_to(sentence, row)
+    if clauses is None or denies(statement(f"User: {clauses}"), statement(f"User: {said}")):
         return False
     besides = set(written_out(CLAUSE.sub(" ", sentence)).split()) - set(row)
     return besides.isdisjoint(CONDITIONS | OTHERS)
@@ -78,12 +78,12 @@ def written_out(clause: str) -> str:
     return normalise(plain)
 
 
-def is_same(told: str, text: str) -> bool:
+def is_same(stated: str, text: str) -> bool:
     """Whether a statement in the third person has all of a memory's content."""
-    mine, theirs = statement(told), statement(text)
-    if owners(told) != owners(text) or denies(mine, theirs):
+    mine, theirs = statement(stated), statement(text)
+    if owners(stated) != owners(text) or denies(mine, theirs):
         return False
-    known = {(each.owner, each.attribute, each.value) for each in readings(told)}
+    known = {(each.owner, each.attribute, each.value) for each in readings(stated)}
     named = {(each.owner, each.attribute, each.value) for each in readings(text)}
     if named and named <= known and set(theirs.names) <= set(mine.tokens):
         return True
@@ -126,8 +126,12 @@ def has_all(said: Statement, of_text: Statement) -> bool:
 
 
 def denies(said: Statement, of_text: Statement) -> bool:
-    return other_negation(said, of_text) or other_preference(said, of_text) or is_not_so(said) != is_not_so(of_text)
+    return (
+        other_negation(said, of_text)
+        or other_preference(said, of_text)
+        or is_negated_or_ended(said) != is_negated_or_ended(of_text)
+    )
 
 
-def is_not_so(each: Statement) -> bool:
+def is_negated_or_ended(each: Statement) -> bool:
     return each.negated is not None or each.ended

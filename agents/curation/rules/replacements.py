@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.curation.rules import words
 from agents.curation.rules.attributes import table
-from agents.curation.rules.denial_reach import verb_of
+from agents.curation.rules.denial_scope import verb_of
 from agents.curation.rules.denials import words_of_past
 from agents.curation.rules.extent import is_habit, is_recurrent, occasions
 from agents.curation.rules.guards import other_scope
@@ -27,36 +27,36 @@ from agents.curation.rules.readings import is_marked
 from agents.curation.rules.statement import Statement, is_content, statement
 
 LEAST_CORRECTED: Final = 3  # words that must all be repeated
-LEAST_SHARED: Final = 2  # words, of a plan that is followed with another thing
+LEAST_SHARED: Final = 2  # words that a plan and its changed version share
 INSTEAD: Final = re.compile(r"\binstead(?=[,;.!]|$)", re.IGNORECASE)
 MOST_SWAPPED: Final = 4  # replaced words
-WHAT: Final = (
+THING: Final = (
     r"(?P<what>(?:[^\s,;.()]+ ){0,5}?[^\s,;.()]+?)(?=[,;.()!]|$| (?:to|with|by|for|because|since|after|as|and|but|when|due"
     r"|zu|zum|zur|auf|nach|durch|gegen|wegen|weil|seit|und|aber|à|au|par|pour|parce|depuis|après|et|mais"
     r"|a|al|por|porque|desde|tras|y|pero)\b)"
 )
 IN_PLACE_OF: Final = re.compile(
     r"\b(?:instead of|in place of|statt|anstatt|anstelle (?:von|der|des)|au lieu d(?:e|u|es)|à la place d(?:e|u|es)|en vez del?"
-    rf"|en lugar del?)(?: in| with| at| mit| bei)? {WHAT}",
+    rf"|en lugar del?)(?: in| with| at| mit| bei)? {THING}",
     re.IGNORECASE,
 )
 EXCHANGED: Final = re.compile(
-    rf"\b(?:(?:replaced|ersetzte?|remplacé|reemplazó) {WHAT} (?:with|by|durch|par|por)"
-    rf"|(?:swapped|exchanged|traded(?: in)?|tauschte|échangé|cambió) {WHAT.replace('what', 'other')} (?:for|gegen|contre|por)) ",
+    rf"\b(?:(?:replaced|ersetzte?|remplacé|reemplazó) {THING} (?:with|by|durch|par|por)"
+    rf"|(?:swapped|exchanged|traded(?: in)?|tauschte|échangé|cambió) {THING.replace('what', 'other')} (?:for|gegen|contre|por)) ",
     re.IGNORECASE,
 )
 NO_LONGER: Final = re.compile(
     r"(?:\bno longer|[,;] (?:and |but |und |et |y )?(?:no longer|nicht mehr|mais plus|ya no))"
-    rf"(?: at| with| in| on| for| by| bei| mit| chez| à| au| en| con)? {WHAT}",
+    rf"(?: at| with| in| on| for| by| bei| mit| chez| à| au| en| con)? {THING}",
     re.IGNORECASE,
 )
 NOT_THAT: Final = re.compile(
-    rf"[,;] (?:and |but |und |et |y )?(?:not|nicht|plus)(?: at| with| in| on| for| by| bei| mit| chez| à| au| en| con)? {WHAT}",
+    rf"[,;] (?:and |but |und |et |y )?(?:not|nicht|plus)(?: at| with| in| on| for| by| bei| mit| chez| à| au| en| con)? {THING}",
     re.IGNORECASE,
 )
 SWITCHED_FROM: Final = re.compile(  # directly after the verb; otherwise something else was switched
     r"\b(?:switched|moved|migrated|changed|converted|transferred|upgraded|downgraded|ist|sind|wechselte|passée?|migré|pasó|cambió|went)"
-    rf" (?:back |over )?(?:from|von|vom|von der|del?|du) {WHAT} (?:to|into|over to|auf|zu|zum|zur|nach|à|au|a|al) ",
+    rf" (?:back |over )?(?:from|von|vom|von der|del?|du) {THING} (?:to|into|over to|auf|zu|zum|zur|nach|à|au|a|al) ",
     re.IGNORECASE,
 )
 TAKEN_BACK: Final = re.compile(
@@ -64,7 +64,7 @@ TAKEN_BACK: Final = re.compile(
     r"(?:untrue|misdiagnosis|misunderstanding|false alarm|not true|not happening)\b",
     re.IGNORECASE,
 )
-IS_OFF: Final = re.compile(r"^(?P<what>.+?) (?:is|are) off(?= after|[,;.!]|$)", re.IGNORECASE)
+CALLED_OFF: Final = re.compile(r"^(?P<what>.+?) (?:is|are) off(?= after|[,;.!]|$)", re.IGNORECASE)
 PURPOSE: Final = words.words("for on at in during für pour para")
 ANEW: Final = re.compile(
     r"\b(?:with|for|by) (?:an? )?(?:new(?:er)?|other|better|bigger|smaller|another|day|while|night)(?: ones?)?\b",
@@ -86,27 +86,28 @@ def replaced(candidate: str, memory: str, new: Statement, old: Statement) -> boo
     """Whether the candidate says that something else replaces the memory's subject."""
     known = core(old)
     uses = old.subject is not None or not USES.isdisjoint(old.tokens)
-    told = (
+    ended = (
         *replaced_by(candidate),
         *(instead_of(candidate) if HAS.isdisjoint(old.tokens) else ()),
         *exchanged(candidate, memory),
         *(switched_from(candidate) if uses else ()),
-        *(is_off(candidate) if is_planned(old) else ()),
+        *(called_off(candidate) if is_planned(old) else ()),
     )
     if replaced_by(memory) or instead_of(memory) or switched_from(memory) or not occasions(new) <= occasions(old):
         return False
-    for named in told:
+    for named in ended:
         rest = known - named.words - holding() - core(new) - stems(table().general)
         if named.words <= {verb_of(old)} and len(known) > len(named.words) + 1:
-            continue  # the action ended for this thing, not for others
+            continue  # the action ended for this thing only
         within = named.words <= known and named.times <= old.times and named.words.isdisjoint(subject_of(old))
-        if within and is_told_besides(rest, old) and rest.isdisjoint(stems(words.RELATIONS)):
+        if within and is_only_purpose(rest, old) and rest.isdisjoint(stems(words.RELATIONS)):
             return True
     return False
 
 
-def is_told_besides(rest: set[str], old: Statement) -> bool:
-    """Whether the memory has at most one more word, its purpose or topic: "the cache is Redis", "uses Deezer for podcasts"."""
+def is_only_purpose(rest: set[str], old: Statement) -> bool:
+    """Whether `rest`, the memory's remaining words, is at most one word for its purpose or topic: "the cache is Redis", "uses
+    Deezer for podcasts"."""
     following = zip(("", *old.tokens), old.tokens, (*old.tokens[1:], ""), strict=False)
     beside = {
         meaning(token)
@@ -119,18 +120,18 @@ def is_told_besides(rest: set[str], old: Statement) -> bool:
 
 @lru_cache(maxsize=1_024)
 def replaced_by(text: str) -> tuple[Named, ...]:
-    """The things that no longer hold, or never did, by the statement."""
+    """The things that the statement says no longer hold, or never did."""
     return named_in(text, (NO_LONGER, TAKEN_BACK))
 
 
 @lru_cache(maxsize=1_024)
 def instead_of(text: str) -> tuple[Named, ...]:
-    """The things that are habitually not done, by the statement."""
+    """The things that the statement says are habitually not done."""
     return named_in(text, (IN_PLACE_OF, NOT_THAT)) if is_habit(text) and not statement(text).preference else ()
 
 
 def done_by_another(candidate: str, memory: str, new: Statement, old: Statement) -> bool:
-    """Whether another person does what the memory says of somebody: "Lena brings the meat instead of Ravi"."""
+    """Whether another person takes over the memory's activity: "Lena brings the meat instead of Ravi"."""
     doer = {meaning(old.subject)} if old.subject else set[str]()
     named = [each.words for each in named_in(candidate, (IN_PLACE_OF,))]
     return (
@@ -161,17 +162,17 @@ def corrected(candidate: str, memory: str, new: Statement, old: Statement) -> bo
     """Whether the candidate repeats all of the memory and denies one part: "ran in Chicago, not in York"."""
     if bool(words_of_past(new)) != bool(words_of_past(old)) or not core(old) - core(new) <= set() or is_recurrent(new):
         return False
-    told = named_in(candidate, (NOT_THAT,))
-    return len(core(old)) >= LEAST_CORRECTED and any(each.words <= core(old) for each in told)
+    denied = named_in(candidate, (NOT_THAT,))
+    return len(core(old)) >= LEAST_CORRECTED and any(each.words <= core(old) for each in denied)
 
 
 def named_in(text: str, patterns: Iterable[re.Pattern[str]]) -> tuple[Named, ...]:
-    matches = (match for pattern in patterns for match in pattern.finditer(text) if is_told_of_all(text, match))
+    matches = (match for pattern in patterns for match in pattern.finditer(text) if is_unrestricted(text, match))
     return named_by(next(filter(None, match.groups())) for match in matches)
 
 
-def is_told_of_all(text: str, match: re.Match[str]) -> bool:
-    """Whether the replacement has no purpose after it: not "uses Zulip instead of Slack for the club"."""
+def is_unrestricted(text: str, match: re.Match[str]) -> bool:
+    """Whether no purpose follows the replacement: "uses Zulip instead of Slack for the club" has one."""
     behind = re.split(r"[;.]", text[match.end() :].lstrip(", "))[0].split()
     return not behind or behind[0] not in PURPOSE
 
@@ -183,8 +184,8 @@ def exchanged(candidate: str, memory: str) -> tuple[Named, ...]:
     if match is None or ANEW.search(candidate):
         return ()
     named = named_by([next(filter(None, match.groups()))])
-    is_had = old.subject is not None or not POSSESSION.isdisjoint(old.tokens)
-    return tuple(each for each in named if is_had or each.words <= stems(frozenset(old.names)))
+    is_owned = old.subject is not None or not POSSESSION.isdisjoint(old.tokens)
+    return tuple(each for each in named if is_owned or each.words <= stems(frozenset(old.names)))
 
 
 @lru_cache(maxsize=1_024)
@@ -195,16 +196,17 @@ def switched_from(text: str) -> tuple[Named, ...]:
     return named_by([match["what"]])
 
 
-def is_off(text: str) -> tuple[Named, ...]:
-    match = IS_OFF.match(text)
+def called_off(text: str) -> tuple[Named, ...]:
+    """The things that the statement calls off: "the trip is off"."""
+    match = CALLED_OFF.match(text)
     return named_by([match["what"]]) if match else ()
 
 
 def swapped(candidate: str, memory: str, new: Statement, old: Statement) -> bool:
-    """Whether the candidate repeats the memory with "now" and one other part, apart from subject and verb."""
+    """Whether the candidate repeats the memory with "now" and one changed part, which is neither subject nor verb."""
     if not (is_marked(candidate) and affirms(new)) or new.wish or old.wish or other_scope(new, old):
         return False
-    if not table().also.isdisjoint(new.tokens) or not is_of_one(old):
+    if not table().also.isdisjoint(new.tokens) or not takes_one_object(old):
         return False
     mine, theirs = (statement(MARKERS.sub(" ", text)).tokens for text in (candidate, memory))
     matcher = SequenceMatcher(None, list(map(meaning, theirs)), list(map(meaning, mine)), autojunk=False)
@@ -232,8 +234,8 @@ def swapped(candidate: str, memory: str, new: Statement, old: Statement) -> bool
     )
 
 
-def is_of_one(each: Statement) -> bool:
-    """Whether the statement has a verb with one object at a time: a person may use, grow or sing several things."""
+def takes_one_object(each: Statement) -> bool:
+    """Whether the verb of the statement has one object at a time; a person may use, grow or sing several things."""
     verb = next((token for token in each.tokens if token in table().exclusive), None)
     of_thing = each.subject is not None and not each.relations
     if verb in words.words("goes geht va") and not {"to the", "ins", "zum", "au", "al"} & {

@@ -108,7 +108,7 @@ def role_of(word: str) -> str | None:
 
 
 def is_held(memory: str, role: str) -> bool:
-    """Whether the memory says who or what has the role, of the user and for everything: not "coach for tennis"."""
+    """Whether the memory names the user's holder of the role, without a purpose: not "coach for tennis"."""
     match = HELD.fullmatch(memory) or HELD_AS.fullmatch(memory)
     if match is None:
         return False

@@ -9,8 +9,8 @@ from schemas.policies.policies import Privacy
 
 
 def scrub_command(command: Command, privacy: Privacy) -> Command:
-    """The command with placeholders for credentials, card numbers, and what `privacy` names, in all texts. Tags with such
-    content are removed."""
+    """The command with placeholders for credentials, card numbers, and the data that `privacy` names, in all texts. Tags with
+    such content are removed."""
 
     def cleaned(text: str | None) -> str | None:
         return text and storable(text, privacy)

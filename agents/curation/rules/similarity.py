@@ -2,7 +2,7 @@
 
 from rapidfuzz.distance import Levenshtein
 
-ALIKE = 0.8  # above it texts differ only by typos and endings, unless a guard objects
+ALIKE = 0.8  # above this ratio texts differ only by typos and endings, unless a guard objects
 
 
 def ratio(one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""Detects by words of change that a statement ends a memory: replaced, given up, finished, or found."""
+"""Detects by words of change that the subject of a memory was replaced, given up, finished or found."""
 
 from collections.abc import Callable
 from typing import Final
@@ -13,8 +13,8 @@ from agents.curation.rules.roles import is_taken_over
 from agents.curation.rules.statement import Statement, statement
 
 
-def change_told(candidate: str, memory: str) -> str | None:
-    """How the candidate ends a memory of the same subject, in a few words; None if it does not."""
+def stated_change(candidate: str, memory: str) -> str | None:
+    """The reason why the candidate ends a memory of the same subject; None if it does not."""
     new, old = statement(candidate), statement(memory)
     if new.relations != old.relations or owners(candidate) != owners(memory):
         return None
@@ -23,14 +23,14 @@ def change_told(candidate: str, memory: str) -> str | None:
         return None
     if subject(new) != subject(old):  # "Der Nutzer hat ..." and "Der Zahnarzt des Nutzers ist ..."
         return TAKEN_OVER if is_taken_over(candidate, memory, new, old) else None
-    return next((why for why, tells in CHANGES.items() if tells(candidate, memory, new, old)), None)
+    return next((why for why, detects in CHANGES.items() if detects(candidate, memory, new, old)), None)
 
 
 def subject(each: Statement) -> str | None:
     return each.subject and meaning(each.subject)
 
 
-TAKEN_OVER: Final = "another has its place"
+TAKEN_OVER: Final = "replaced by another holder"
 CHANGES: Final[dict[str, Callable[[str, str, Statement, Statement], bool]]] = {
     "it is replaced": replaced,
     "it is corrected": corrected,
@@ -38,5 +38,5 @@ CHANGES: Final[dict[str, Callable[[str, str, Statement, Statement], bool]]] = {
     TAKEN_OVER: is_taken_over,
     "it is given up": given_up,
     "it was looked for, and is found": found,
-    "something else is in its place": swapped,
+    "another value in the same place": swapped,
 }

@@ -27,7 +27,7 @@ class Theme(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def theme_of(topic: str) -> str | None:
-    """The theme that these words name; None if they name something else besides."""
+    """The theme that these words name; None if they name anything else."""
     return named().get(normalise(topic))
 
 

@@ -1,4 +1,4 @@
-"""Recognises that the subject of a memory has ended by itself: a task done, an illness healed, a death, a birth."""
+"""Detects the natural end of the subject of a memory: a task done, an illness healed, a degree taken, a death, a birth."""
 
 import re
 from itertools import dropwhile, pairwise, takewhile
@@ -6,7 +6,7 @@ from typing import Final
 
 from agents.curation.rules import words
 from agents.curation.rules.attributes import table
-from agents.curation.rules.denial_reach import verb_of
+from agents.curation.rules.denial_scope import verb_of
 from agents.curation.rules.denials import words_of_past
 from agents.curation.rules.extent import is_occasional, is_recurrent
 from agents.curation.rules.life_events import FICTION, LONG_AGO, MERELY, YEAR, born, died, is_long_ago, owners
@@ -28,7 +28,7 @@ DONE: Final = re.compile(
 )
 TAKEN: Final = words.words("got received finished completed passed")
 FINISHED: Final = words.words("done finished ready complete completed erledigt fertig gemacht fait terminé hecho listo")
-LEAST_NAMED: Final = 2  # words of a task: what is done, and with which thing
+LEAST_NAMED: Final = 2  # words of a task: an action and a thing
 PETS: Final = words.words("dog cat hund katze chien chat perro gato")
 ALLERGIES: Final = words.words("allergic allergy allergies intolerant intolerance")
 OVER: Final = words.words("gone healed cured outgrew outgrown")
@@ -60,41 +60,41 @@ def done(new: Statement, old: Statement, candidate: str, memory: str) -> bool:
     if any(YEAR.fullmatch(each) for each in new.quantities - old.quantities) or not is_over(new, candidate):
         return False
     what = statement(f"User {plain(task['what'])}")
-    told = statement(" ".join(plain(each) for each in candidate.split()))
+    base = statement(" ".join(plain(each) for each in candidate.split()))
     named, days = core(what) - stems(MERELY), new.times - old.times
     if not FINISHED.isdisjoint(new.tokens) and len(named) > LEAST_NAMED:
         named -= {verb_of(what)}
-    same = len(named) >= LEAST_NAMED and not unknown(named, told) and not compound(told, what)
+    same = len(named) >= LEAST_NAMED and not unknown(named, base) and not compound(base, what)
     return (
         same
         and not (days and old.times)
-        and not is_about_another(new, told, named - {verb_of(what)}, memory, candidate)
+        and not is_about_another(new, base, named - {verb_of(what)}, memory, candidate)
     )
 
 
-def is_about_another(new: Statement, told: Statement, things: set[str], memory: str, candidate: str) -> bool:
+def is_about_another(new: Statement, base: Statement, things: set[str], memory: str, candidate: str) -> bool:
     """Whether other words before or directly after the thing, or its owner, make it another one: "renewed the son's passport",
     "read Dune Messiah", "booked a flight for Ida"."""
     old = statement(" ".join(plain(each) for each in memory.split()))
     if owners(candidate) != owners(memory) or new.relations != old.relations:
         return True
-    places = [place for place, token in enumerate(told.tokens) if meaning(token) in things]
-    if not places or not (FICTION | LONG_AGO).isdisjoint(set(told.tokens) - set(old.tokens)):
+    places = [place for place, token in enumerate(base.tokens) if meaning(token) in things]
+    if not places or not (FICTION | LONG_AGO).isdisjoint(set(base.tokens) - set(old.tokens)):
         return bool(places)
     first, last = places[0], places[-1]
-    if told.tokens[first - 1] in WHEN - set(old.tokens):
+    if base.tokens[first - 1] in WHEN - set(old.tokens):
         return True  # "winter shoes"
-    if not (WITHIN - set(old.tokens)).isdisjoint(told.tokens[:first]):
+    if not (WITHIN - set(old.tokens)).isdisjoint(base.tokens[:first]):
         return True  # "wrote in a book"
     empty = MERELY | WHEN | FINISHED | NEW | words.GENERIC_SUBJECTS | words.WAS
-    if any(is_another(token, old) for token in told.tokens[: last + 1] if token not in empty):
+    if any(is_another(token, old) for token in base.tokens[: last + 1] if token not in empty):
         return True
-    behind = [token for token in told.tokens[last + 1 :] if token not in empty | GENITIVES]
+    behind = [token for token in base.tokens[last + 1 :] if token not in empty | GENITIVES]
     if behind and is_another(behind[0], old) and not behind[0].endswith(("ly", "ed", "é", "ado", "ido")):
         return True
-    people = {each for each in told.tokens if each in told.names or meaning(each) in stems(words.RELATIONS)}
+    people = {each for each in base.tokens if each in base.names or meaning(each) in stems(words.RELATIONS)}
     skipped = (words.ARTICLES | words.GENERIC_SUBJECTS) - OF_THE_TASK - FOR_WHOM
-    following = pairwise(each for each in told.tokens[last + 1 :] if each not in skipped)
+    following = pairwise(each for each in base.tokens[last + 1 :] if each not in skipped)
     return any(
         (before in OF_THE_TASK and token not in empty and not number(token)) or (before in FOR_WHOM and token in people)
         for before, token in following
@@ -188,7 +188,7 @@ COURSES: Final = {
 
 
 def has_run_its_course(candidate: str, new: Statement, memory: str, old: Statement) -> str | None:
-    """How the subject of the memory ended, in a few words; None if it did not."""
+    """The reason why the subject of the memory has ended; None if it has not."""
     if new.scope - old.scope:
         return None
-    return next((why for why, tells in COURSES.items() if tells(new, old, candidate, memory)), None)
+    return next((why for why, detects in COURSES.items() if detects(new, old, candidate, memory)), None)

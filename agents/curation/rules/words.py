@@ -19,7 +19,7 @@ NEGATIONS = words(
     " nie bez není nemá nem nincs değil yok tidak bukan không"
     " не нет без никогда ні لا ليس لم لن नहीं मत 不 没 沒 无 無 未"
 )
-# Verbs that deny what follows. They are no negations: they have a meaning of their own and can be negated.
+# Verbs that deny their object. They are no negations: they have a meaning of their own and can be negated.
 DENIALS = words(
     "fail fails failed failing forget forgets forgot forgotten forgetting neglect neglects neglected neglecting"
     " pretend pretends pretended pretending deny denies denied denying decline declines declined declining"

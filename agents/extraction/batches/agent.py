@@ -25,8 +25,8 @@ from sinks.memories.reader import Memories
 
 log = logging.getLogger(__name__)
 
-LONGEST: Final = 10.0  # times the shortest pause between two looks at a batch
-LONGER: Final = 1.5  # each pause, than the one before
+MAX_PAUSE_FACTOR: Final = 10.0  # the longest pause between two polls of a batch, in first pauses
+PAUSE_GROWTH: Final = 1.5  # factor from one pause to the next
 
 
 class BatchAgent:
@@ -101,7 +101,9 @@ class BatchAgent:
         unfinished = 0
         try:
             if not await self._provider.ended(provider_id):
-                await self._batches.put_back(batch.batch_key, owner, self._poll_s * min(LONGEST, LONGER**batch.looks))
+                await self._batches.put_back(
+                    batch.batch_key, owner, self._poll_s * min(MAX_PAUSE_FACTOR, PAUSE_GROWTH**batch.looks)
+                )
                 return
             async with aclosing(self._provider.replies(provider_id)) as replies:
                 async for request_id, reply in replies:

@@ -23,7 +23,7 @@ class BatchReservations:
         try:
             request = codec.decode(member.parked.value, ExtractionRequest)
         except Rejected:
-            return  # it is given up, and what was kept for it is void after a day
+            return  # it becomes a dead letter, and its reservation expires after a day
         await self._provider.release(request, self._policies.by_name(request.policy), member.reservation)
 
     async def end(self, batch_key: str, owner: str, reason: str) -> None:

@@ -13,7 +13,7 @@ from agents.extraction.batches.reservations import BatchReservations
 from agents.extraction.extractor import Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.models.batches import BatchNotFound, ListedBatch, ModelBatches, SubmissionUnknown
-from agents.models.local_only import require_staying
+from agents.models.local_only import require_local
 from agents.models.prompts.questions import Question
 from agents.stage.leases import StillHeld
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
@@ -23,11 +23,10 @@ from sinks.extraction.batches import Batch, Batches, Member, QuestionContext
 
 log = logging.getLogger(__name__)
 
-AT_A_TIME: Final = 8  # requests whose related memories are looked up
-# The provider's clock may be behind: a batch is looked for among those made since so long before it was sent,
-EARLIER: Final = timedelta(minutes=10)
-# and given up for not taken only when it was sent so long ago: a call that hands one in has long ended, one way or the other.
-SETTLED_S: Final = 360.0
+LOOKUPS: Final = 8  # requests whose related memories are looked up concurrently
+# The search for a batch begins this long before its submission, as the provider's clock may be behind.
+CLOCK_TOLERANCE: Final = timedelta(minutes=10)
+SETTLED_S: Final = 360.0  # the time after which a call that submits a batch has ended in any case
 RETRY_S: Final = 60.0
 
 StoredQuestions = dict[str, Question[Any]]
@@ -93,8 +92,8 @@ class BatchSubmission:
     async def _questions(self, batch: Batch, owner: str, still_held: StillHeld) -> StoredQuestions:
         questions: StoredQuestions = {}
         members = await self._batches.members(batch.batch_key)
-        for first in range(0, len(members), AT_A_TIME):
-            some = members[first : first + AT_A_TIME]
+        for first in range(0, len(members), LOOKUPS):
+            some = members[first : first + LOOKUPS]
             await asyncio.gather(*(self._add_question(batch, each, owner, still_held, questions) for each in some))
         in_turn = (member.parked.request_id for member in members)
         return {request_id: questions[request_id] for request_id in in_turn if request_id in questions}
@@ -132,7 +131,7 @@ class BatchSubmission:
             if isinstance(context, bool):
                 return context
             question = self._provider.question(request, context)
-            require_staying(question.local_only, self._provider)
+            require_local(question.local_only, self._provider)
             reservation = member.reservation or await self._provider.reserve(question)
             question_context = QuestionContext(
                 related=tuple(memory.memory_id for memory in context.related), reservation=reservation
@@ -141,7 +140,7 @@ class BatchSubmission:
             try:
                 stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, question_context)
             finally:
-                if not stored and member.reservation is None:  # nobody else will know of it
+                if not stored and member.reservation is None:  # it is stored nowhere else
                     await self._reservations.release(replace(member, reservation=reservation))
             if stored:
                 questions[parked.request_id] = question
@@ -155,12 +154,12 @@ class BatchSubmission:
         A listed batch with the same number of requests is awaited, then its requests are compared. Without a match the batch
         was not accepted, and is formed again. Raises Retryable.
         """
-        assert batch.sent_at is not None and batch.sent_s_ago is not None, "a batch is sent before it is looked for"
+        assert batch.sent_at is not None and batch.sent_s_ago is not None, "only a sent batch is searched for"
         if batch.sent_s_ago < SETTLED_S:
             await self._batches.put_back(batch.batch_key, owner, SETTLED_S - batch.sent_s_ago)
             return
         pending = False
-        for each in await self._candidates(batch, await self._provider.since(batch.sent_at - EARLIER)):
+        for each in await self._candidates(batch, await self._provider.since(batch.sent_at - CLOCK_TOLERANCE)):
             if not each.ended and not await self._has_ended(each):
                 pending = True
             elif await self._matches(batch, each):

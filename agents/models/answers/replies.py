@@ -1,13 +1,18 @@
-"""Parses a model's reply: the requested JSON, or as many drafts as are readable."""
+"""Parses a model's reply: the requested JSON, or as many drafts as are readable. Checks ratings of messages."""
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final, TypeGuard
 
 import orjson
 from msgspec import Struct
 
+from schemas.extraction.requests import ExtractionRequest
+
 # Each failed attempt may read the rest of the reply, so their number is bounded; prose has few braces.
 MAX_FAILED_ATTEMPTS = 100
+MAX_RATINGS: Final = 32  # per reply
+MAX_IMPORTANCE: Final = 10
 
 
 class Reply(Struct, frozen=True):
@@ -19,7 +24,7 @@ class Reply(Struct, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """Stands among the drafts for the unreadable part of a reply."""
+    """The unreadable part of a reply, as an item of its drafts."""
 
 
 def read_reply(text: str) -> Reply:
@@ -68,3 +73,22 @@ def recover_drafts(text: str) -> list[Any]:
             )
         at = text.find("{", end)
     return found
+
+
+def checked_ratings(found: Iterable[Any], request: ExtractionRequest) -> dict[str, int]:
+    """Valid ratings (0 to 10) by message id, at most MAX_RATINGS. Invalid ones are ignored."""
+    valid: dict[str, int] = {}
+    for each in found:
+        number, importance = (each.get("message"), each.get("importance")) if isinstance(each, dict) else (None, None)
+        if not (
+            is_integer_within(number, 1, len(request.messages)) and is_integer_within(importance, 0, MAX_IMPORTANCE)
+        ):
+            continue
+        valid[request.messages[number - 1].message_id] = importance
+        if len(valid) >= MAX_RATINGS:
+            break
+    return valid
+
+
+def is_integer_within(value: object, least: int, most: int) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most

@@ -49,5 +49,5 @@ class Breaker:
         self._probing = False
 
     def abandoned(self) -> None:
-        """Notes a call that ended without telling the provider's state: another call may be the probe."""
+        """Notes a call that ended without a result about the provider: another call may be the probe."""
         self._probing = False

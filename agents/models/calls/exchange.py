@@ -8,7 +8,7 @@ from msgspec import Struct
 from agents.models.billing import Bill
 from agents.models.calls.metering import Meter
 from agents.models.calls.rate_limits import Allowance
-from agents.models.local_only import require_staying
+from agents.models.local_only import require_local
 from agents.models.port import Call, Usage
 from agents.models.prompts.questions import Question
 from schemas.errors import Rejected
@@ -94,7 +94,7 @@ async def exchange(
     Raises as a call does, Rejected `truncated` or `unreadable` after the second call, and Rejected `must_stay` before any
     call.
     """
-    require_staying(question.local_only, calls)
+    require_local(question.local_only, calls)
     replies = await replies_to(calls, question, [] if bills is None else bills)
     reply, whole = parse_replies(question, replies.texts)
     return Exchange(

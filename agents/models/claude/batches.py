@@ -19,7 +19,6 @@ from anthropic.types.messages.batch_create_params import Request
 from agents.models.batches import BatchNotFound, ListedBatch, NoReply, Reply, SubmissionUnknown
 from agents.models.billing import Bill, BudgetGuard, Payer, PricedWork
 from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
-from agents.models.calls.first_reply import FirstReply
 from agents.models.claude.calls import has_credentials, model_reply, params
 from agents.models.claude.errors import DETAIL_CHARS, is_billing_error, translated
 from agents.models.model_provider import ModelProvider
@@ -199,3 +198,30 @@ def refused(kind: str, message: str) -> Reply:
     if reason is None or is_billing_error(message) or "output_config" in message:
         return NoReply(kind)
     return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")
+
+
+class FirstReply:
+    """Calls for one question with a known first reply, such as one from a batch: the first call returns or raises `reply`,
+    and only repairs call the model."""
+
+    def __init__(self, reply: ModelReply | Rejected, calls: Calls) -> None:
+        self.name = calls.name
+        self.leaves_machine = calls.leaves_machine
+        self.larger_max_tokens = calls.larger_max_tokens
+        self._reply: ModelReply | Rejected | None = reply
+        self._calls = calls
+
+    async def unavailable_reason(self) -> str | None:
+        return await self._calls.unavailable_reason()
+
+    def model(self, question: Question[Any]) -> str:
+        return self._calls.model(question)
+
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
+        reply, self._reply = self._reply, None
+        if isinstance(reply, Rejected):
+            raise reply
+        return reply if reply is not None else await self._calls.call(question, turns, max_tokens)
+
+    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+        return self._calls.fixed(question)

@@ -37,14 +37,14 @@ ISO = (
     r"(?:(?P<lead>on|by|until|before|after|from|since|starting|am|bis|ab|le|el) )?"
     r"(?P<iso>\d{4}-\d{2}-\d{2})(?!T)"
 )
-# A day and month without a year that are further in the past are taken for the next year.
 AFTER_PREPOSITION = re.compile(
     r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|vom|den|dem|bis|du|au|del|al"
     r"|para)\s$",
     re.IGNORECASE,
 )
+# A day and month without a year that are further in the past mean the next year.
 PAST_WITHOUT_YEAR = timedelta(days=120)
-# Characters before a date in which words that change its meaning ("every other", "depuis") may begin.
+# Characters before a date that are searched for words that change its meaning ("every other", "depuis").
 LOOK_BACK_CHARS = 24
 DAYS_OF = {"day": 1, "week": 7, "weekend": 2, "month": 30, "year": 365} | dict.fromkeys(SEASONS, 91)
 FEW = 3
@@ -53,7 +53,7 @@ ODD_CASES = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
 
 
 class Dated(Struct, frozen=True):
-    """A date in a sentence: its place, its `original` text, the absolute text to write instead, and whether it was relative.
+    """A date in a sentence: its place, its `original` text, the absolute text that replaces it, and whether it was relative.
 
     `days` is the length of the named time: a day, a week, a season. `bare`: a weekday alone.
     """
@@ -102,10 +102,7 @@ def with_dates(sentence: str, found: list[Dated], language: str) -> tuple[str, s
 
 def event_time(day: date, sentence: str, said_at: datetime, language: str) -> datetime | None:
     """The moment in UTC. A day without a time gets its local noon, so that the date is the same in UTC (zones from -11 to
-    +12).
-
-    None at the limits of the years 1 and 9999, if the moment does not exist in UTC.
-    """
+    +12). None at the limits of the years 1 and 9999."""
     clock = clock_of(language).search(sentence)
     hour, minute = (12, 0) if clock is None else hour_of(clock)
     try:

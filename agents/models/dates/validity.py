@@ -1,6 +1,6 @@
-"""The time in which a statement holds, if the sentence says so: "until March", "from June on", "starting 2026-06-01".
+"""Finds the period in which a statement is valid: "until March", "from June on", "starting 2026-06-01".
 
-After "until", a day or a year ends at its end, and a month at its first day ("until March" ends when March begins).
+"Until" a day includes the day; "until" a month ends when the month begins.
 Recurring times ("every March") and single events give no validity.
 """
 
@@ -55,7 +55,7 @@ WAS: Final = {
 
 
 class Validity(Struct, frozen=True):
-    """Moments in UTC; None if the sentence does not say it."""
+    """Moments in UTC; None if the sentence does not name them."""
 
     valid_from: datetime | None = None
     valid_until: datetime | None = None

@@ -1,4 +1,4 @@
-"""Date words of the languages that the offline provider reads: weekdays, months, units, numbers, phrases."""
+"""Date words of the languages with rules: weekdays, months, units, numbers, phrases."""
 
 WEEKDAYS = {
     "en": "monday tuesday wednesday thursday friday saturday sunday",
@@ -6,7 +6,7 @@ WEEKDAYS = {
     "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "es": "lunes martes miércoles jueves viernes sábado domingo",
 }
-# As people type them, with the full stop.
+# Abbreviations.
 SHORT = {
     "en": {
         **{
@@ -188,7 +188,7 @@ RECURRING = {
     "fr": r"chaque |tous les ",
     "es": r"cada |todos los ",
 }
-# Words before a duration: "I have not seen him in two weeks" names no day.
+# Words that make "in two weeks" a duration: "I have not seen him in two weeks".
 LASTING = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
 BEFORE, AFTER = {"en": "before"}, {"en": "after"}
 ON = {"en": "on", "de": "am", "fr": "le", "es": "el"}

@@ -1,4 +1,4 @@
-"""Corrections that are no sentences: "in 2015. No, 2016". They repeat an earlier statement with another value."""
+"""Applies corrections that are no sentences ("No, 2016") to an earlier statement."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I"
 
 
 def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> Iterator[Draft]:
-    """The drafts that corrections in the slice make of earlier statements of the same person."""
+    """Earlier statements of the same person with the values of corrections in the slice."""
     cited = {place for each in drafts for place in each.messages}
     latest: dict[str | None, int] = {}
     for number, message in enumerate(request.messages, start=1):
@@ -52,7 +52,7 @@ def is_correction(message: SliceMessage) -> bool:
 
 
 def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator[Draft]:
-    """The corrected statement: the only one with a single value of the same form as the correction's. Nothing in doubt."""
+    """The only statement with a single value of the correction's form, corrected; nothing in doubt."""
     for form in VALUES:
         new = values(form, correction)
         if not new:

@@ -67,15 +67,15 @@ def best_sentences(candidates: Sequence[ScoredSentence], room: int, count_tokens
 def ranked(candidates: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences by score, the earlier of equals first."""
     shortlist = sorted(candidates, key=lambda each: (-each.tenths, each.place))[:SHORTLISTED]
-    read_well = {each.place: MEMORABLE if is_memorable(each) else 0 for each in shortlist}
-    return sorted(shortlist, key=lambda each: (-each.tenths - read_well[each.place], each.place))
+    bonus = {each.place: MEMORABLE if is_memorable(each) else 0 for each in shortlist}
+    return sorted(shortlist, key=lambda each: (-each.tenths - bonus[each.place], each.place))
 
 
 def is_memorable(sentence: ScoredSentence) -> bool:
     """Whether the rules find a statement about the user in the sentence."""
     message = sentence.message
-    tongue = language_rules(sentence.text, message.language) if message.role == "user" else None
-    return tongue is not None and any(apply_rules(tongue, sentence.text, local(message.timestamp, message.time_zone)))
+    rules = language_rules(sentence.text, message.language) if message.role == "user" else None
+    return rules is not None and any(apply_rules(rules, sentence.text, local(message.timestamp, message.time_zone)))
 
 
 def scored_sentences(messages: Sequence[SliceMessage]) -> Iterator[ScoredSentence]:

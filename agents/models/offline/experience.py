@@ -46,8 +46,8 @@ def experiences(messages: Sequence[SliceMessage]) -> Iterator[Draft]:
         task, ended = next(own_sentences(turn.task_message), None), outcome([message for _, message in turn.answers])
         if not steps or task is None or ended is None or len(task) > TASK_CHARS:
             continue
-        tongue = language_rules(task, turn.task_message.language)
-        language = tongue.code if tongue else "en"
+        rules = language_rules(task, turn.task_message.language)
+        language = rules.code if rules else "en"
         first, second, third = LABELS[language]
         answer_numbers = [number for number, message in turn.answers if message.role == "assistant"]
         yield Draft(

@@ -1,4 +1,4 @@
-"""Finds the statements of a user's message: by rules, and by what its sentences are classified as."""
+"""Finds the statements of a user's message, by rules and by the classification of its sentences."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, zip_longest
@@ -8,8 +8,8 @@ from msgspec import structs
 
 from agents.models.dates.dates import local
 from agents.models.offline.rules.classified_statements import (
-    ALONE,
-    Least,
+    ONE_SPEAKER,
+    Thresholds,
     as_context,
     continued,
     statement_in_context,
@@ -31,8 +31,8 @@ Scores = Sequence[SentenceScores | None]
 
 
 class ReadMessage(NamedTuple):
-    """The sentences of a user's message that are read, and the rules of its language; none if there are no such rules.
-    `follows` tells of each sentence whether it comes directly behind the one before."""
+    """The sentences of a user's message, and the rules of its language; none without such rules. `follows` says for each
+    sentence whether it directly follows the one before."""
 
     message: SliceMessage
     rules: LanguageRules | None = None
@@ -55,8 +55,8 @@ def read(message: SliceMessage) -> ReadMessage:
 
 
 def without_frames(of: ReadMessage) -> ReadMessage:
-    """The message without what is made up, supposed or to be worked on, as far as rules recognise it. A classifier tells such
-    sentences itself, and better."""
+    """The message without fiction, hypotheses and texts to be edited, as far as rules recognise them. A classifier of sentences
+    recognises them better."""
     own = own_part(of.message.content) if of.rules is not None else of.message.content
     return of if own == of.message.content else read(structs.replace(of.message, content=own))
 
@@ -67,11 +67,10 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
 
 
 def findings_in(
-    read_message: ReadMessage, feelings: bool = False, scores: Scores = (), least: Least = ALONE
+    read_message: ReadMessage, feelings: bool = False, scores: Scores = (), thresholds: Thresholds = ONE_SPEAKER
 ) -> Iterator[tuple[str, Finding]]:
-    """The statements of a user's message about its speaker, with their language. `scores` has what its sentences were
-    classified as, in their order, and `least` from which probability on they state something; the rules alone read the
-    others."""
+    """The statements of a user's message about its speaker, with their language. `scores` are the classifications of its
+    sentences in order; the rules alone read sentences without one."""
     own = without_frames(read_message)
     message, rules, sentences, follows = read_message if scores else own
     if rules is None:
@@ -81,14 +80,14 @@ def findings_in(
     before = ""
     for sentence, is_next, scored in zip_longest(sentences, follows, scores[: len(sentences)]):
         is_read = scored is not None or sentence in own.sentences
-        found = list(apply_rules(rules, sentence, said_at, feelings, scored, least)) if is_read else []
+        found = list(apply_rules(rules, sentence, said_at, feelings, scored, thresholds)) if is_read else []
         if scored is not None and not found and is_next:
-            longer = continued(rules, pending[-1], sentence, scored, said_at, least) if pending else None
+            longer = continued(rules, pending[-1], sentence, scored, said_at, thresholds) if pending else None
             if longer is not None:
                 pending[-1] = longer
                 continue
-            told = statement_in_context(rules, sentence, said_at, feelings, scored, least, before)
-            found = [told] if told is not None else []
+            statement = statement_in_context(rules, sentence, said_at, feelings, scored, thresholds, before)
+            found = [statement] if statement is not None else []
         yield from ((rules.code, each) for each in pending)
         pending = found
         before = as_context(rules, sentence, feelings, scored) if scored is not None else ""
@@ -98,11 +97,11 @@ def findings_in(
 async def scores_of(
     classifier: SentenceClassifier, messages: Sequence[tuple[ReadMessage, str]]
 ) -> list[list[SentenceScores | None]]:
-    """What the sentences of messages are classified as, in their order. A message comes with the content of the one before it;
-    empty if there is none."""
-    asked: list[list[Sentence]] = []
+    """The classifications of the sentences of messages, in order. Each message comes with the content of the previous one,
+    which may be empty."""
+    classified: list[list[Sentence]] = []
     for read_message, previous in messages:
         in_place = in_context(previous, read_message.sentences) if read_message.rules is not None else iter(())
-        asked.append(list(islice(in_place, MOST_CLASSIFIED)))
-    scored = iter(await classifier.classify([each for of_message in asked for each in of_message]))
-    return [list(islice(scored, len(of_message))) for of_message in asked]
+        classified.append(list(islice(in_place, MOST_CLASSIFIED)))
+    scored = iter(await classifier.classify([each for of_message in classified for each in of_message]))
+    return [list(islice(scored, len(of_message))) for of_message in classified]

@@ -68,13 +68,13 @@ def opening_and_outcome(messages: Sequence[SliceMessage], known: set[int]) -> li
     return [
         Draft(
             kind="insight",
-            text=f"{speaker_label(messages[number - 1])}: {told}",
+            text=f"{speaker_label(messages[number - 1])}: {text}",
             messages=[number],
             confidence=0.7,
             importance=importance,
             language=language_of(messages[number - 1]),
         )
-        for number, told, importance in found
+        for number, text, importance in found
     ]
 
 
@@ -106,8 +106,8 @@ def speaker_label(message: SliceMessage) -> str:
 
 
 def language_of(message: SliceMessage) -> str:
-    tongue = language_rules(message.content, message.language)
-    return tongue.code if tongue else "en"
+    rules = language_rules(message.content, message.language)
+    return rules.code if rules else "en"
 
 
 def text_of(parts: Sequence[Draft]) -> str:

@@ -1,10 +1,10 @@
-"""Finds what users say in their own names: without role play, stories, and jokes that they take back."""
+"""Finds users' own statements, without role play, stories and retracted jokes."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from agents.models.offline.rules.framing import after_frame, is_role, is_taken_back
+from agents.models.offline.rules.framing import after_frame, is_taken_back, opens_frame
 from schemas.extraction.requests import SliceMessage
 
 FRAME_TIMEOUT: Final = timedelta(minutes=30)  # without a message of the person who opened it
@@ -16,7 +16,7 @@ class RolePlay:
     def __init__(self, *, with_hypotheses: bool) -> None:
         self._with_hypotheses = with_hypotheses
         self._in_frame_at: datetime | None = None
-        self.latest: int | None = None  # the number of the previous message, which the next one may take back
+        self.latest: int | None = None  # the number of the previous message, which the next one may retract
 
     def own(self, message: SliceMessage) -> str:
         """The part of the next message outside of a frame that an earlier message opened."""
@@ -24,7 +24,7 @@ class RolePlay:
         if self._in_frame_at is not None and message.timestamp - self._in_frame_at < FRAME_TIMEOUT:
             content = after_frame(content) or ""
         self._in_frame_at = (
-            message.timestamp if not content or is_role(content, with_hypotheses=self._with_hypotheses) else None
+            message.timestamp if not content or opens_frame(content, with_hypotheses=self._with_hypotheses) else None
         )
         return content
 
@@ -32,8 +32,8 @@ class RolePlay:
 def own_statements(
     messages: Sequence[SliceMessage], before: Sequence[SliceMessage] = (), *, with_hypotheses: bool = True
 ) -> dict[int, str]:
-    """The user's own words by message number. A message `before` the slice may have opened a frame. A classifier of sentences
-    tells which messages continue a hypothesis itself: then `with_hypotheses` is false."""
+    """The user's own words by message number. A message `before` the slice may have opened a frame. `with_hypotheses` is false
+    if a classifier of sentences recognises the messages that continue a hypothesis."""
     role_plays: dict[str | None, RolePlay] = {}
     own: dict[int, str] = {}
     for number, message in enumerate((*before, *messages), 1 - len(before)):

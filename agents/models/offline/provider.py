@@ -19,7 +19,7 @@ from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
-from agents.models.offline.rules.classified_statements import ALONE, AMONG_PEOPLE
+from agents.models.offline.rules.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS
 from agents.models.offline.rules.compaction import decide, delete_least_important
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.finer_kinds import finer_kind
@@ -80,13 +80,14 @@ class OfflineProvider:
         scores = await self._scores(numbered, request)
         if self._classifier is not None and not scores:
             numbered = own_messages(request, with_hypotheses=True)
-        least = AMONG_PEOPLE if len({each.user_id for each in request.messages if each.role == "user"}) > 1 else ALONE
+        speakers = {each.user_id for each in request.messages if each.role == "user"}
+        thresholds = SEVERAL_SPEAKERS if len(speakers) > 1 else ONE_SPEAKER
         names = display_names(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, each.message, finding, own, context.policy)
             for number, each in numbered.items()
             for own in (own_memories(each.message, request, context.related, names),)
-            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), least)
+            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
         ]
         drafts += list(with_corrections(request, drafts))
         if context.policy.attributed:
@@ -99,17 +100,16 @@ class OfflineProvider:
     async def _scores(
         self, numbered: Mapping[int, ReadMessage], request: ExtractionRequest
     ) -> dict[int, list[SentenceScores | None]]:
-        """What the sentences are classified as, by the number of their message. If the classifier fails, the rules alone
-        decide."""
+        """The classifications of sentences, by the number of their message. If the classifier fails, the rules alone decide."""
         if self._classifier is None:
             return {}
         first = request.overlap[-1].content if request.overlap else ""
         previous = (first, *(each.content for each in request.messages))
-        asked = [(each, previous[number - 1]) for number, each in numbered.items()]
+        with_previous = [(each, previous[number - 1]) for number, each in numbered.items()]
         try:
-            return dict(zip(numbered, await scores_of(self._classifier, asked), strict=True))
+            return dict(zip(numbered, await scores_of(self._classifier, with_previous), strict=True))
         except Exception:
-            log.exception("classifying the sentences of %d messages failed: the rules alone read them", len(asked))
+            log.exception("classifying the sentences of %d messages failed: the rules alone read them", len(numbered))
             return {}
 
     async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
@@ -180,7 +180,7 @@ def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory
 
 
 def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[int, ReadMessage]:
-    """By number the user's messages that have words of their own, as they are read."""
+    """The user's messages with words of their own, by number, prepared for the rules."""
     own_words = own_statements(request.messages, request.overlap, with_hypotheses=with_hypotheses)
     spoken = language_of(" ".join(each.content for each in request.messages))
     return {
@@ -193,8 +193,8 @@ def own_messages(request: ExtractionRequest, *, with_hypotheses: bool) -> dict[i
 def own_memories(
     message: SliceMessage, request: ExtractionRequest, related: Sequence[Memory], names: Mapping[str | None, str]
 ) -> dict[int, Memory]:
-    """By number the related memories that the message may repeat or contradict: those of its speaker, with "User" instead of
-    the name. Of memories that several people share only those from this person's messages."""
+    """The related memories that the message may repeat or contradict, by number: those of its speaker, with "User" instead of
+    the name. Of shared memories only those from this person's messages."""
     numbered = enumerate(related, 1)
     if not request.speakers:
         return dict(numbered)

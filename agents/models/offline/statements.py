@@ -12,10 +12,10 @@ from agents.models.offline.rules.sentences import sentences
 from agents.models.offline.rules.spanish import SPANISH
 from agents.privacy.scrub import scrub
 
-LANGUAGE_RULES = {tongue.code: tongue for tongue in (ENGLISH, GERMAN, FRENCH, SPANISH)}
+LANGUAGE_RULES = {each.code: each for each in (ENGLISH, GERMAN, FRENCH, SPANISH)}
 # About 3,500 words: longer messages contain pasted text after the sender's own words.
 MAX_READ_CHARS = 20_000
-FOR_GOOD = re.compile(
+LASTING_WORDS = re.compile(
     r"(?:always|every ?time|each time|without exception|no exceptions|in general|for good|immer|jedes mal|ohne ausnahme"
     r"|grundsätzlich"
     r"|toujours|à chaque fois|sans exception|siempre|cada vez|sin excepción)(?:,? (?:please|pls|bitte|stp|por favor))?[.!]*",
@@ -25,7 +25,7 @@ ENDINGS = ("\n", ". ", "! ", "? ")
 
 
 def beginning(content: str) -> str:
-    """The part of a message that rules read, up to the end of a sentence: half of a sentence may state the opposite."""
+    """The part of a message that rules read, up to the end of a sentence: half a sentence may state the opposite."""
     if len(content) <= MAX_READ_CHARS:
         return content
     return content[: max(content.rfind(ending, 0, MAX_READ_CHARS) for ending in ENDINGS) + 1]
@@ -40,7 +40,7 @@ def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
     """Joins a sentence with a following word that makes it permanent, as in "Give prices with tax. Always.", to one."""
     pending = ""
     for part in parts:
-        if pending and FOR_GOOD.fullmatch(part):
+        if pending and LASTING_WORDS.fullmatch(part):
             pending = f"{pending.rstrip('.! ')}, {part}"
             continue
         if pending:
@@ -51,7 +51,7 @@ def with_lasting_words(parts: Iterable[str]) -> Iterator[str]:
 
 
 def safe_sentences(content: str) -> Iterator[str]:
-    """The sentences without those that contain a secret, whose text is about the secret."""
+    """The sentences without those that contain a secret."""
     return (sentence for sentence in with_gaps(content) if sentence is not None)
 
 

@@ -1,4 +1,4 @@
-"""Finds users' wishes to forget: in their own words, in the languages with rules, not in idioms."""
+"""Finds users' wishes to forget, in the languages with rules; idioms ("forget it") are no wishes."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agents.models.dates.dates import local
 from agents.models.offline.rules.english_wishes import ENGLISH
-from agents.models.offline.rules.frame_patterns import SAYS
+from agents.models.offline.rules.frame_patterns import REPORTING_VERBS
 from agents.models.offline.rules.framing import is_hearsay, is_unreal, own_part
 from agents.models.offline.rules.french_wishes import FRENCH
 from agents.models.offline.rules.german_wishes import GERMAN
@@ -24,7 +24,7 @@ from agents.models.offline.statements import LANGUAGE_RULES, beginning, safe_sen
 from schemas.extraction.requests import SliceMessage
 
 LANGUAGES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH)
-# Nearly all messages have none of these words, so that no pattern is tried.
+# Words of every wish: nearly all messages have none, and then no pattern is tried.
 TRIGGER: Final = re.compile(
     r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
     r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
@@ -39,8 +39,10 @@ POLITE_ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
-# After it another person's words follow.
-OTHERS_WORDS: Final = re.compile(rf"\b{SAYS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?[\s,:;–—-]*$", re.IGNORECASE)
+# Phrases before another person's words.
+OTHERS_WORDS: Final = re.compile(
+    rf"\b{REPORTING_VERBS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?[\s,:;–—-]*$", re.IGNORECASE
+)
 OWN: Final = re.compile(
     r"\b(?:I|my|we|our|ich|wir|mein\w*|unser\w*|je|nous|mon|ma|mes|notre|yo|mi|mis|nosotros|nuestr[oa]s?)\b|\bj'",
     re.IGNORECASE,
@@ -64,8 +66,8 @@ FORGETTING: Final = re.compile(
 
 
 class ForgetWish(Struct, frozen=True, kw_only=True):
-    """A wish as a message states it: `everything` about the speaker; a `statement` about the user, or a `topic`; or none of
-    these, for the words just before. These are `stated_before` in the same message, otherwise the previous message."""
+    """A wish: to forget `everything` about the speaker, a `statement` about the user, or a `topic`; otherwise the words before
+    it: `stated_before` in the same message, or else the previous message."""
 
     everything: bool = False
     statement: str | None = None
@@ -161,10 +163,10 @@ def wishes_of_match(match: Match, said: str | None, said_at: datetime) -> Iterat
 
 def statements(clause: str, code: str, said_at: datetime) -> list[str]:
     """The statements of a clause about the user, as the rules would extract them."""
-    tongue = LANGUAGE_RULES[code]
+    rules = LANGUAGE_RULES[code]
     clause = with_verb_second(clause) if code == "de" else clause
     clause = clause[:1].upper() + clause[1:]
-    return [found.text for found in apply_rules(tongue, clause, said_at)] or [tongue.reword(tongue.normalise(clause))]
+    return [found.text for found in apply_rules(rules, clause, said_at)] or [rules.reword(rules.normalise(clause))]
 
 
 def with_verb_second(clause: str) -> str:
@@ -183,5 +185,5 @@ def statements_before(before: list[str]) -> str | None:
 
 
 def tells_of_forgetting(text: str) -> bool:
-    """Whether a memory says that something is to be forgotten."""
+    """Whether a memory is about a wish to forget."""
     return FORGETTING.search(text) is not None

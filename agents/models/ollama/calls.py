@@ -1,6 +1,7 @@
 """One call to an Ollama model: a question as a chat request with a large enough context, and the response as a reply."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ from msgspec import Struct
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.exchange import ChatTurn, ModelReply
-from agents.models.ollama.context_window import min_tokens, window_for
 from agents.models.ollama.errors import connection_error, status_error, too_large
 from agents.models.ollama.models import is_cloud_model, unavailable_reason
 from agents.models.port import Usage
@@ -22,6 +22,11 @@ from schemas.errors import Rejected, Retryable
 # By default Ollama unloads an idle model after five minutes; a quiet chat has longer pauses between slices.
 KEEP_ALIVE_S: Final = 1_800
 CONNECT_S: Final = 5.0
+# A change of the context size reloads the model (seconds to minutes), so there are few sizes.
+CONTEXT_STEP: Final = 4_096
+# A token has at most one word, as vocabularies separate words and punctuation; in Chinese, Japanese and Korean
+# it has three characters on average.
+CERTAIN_TOKEN: Final = re.compile("[A-Za-z'\u00c0-\u024f\u0370-\u052f]+|[\u0590-\u1fff]+|[\u3040-\ud7a3]{3}")
 
 ChatMessage = dict[str, str]
 
@@ -161,3 +166,14 @@ def usage_of(answer: ChatAnswer) -> Usage:
     return Usage(
         input_tokens=answer.prompt_eval_count - cached, output_tokens=answer.eval_count, cache_read_tokens=cached
     )
+
+
+def window_for(prompt_tokens: int, answer_tokens: int, largest: int) -> int:
+    """The context size in tokens for a prompt and its answer: a multiple of CONTEXT_STEP, or `largest` if that is less."""
+    return min(largest, CONTEXT_STEP * -(-(prompt_tokens + answer_tokens) // CONTEXT_STEP))
+
+
+def min_tokens(text: str) -> int:
+    """A lower bound of a text's tokens in any model: 0.4 to 0.6 of the count of cl100k and o200k for English prompts, 0.2 to
+    0.3 for Chinese."""
+    return sum(1 for _ in CERTAIN_TOKEN.finditer(text))

@@ -25,8 +25,8 @@ class ModelList(Struct, frozen=True):
 
 
 async def unavailable_reason(client: httpx.AsyncClient, model: str, where: str) -> str | None:
-    """Why the server or the model is unavailable; None if it is available. Takes at most AVAILABLE_S seconds and loads no
-    model."""
+    """The reason why the server or the model is unavailable; None if it is available. Takes at most AVAILABLE_S seconds and
+    loads no model."""
     try:
         response = await client.get("/api/tags", timeout=AVAILABLE_S)
         pulled = msgspec.json.decode(response.content, type=ModelList).models

@@ -3,6 +3,7 @@
 Cleaning and searching a text costs about as much as reading it.
 """
 
+import re
 from typing import Final
 
 from msgspec import Struct
@@ -11,7 +12,6 @@ from schemas.conversations.messages import Message, Role
 from streams.windows.detectors import casual, directive, error, lexicon
 from streams.windows.detectors.cleaning import cleaned, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint
-from streams.windows.detectors.specific import specific
 from streams.windows.detectors.traits import (
     CASUAL,
     CORRECTION,
@@ -28,6 +28,8 @@ from streams.windows.detectors.traits import (
 )
 
 SPACES_IN_SHORT: Final = casual.MAX_WORDS + 4  # allows for spaces at ends of sentences
+MIN_WORDS: Final = 12  # in a specific statement without a number or a name
+_NUMBER_OR_NAME: Final = re.compile(r"\d|[\w,;:] [A-ZÀ-ÖØ-Þ][^\W\d_]")  # a name is a capital letter within a sentence
 SUBSTANTIAL: Final = DIRECTIVE | ERROR | CORRECTION | TASK_COMPLETE | TASK_BEGINS | TOOL_CALL
 
 
@@ -64,7 +66,7 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
         traits |= lexicon.ENDS[role].traits(ends)
     if count <= casual.MAX_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
-    if role == "user" and not traits & CASUAL and specific(seen, count):
+    if role == "user" and not traits & CASUAL and is_specific(seen, count):
         traits |= SPECIFIC
     return Detected(traits, fingerprint(text, clean))
 
@@ -80,3 +82,13 @@ def _casual(traits: int, words: list[str], text: str) -> int:
     if not traits & CASUAL and not grateful and not casual.social(words):
         return said
     return said if not text.isascii() and casual.foreign(text) else said | CASUAL
+
+
+def is_specific(text: str, words: int) -> bool:
+    """Whether a user's text states something and holds a number, a name, or at least `MIN_WORDS` of its `words`.
+
+    A text that ends in a question mark states nothing. German nouns count as names.
+    """
+    if text.rstrip().endswith("?"):
+        return False
+    return words >= MIN_WORDS or _NUMBER_OR_NAME.search(text) is not None

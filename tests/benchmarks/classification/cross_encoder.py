@@ -1,4 +1,4 @@
-"""An embedding model as a cross-encoder in JAX: its first layers as packaged, its last ones and a head as they are trained.
+"""An embedding model as a cross-encoder in JAX: packaged first layers, trained last layers and a trained head.
 
 A batch has token ids, segments (0: the first text, 1: the second one) and a mask, each of shape (pairs, tokens).
 """
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sinks.embeddings.minilm_graph import EPSILON, HEADS, WIDTH
+from tests.benchmarks.classification.minilm_graph import EPSILON, HEADS, WIDTH
 
 Weights = Mapping[str, Any]
 FAR: Final = -1e9  # added to the scores of padding

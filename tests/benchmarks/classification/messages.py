@@ -1,4 +1,4 @@
-"""Messages whose sentences have labels, which were written to train and to test what classifies sentences."""
+"""Labelled messages, written for training and testing the classifier of sentences."""
 
 import hashlib
 import random
@@ -66,7 +66,7 @@ def of_messages() -> Iterator[Labelled]:
 
 
 def of_standing() -> Iterator[Labelled]:
-    """Those that were written for limits and wishes; held out by topic."""
+    """Yields the sentences written for limits and wishes; held out by topic."""
     for each in standing.sentences():
         is_held_out = crc32(each.topic.encode()) % FOLDS == 0
         yield Labelled("standing", each.language, Sentence("", each.text), OF_STANDING[each.label], is_held_out)

@@ -19,9 +19,9 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from wordfreq import top_n_list, word_frequency
 
 from sinks.classification.cross_encoder import TOKENIZER, WEIGHTS
-from sinks.classification.graph import BIASES, DENSE
-from sinks.embeddings.minilm_graph import POSITIONS, WIDTH
+from tests.benchmarks.classification.classifier_graph import BIASES, DENSE
 from tests.benchmarks.classification.cross_encoder import Base
+from tests.benchmarks.classification.minilm_graph import POSITIONS, WIDTH
 
 LAYERS: Final = 12
 FROZEN: Final = 8  # the first layers, which stay as packaged

@@ -1,4 +1,4 @@
-"""Pairs of statements with labels that were written to train and to test what compares statements."""
+"""Labelled pairs of statements, written for training and testing the model that compares statements."""
 
 import hashlib
 import random
@@ -56,7 +56,7 @@ class Labelled(NamedTuple):
 
 
 def files() -> list[Path]:
-    """What is learnt."""
+    """Returns the files of training pairs."""
     return sorted((FOLDER / "pairs").glob("*.txt"))
 
 

@@ -1,5 +1,5 @@
-"""`make train-comparer`: trains what compares statements, writes its graph, and tells how well it does on statements that it
-has not seen. The last line is one JSON object.
+"""`make train-comparer`: trains the model that compares statements, writes its graph and measures it on unseen
+statements. The last line is one JSON object.
 
 Trained are the last four layers of multilingual-e5-small and a head, with all pairs but the held-out ones. Pairs of different
 blocks, most of which hold beside each other, are added with a smaller weight: most neighbours of a statement are such.
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sinks.classification.comparer import GRAPH, OnnxComparer
-from sinks.classification.graph import write
 from sinks.classification.port import Pair, Relation
+from tests.benchmarks.classification.classifier_graph import write
 from tests.benchmarks.classification.multilingual_model import PackedModel, multilingual, write_base
 from tests.benchmarks.classification.pairs import (
     ENDS,
@@ -70,8 +70,8 @@ async def relations_of(pairs: Sequence[Labelled]) -> NDArray[np.float64]:
 
 
 async def ended_of_public(pairs: Sequence[Labelled]) -> dict[str, Any]:
-    """How many of what people said in public conversations the written file ends by threshold, nearly all of them wrongly, and
-    how long a pair takes."""
+    """Counts by threshold the pairs of public statements that the written file ends, nearly all of them wrongly, and
+    times a pair."""
     began = time.monotonic()
     ends = (await relations_of(pairs))[:, ENDS]
     took_ms = 1000 * (time.monotonic() - began) / max(1, len(pairs))
@@ -80,7 +80,7 @@ async def ended_of_public(pairs: Sequence[Labelled]) -> dict[str, Any]:
 
 
 async def measured(pairs: Sequence[Labelled]) -> dict[str, Any]:
-    """What the written file finds: precision and recall of endings by threshold, and the share of relations that are right."""
+    """Returns precision and recall of endings by threshold, and the share of correct relations, of the written file."""
     found = await relations_of(pairs)
     relations = np.array([each.relation for each in pairs])
     ends = relations == ENDS

@@ -1,5 +1,5 @@
-"""`make train-sentences`: trains what classifies the sentences of a message, writes its graph, and tells how well it does on
-messages that it has not seen. The last line is one JSON object.
+"""`make train-sentences`: trains the classifier of sentences, writes its graph and measures it on unseen messages. The
+last line is one JSON object.
 
 Trained are the last four layers of multilingual-e5-small and a head, with all messages but the held-out ones. With `--further`
 the model that is there learns on: the messages of the named files, and a share of the other sentences.
@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from sinks.classification.graph import write
 from sinks.classification.sentences import GRAPH, OnnxSentenceClassifier
+from tests.benchmarks.classification.classifier_graph import write
 from tests.benchmarks.classification.messages import (
     CLASSES,
     LIMIT,
@@ -50,8 +50,8 @@ def with_share_of_others(learnt: Sequence[Labelled], files: Sequence[str], chanc
 
 
 async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
-    """What the written file finds: precision and recall of each class by threshold, and the share of sentences whose most
-    probable class is right."""
+    """Returns precision and recall of each class by threshold, and the share of sentences classified correctly, of the
+    written file."""
     with closing(OnnxSentenceClassifier()) as classifier:
         scored = await classifier.classify([each.sentence for each in labelled])
     found = np.array([each or np.eye(len(CLASSES))[0] for each in scored])

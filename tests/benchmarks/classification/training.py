@@ -1,4 +1,4 @@
-"""Trains the last layers of a model, and a head, as a cross-encoder that classifies pairs of texts."""
+"""Trains the last layers of a model and a head as a cross-encoder that classifies pairs of texts."""
 
 import random
 import sys
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from sinks.classification.cross_encoder import pair_tokenizer, without_stops
-from sinks.classification.graph import BIASES, DENSE, Layer
 from tests.benchmarks.classification import cross_encoder
+from tests.benchmarks.classification.classifier_graph import BIASES, DENSE, Layer
 from tests.benchmarks.classification.cross_encoder import Base
 
 BATCH: Final = 32

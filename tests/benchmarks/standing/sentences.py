@@ -1,4 +1,4 @@
-"""Sentences with labels that were written to train and to test the classifier of limits and standing wishes."""
+"""Labelled sentences, written for training and testing the classifier of limits and standing wishes."""
 
 from collections.abc import Iterator
 from pathlib import Path

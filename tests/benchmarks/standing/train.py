@@ -1,4 +1,4 @@
-"""`make train-standing`: trains the classifier of limits and standing wishes, and tells how well it does on unseen topics.
+"""`make train-standing`: trains the classifier of limits and standing wishes and measures it on unseen topics.
 
 Positives are the sentences of this folder. Negatives are those too, and the tuning halves of the public conversations
 (`offline_sets`) whose licences let others use what is learnt from them, without what the rules take for a limit or for something
@@ -23,7 +23,7 @@ from agents.models.offline.rules.framing import is_unreal, own_part
 from agents.models.offline.rules.rule import LanguageRules
 from agents.models.offline.rules.rule_engine import LEADING, plainly
 from agents.models.offline.rules.standing_classifier import DIMENSION, FILE, MEMORY, Model, features, indices
-from agents.models.offline.rules.standing_findings import labels, read
+from agents.models.offline.rules.standing_findings import labels, rule_findings
 from agents.models.offline.rules.standing_instruction_classes import TABLE
 from agents.models.offline.rules.standing_wording import SUBJECTS
 from agents.models.offline.statements import LANGUAGE_RULES, language_rules, safe_sentences
@@ -101,7 +101,7 @@ def row(text: str, code: str, found: Sequence[str], target: int, weight: float, 
 
 
 def own_rows(each: Sentence) -> Iterator[Row]:
-    """As it is said, and as a memory tells it."""
+    """Returns the rows of a sentence: as said, and in the words of a memory."""
     tongue = LANGUAGE_RULES[each.language]
     if each.is_memory:
         yield row(each.text, each.language, MEMORY, each.place, 1.0, each.topic)
@@ -115,7 +115,7 @@ def own_rows(each: Sentence) -> Iterator[Row]:
 
 def understood(tongue: LanguageRules, sentence: str) -> tuple[str, list[str]]:
     """The sentence as the classifier is given it, and what the rules find in it."""
-    found = [] if is_unreal(sentence) else list(read(tongue, sentence, UNDATED))
+    found = [] if is_unreal(sentence) else list(rule_findings(tongue, sentence, UNDATED))
     return LEADING.sub("", plainly(tongue, sentence)), labels(found)
 
 

@@ -1,4 +1,4 @@
-"""What each group of rules brings: the development half without it, beside all of them, and its lines.
+"""Measures each group of rules: plays the development half without it, and lists the scenarios that change.
 
 `python -m tests.benchmarks.understanding.ablation`, some minutes. The table is on stdout, as Markdown.
 """
@@ -64,13 +64,13 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
         ("standing_instruction*", "standing_classifier.py", "spelling.py"),
         lambda: (
             patch.object(standing_findings, "standing_instruction", lambda *_: None),
-            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found, _scores: found),
+            patch.object(standing_findings, "apply_classifier", lambda *given: given[3]),
         ),
     ),
     "limits and wishes: classifier": (
         ("standing_classifier.py",),
         lambda: (
-            patch.object(standing_findings, "heeded", lambda _tongue, _sentence, _said_at, found, _scores: found),
+            patch.object(standing_findings, "apply_classifier", lambda *given: given[3]),
             patch.object(classification, "part_by_classifier", lambda _: None),
         ),
     ),
@@ -79,14 +79,14 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
         ("fram*",),
         lambda: (
             patch.object(findings, "own_part", same),
-            patch.object(own_statements, "is_role", lambda _, **__: False),
+            patch.object(own_statements, "opens_frame", lambda _, **__: False),
             patch.object(standing_findings, "is_unreal", lambda _: False),
             patch.object(standing_findings, "is_hearsay", lambda _: False),
         ),
     ),
     "all rules for statements": (
         ("english*", "german*", "french*", "spanish*", "rule.py", "standing_instruction*"),
-        lambda: (patch.object(standing_findings, "read", nothing),),
+        lambda: (patch.object(standing_findings, "rule_findings", nothing),),
     ),
     "corrections by a bare value": (
         ("../corrections.py",),

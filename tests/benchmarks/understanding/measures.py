@@ -1,4 +1,4 @@
-"""What is counted of a scenario that was played: figures, and each failure in words. Pure."""
+"""Counts the figures of a played scenario and describes each failure in words. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,7 +67,8 @@ class Measured:
                 self._count(figure, right, statement, [f"{m.text} [{m.valid_from} to {m.valid_until}]" for m in live])
 
     def _stale(self) -> None:
-        """What a current statement says as well is not stale: "moved from Berlin to Lyon"."""
+        """Counts stale statements; one that a text says together with a current one ("moved from Berlin to Lyon") is
+        not stale."""
         current = [statement for _, statement in self._scenario.gold]
         for statement in self._scenario.statements("stale"):
             live = [each for each in self._live(statement) if not self._says_any(current, statement.who, each.text)]
@@ -91,7 +92,7 @@ class Measured:
             self._count(figure, bool(ever), statement, ever, bad=True)
 
     def _misplaced(self) -> None:
-        """What only others are known to have said, in the memory of somebody, without a name of theirs."""
+        """Counts statements of others in a person's memory without their names."""
         mine: dict[str, list[Statement]] = {who: [] for who in self._scenario.people}
         for statement in (*(each for _, each in self._scenario.gold), *self._scenario.statements("stale", "may")):
             mine.setdefault(statement.who, []).append(statement)
@@ -158,7 +159,7 @@ class Measured:
 
 
 def text_of(memory: Memory) -> str:
-    """What it says: in short, and in full where that is more."""
+    """Returns the short text of a memory, with the full text if there is one."""
     return memory.text if memory.full_text is None else f"{memory.text} {memory.full_text}"
 
 

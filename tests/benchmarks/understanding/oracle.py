@@ -1,4 +1,4 @@
-"""A stand-in for a good model: it proposes what a scenario names, so that curation is measured alone."""
+"""A stand-in for a good model: proposes the candidates of a scenario, so that curation is measured alone."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
@@ -37,7 +37,7 @@ class Oracle(OfflineProvider):
     async def resolve(
         self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
     ) -> Resolution:
-        """What the scenario says that a candidate is to those before it, as far as they are among what is shown."""
+        """Returns the relations of a candidate to earlier ones in the request, as the scenario states them."""
         shown = {memory.text: memory.memory_id for memory in memories}
         others = {candidate.text: candidate.candidate_id for candidate in candidates}
         proposed = {each.text: each for each in self._scenario.oracle}
@@ -107,7 +107,7 @@ def verdict(
 
 
 def also_ended(memory_ids: Sequence[str]) -> dict[str, Any]:
-    """What it contradicts besides the first, where candidates can say so."""
+    """Returns the contradicted memories after the first, if candidates can hold several."""
     return {"supersedes": tuple(memory_ids)} if memory_ids and "supersedes" in Proposal.__struct_fields__ else {}
 
 

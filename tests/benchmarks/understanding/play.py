@@ -1,4 +1,4 @@
-"""Plays a scenario through windows, a provider and the curator, each session as a conversation that ends."""
+"""Plays a scenario through windows, a provider and the curator; each session is a conversation."""
 
 import asyncio
 import tempfile
@@ -56,7 +56,8 @@ PAUSES_S: Final = (1.0, 5.0, 15.0, 40.0)
 
 
 class Stage(Struct, frozen=True):
-    """What all scenarios share: a database, an index, an embedder, and what compares statements; None: rules alone."""
+    """Resources that all scenarios share: a database, an index, an embedder, and the comparer, or None for rules
+    alone."""
 
     pool: Pool
     vectors: FakeVectors
@@ -103,7 +104,7 @@ class MemoriesAlone:
 
 
 class Clock:
-    """As late as the latest message."""
+    """A clock at the time of the latest message."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
@@ -159,7 +160,7 @@ def policy_of(scenario: Scenario) -> Policy:
 
 
 def requests(session: Sequence[Message], policy: Policy) -> list[ExtractionRequest]:
-    """What the window of a session asks for until it is over."""
+    """Returns the requests of a session's window until its end."""
     conversation, now = session[0].conversation_id, session[-1].timestamp
     window, known = Window.opened(conversation, 0), terms(policy)
     told = [
@@ -173,7 +174,7 @@ def requests(session: Sequence[Message], policy: Policy) -> list[ExtractionReque
 
 
 async def block(scenario: Scenario, recall: Recall) -> str:
-    """What a prompt with the scenario's question is given, the profile first; empty without a question."""
+    """Returns profile and context block for the scenario's question; empty without a question."""
     if scenario.ask is None:
         return ""
     namespaces = (f"{scenario.id}/{scenario.people[0]}",)

@@ -1,4 +1,4 @@
-"""`make bench-understanding`: what is known after each of the scenarios, counted.
+"""`make bench-understanding`: counts the correct, stale and missing memories after scripted conversations.
 
 tests/benchmarks/README.md says what the scenarios and the figures are. Failures of the development half are on stderr, those of
 the held-out half are only counted. The last line on stdout is one JSON object.
@@ -60,7 +60,7 @@ async def run(
 
 @asynccontextmanager
 async def asking(provider: str, on: Stage) -> AsyncIterator[ProviderOf]:
-    """Who is asked: the scenario's own candidates, or a provider as the settings have it."""
+    """Yields the provider: the scenario's own candidates, or a provider by the settings."""
     if provider in ORACLES:
 
         def oracle(scenario: Scenario) -> Provider:
@@ -95,7 +95,7 @@ def told(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, An
 
 
 def failures(found: Sequence[tuple[Scenario, Measured]], kinds: Sequence[str]) -> list[Failure]:
-    """Those of the development half, some figures alone where they are named."""
+    """Returns the failures of the development half, of some figures if they are named."""
     each = (failure for scenario, one in found if scenario.half == "development" for failure in one.failures)
     return sorted((failure for failure in each if not kinds or failure.what in kinds), key=lambda one: one[:3])
 
@@ -106,7 +106,7 @@ def line(failure: Failure) -> str:
 
 
 def table(of_half: dict[str, Any]) -> str:
-    """What most of all is looked at, by kind, as Markdown."""
+    """Returns the most important figures by kind, as Markdown."""
     names = ("contained", "stale_alive", "ended", "lost_wrongly", "never_kept", "wrong_person", "wrong_subject", "junk")
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (1 + len(names)) + "|"]
     for kind, row in {**of_half["by_kind"], "all": of_half}.items():

@@ -1,4 +1,5 @@
-"""Scenarios: short conversations with what must be known afterwards, read from `cases/<half>/<kind>.jsonl`."""
+"""Reads scenarios from `cases/<half>/<kind>.jsonl`: short conversations and the facts that memories must contain
+afterwards."""
 
 import json
 import re
@@ -81,7 +82,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
     @cached_property
     def people(self) -> tuple[str, ...]:
-        """Who speaks, in the order of the first words."""
+        """Returns the speakers in order of their first messages."""
         said = (message for session in self.sessions for message in session)
         return tuple(dict.fromkeys(each.user_id for each in said if each.user_id is not None))
 
@@ -97,7 +98,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         return Statement.read(written, ONE if self.people == (ONE,) else "")
 
     def names_of(self, who: str) -> str:
-        """What a person is called, with `|` between the words."""
+        """Returns the names of a person, with `|` between the words."""
         return "|".join({who, self.names.get(who, who)} - {ONE} - {""})
 
 
@@ -154,7 +155,7 @@ def moment(written: str) -> datetime:
 
 
 def scenarios(kinds: Collection[str] = (), halves: Collection[Half] = HALVES) -> tuple[Scenario, ...]:
-    """Those of some halves, of all kinds unless some are named."""
+    """Returns the scenarios of some halves, of all kinds unless some are named."""
     return tuple(
         msgspec.convert(json.loads(line) | {"kind": path.stem, "half": half}, Scenario)
         for half in halves

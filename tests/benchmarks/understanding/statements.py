@@ -1,4 +1,4 @@
-"""Gold statements: the words that tell whether a memory says something, so that nobody has to judge. Pure."""
+"""Gold statements: words that decide whether a memory says something, without a judge. Pure."""
 
 import re
 import unicodedata

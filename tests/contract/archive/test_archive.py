@@ -1,4 +1,4 @@
-"""The archive in memory and on PostgreSQL keep and tell alike."""
+"""The archive in memory and on PostgreSQL store and return the same."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

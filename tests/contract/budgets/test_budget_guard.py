@@ -1,4 +1,4 @@
-"""The fake ledger of budgets and the one on PostgreSQL let in, book and forget alike."""
+"""The budget ledger in memory and on PostgreSQL admit, book and forget the same."""
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta

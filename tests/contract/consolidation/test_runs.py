@@ -1,4 +1,4 @@
-"""Consolidation runs and sweeps of the archive in memory and on PostgreSQL are asked for and listed alike."""
+"""Consolidation runs and archive sweeps in memory and on PostgreSQL are requested and listed in the same way."""
 
 import asyncio
 from collections.abc import AsyncIterator

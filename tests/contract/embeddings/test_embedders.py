@@ -1,4 +1,4 @@
-"""What every embedder owes its callers: models of this process, the fake, and models behind a local server of both protocols."""
+"""The contract of all embedders: in-process models, the fake, and models behind a local server of both protocols."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator

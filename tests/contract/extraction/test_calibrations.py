@@ -1,4 +1,4 @@
-"""Calibrations in memory and on PostgreSQL learn alike."""
+"""Calibrations in memory and on PostgreSQL learn the same."""
 
 import asyncio
 import itertools

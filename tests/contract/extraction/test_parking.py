@@ -1,4 +1,4 @@
-"""Parked requests in memory and on PostgreSQL wait, are claimed and leave alike."""
+"""Parked requests in memory and on PostgreSQL wait, are claimed and are removed in the same way."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Words found in memory and in PostgreSQL."""
+"""Lexical search in memory and on PostgreSQL."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ from sinks.postgres.connection import Pool, connect
 from tests.fakes.memory_index import FakeMemoryIndex
 from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
 from tests.hostile_text import HARD_TO_STORE
-from tests.storing import store
+from tests.memory_store import store
 
 Remember: TypeAlias = Callable[..., Awaitable[None]]
 

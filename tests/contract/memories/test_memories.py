@@ -1,4 +1,4 @@
-"""Memories in memory and on PostgreSQL are listed, found and told alike."""
+"""Memories in memory and on PostgreSQL are listed and found in the same way."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

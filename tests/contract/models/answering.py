@@ -1,8 +1,8 @@
-"""Who answers."""
+"""Name of the provider that answers for another."""
 
 from agents.models.port import Provider
 
 
 def answering(provider: Provider) -> str:
-    """Who answers, by name: of several the first."""
+    """Returns the name of the provider that answers; `auto` uses Ollama here."""
     return "ollama" if provider.name == "auto" else provider.name

@@ -1,4 +1,4 @@
-"""The Claude provider at a Messages server that is not ours: llmock answers, fails, and judges how the failures were taken.
+"""The Claude provider with the third-party Messages server llmock, which answers, fails and checks the retries.
 
 llmock knows neither structured outputs nor the prompt cache: what is asked for there is checked by our own server.
 """

@@ -1,4 +1,4 @@
-"""What every provider owes a namespace with one memory too many."""
+"""The contract of all providers for compaction of a namespace above its limit."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What every provider owes those who ask for a rating or a short text."""
+"""The contract of all providers for ratings and short texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every provider owes those who ask for a summary."""
+"""The contract of all providers for summaries."""
 
 import pytest
 from msgspec import structs

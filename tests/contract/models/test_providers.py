@@ -1,4 +1,4 @@
-"""What every provider owes the pipeline: the rules, and models behind local servers, in the same tests."""
+"""The contract of all providers for extraction: the rules, and models behind local servers."""
 
 import pytest
 from msgspec import structs

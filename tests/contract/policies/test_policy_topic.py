@@ -1,4 +1,4 @@
-"""What whoever follows policies relies on: the fake topic, and the reader of the real one on a broker."""
+"""The contract of the policy topic: the fake, and the reader of a real broker."""
 
 from collections.abc import AsyncIterator
 from typing import Any

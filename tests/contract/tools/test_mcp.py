@@ -1,4 +1,4 @@
-"""The agent tools over MCP, asked by the SDK's own clients."""
+"""The agent tools over MCP, called by the SDK's own clients."""
 
 import json
 import sys
@@ -13,14 +13,14 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
-from tests.workshop import MINE, SHARED, Workshop, furnished
+from tests.tool_fixtures import MINE, SHARED, Toolset, populated_toolset
 
 
 @asynccontextmanager
 async def over_stdio() -> AsyncIterator[ClientSession]:
     """A server in a process of its own."""
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "tests.mcp_workshop"], env=dict(module_environment())
+        command=sys.executable, args=["-m", "tests.mcp_tool_server"], env=dict(module_environment())
     )
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()
@@ -64,12 +64,12 @@ async def test_a_wrong_tool_call_returns_an_error_result_and_the_session_continu
 
 
 @pytest.fixture
-def workshop() -> Workshop:
-    return furnished()
+def toolset() -> Toolset:
+    return populated_toolset()
 
 
-async def test_a_read_only_server_lists_no_writing_tool(workshop: Workshop) -> None:
-    server = mcp_server(workshop.tools(MINE, SHARED, writable=()), "0.0.0")
+async def test_a_read_only_server_lists_no_writing_tool(toolset: Toolset) -> None:
+    server = mcp_server(toolset.tools(MINE, SHARED, writable=()), "0.0.0")
     async with create_connected_server_and_client_session(server) as session:
         assert [tool.name for tool in (await session.list_tools()).tools] == [
             "get_memory",
@@ -79,9 +79,9 @@ async def test_a_read_only_server_lists_no_writing_tool(workshop: Workshop) -> N
         assert (await session.call_tool("create_memory", {"text": "x"})).isError
 
 
-async def test_an_unexpected_error_reveals_no_server_details_to_the_client(workshop: Workshop, caplog: Any) -> None:
-    workshop.remembered.failure = RuntimeError("password=EXAMPLE")
-    async with create_connected_server_and_client_session(mcp_server(workshop.tools(), "0.0.0")) as session:
+async def test_an_unexpected_error_reveals_no_server_details_to_the_client(toolset: Toolset, caplog: Any) -> None:
+    toolset.remembered.failure = RuntimeError("password=EXAMPLE")
+    async with create_connected_server_and_client_session(mcp_server(toolset.tools(), "0.0.0")) as session:
         result = await session.call_tool("search_memories", {"query": "bees"})
     assert result.isError and result.content[0].text == INTERNAL_ERROR.text  # type: ignore[union-attr]
     assert "password=EXAMPLE" in caplog.text

@@ -10,12 +10,12 @@ from anthropic import AsyncAnthropic, BadRequestError
 from agents.api.tools.loop import runnable
 from tests.messages_server.checks import KEY, MODELS
 from tests.messages_server.server import MessagesServer
-from tests.workshop import MINE, THEIRS, Workshop, furnished
+from tests.tool_fixtures import MINE, THEIRS, Toolset, populated_toolset
 
 
 @pytest.fixture
-def workshop() -> Workshop:
-    return furnished()
+def toolset() -> Toolset:
+    return populated_toolset()
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def uses(*used: dict[str, Any]) -> str:
     return "use:" + json.dumps(used)
 
 
-async def talked(server: MessagesServer, workshop: Workshop) -> Any:
+async def talked(server: MessagesServer, toolset: Toolset) -> Any:
     """The last message of a loop that runs until the model uses no tool any more."""
     async with asking(server) as client:
         runner = client.beta.messages.tool_runner(
             model=MODELS[0],
             max_tokens=1_000,
-            tools=runnable(workshop.tools()),
+            tools=runnable(toolset.tools()),
             thread=False,  # the local server holds no conversations
             messages=[{"role": "user", "content": "I keep bees. What may I not eat?"}],
         )
@@ -50,7 +50,7 @@ async def talked(server: MessagesServer, workshop: Workshop) -> Any:
 
 
 def results(server: MessagesServer) -> list[dict[str, Any]]:
-    """What the tools have answered, as the last request has it."""
+    """Returns the tool results of the last request."""
     messages = server.seen[-1]["messages"]
     return [block for message in messages[1:] for block in message["content"] if block["type"] == "tool_result"]
 
@@ -61,7 +61,7 @@ def text_of(result: dict[str, Any]) -> str:
 
 
 async def test_the_sdk_tool_loop_creates_searches_and_reads_memories_until_the_model_answers(
-    server: MessagesServer, workshop: Workshop
+    server: MessagesServer, toolset: Toolset
 ) -> None:
     allergy = "id of User is allergic to peanuts."
     server.script(
@@ -69,13 +69,13 @@ async def test_the_sdk_tool_loop_creates_searches_and_reads_memories_until_the_m
         uses(use("get_memory", memory_id=allergy, full=True)),
         "text:No peanuts.",
     )
-    message = await talked(server, workshop)
+    message = await talked(server, toolset)
     assert message.content[0].text == "No peanuts."
     created, found, read = [json.loads(text_of(each)) for each in results(server)]
     assert created["change"] == "created"
     assert [each["memory_id"] for each in found["memories"]] == [allergy]
     assert read["memory"]["full_text"] == "User carries an injector."
-    assert [command.text for command in workshop.commands.seen] == ["User keeps bees."]
+    assert [command.text for command in toolset.commands.seen] == ["User keeps bees."]
     assert {tool["name"] for tool in server.seen[0]["tools"]} == {
         "create_memory",
         "get_memory",
@@ -85,25 +85,25 @@ async def test_the_sdk_tool_loop_creates_searches_and_reads_memories_until_the_m
 
 
 async def test_tool_errors_are_returned_as_results_with_is_error_and_the_loop_continues(
-    server: MessagesServer, workshop: Workshop
+    server: MessagesServer, toolset: Toolset
 ) -> None:
     server.script(
         uses(use("create_memory", text=""), use("search_memories", query="milk", namespace=THEIRS)),
         uses(use("search_memories", query="allergic")),
         "text:No peanuts.",
     )
-    await talked(server, workshop)
+    await talked(server, toolset)
     empty, foreign, found = results(server)
     assert (empty["is_error"], foreign["is_error"], found.get("is_error", False)) == (True, True, False)
     assert "length >= 1" in text_of(empty)
     assert MINE in text_of(foreign) and "milk" not in text_of(foreign)
-    assert workshop.commands.seen == []
+    assert toolset.commands.seen == []
 
 
 async def test_a_custom_loop_can_send_the_tool_result_blocks_of_the_handler(
-    server: MessagesServer, workshop: Workshop
+    server: MessagesServer, toolset: Toolset
 ) -> None:
-    tools = workshop.tools()
+    tools = toolset.tools()
     server.script(uses(use("search_memories", query="allergic"), use("forget_all")), "text:No peanuts.")
     messages: list[Any] = [{"role": "user", "content": "What may I not eat?"}]
     async with asking(server) as client:
@@ -122,9 +122,9 @@ async def test_a_custom_loop_can_send_the_tool_result_blocks_of_the_handler(
 
 
 async def test_the_test_server_rejects_strict_tools_with_unsupported_schema_keywords(
-    server: MessagesServer, workshop: Workshop
+    server: MessagesServer, toolset: Toolset
 ) -> None:
-    (tool, *_) = workshop.tools().definitions()
+    (tool, *_) = toolset.tools().definitions()
     tool["input_schema"]["properties"]["content"]["maxLength"] = 200  # type: ignore[index]
     async with asking(server) as client:
         with pytest.raises(BadRequestError, match="unsupported keyword"):

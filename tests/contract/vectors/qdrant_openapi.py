@@ -82,7 +82,8 @@ def shapes(operation: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_json_schema(shape: Any) -> Any:
-    """Of OpenAPI 3.0, whose `nullable` JSON Schema does not know. Properties may have the names of keywords."""
+    """Converts a shape of OpenAPI 3.0, whose `nullable` JSON Schema does not know. Properties may have the names of
+    keywords."""
     if isinstance(shape, list):
         return [as_json_schema(each) for each in shape]
     if not isinstance(shape, dict):

@@ -1,4 +1,4 @@
-"""Every request to Qdrant and every answer fits Qdrant's OpenAPI document, and the models that qdrant-client makes of it.
+"""Requests to Qdrant and its responses match Qdrant's OpenAPI document and the models of qdrant-client.
 
 The document says what there must be, and the models take no field that it does not have. Both are held here to what travels, by
 the client and by requests that are made without it.

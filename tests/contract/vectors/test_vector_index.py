@@ -1,4 +1,4 @@
-"""The fake index and the one on Qdrant answer alike."""
+"""The fake index and the one on Qdrant return the same results."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -118,7 +118,7 @@ async def test_a_search_returns_points_written_before_filter_fields_existed_unle
 
 
 async def test_filtered_out_points_do_not_use_up_the_search_limit(index: VectorIndex) -> None:
-    """What a filter leaves out must not take the places of what it lets in."""
+    """Points that a filter excludes must not count towards the limit."""
     await index.upsert([point(0.1) for _ in range(40)])
     wanted = point(1.0, tags=("work",))
     await index.upsert([wanted])

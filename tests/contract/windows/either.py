@@ -1,4 +1,4 @@
-"""What a projection of windows is, and moments that its tests share."""
+"""The type of both projections of windows, and timestamps for their tests."""
 
 from datetime import UTC, datetime
 from typing import TypeAlias

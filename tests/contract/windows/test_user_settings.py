@@ -1,4 +1,4 @@
-"""Settings of users in memory and on PostgreSQL are kept and found alike."""
+"""Settings of users in memory and on PostgreSQL are stored and found in the same way."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Projected windows in memory and on PostgreSQL keep and refuse alike."""
+"""Projected windows in memory and on PostgreSQL accept and reject the same."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""The fake and the database agree, whatever is called."""
+"""The fake and the database agree for any sequence of calls."""
 
 import itertools
 from datetime import datetime

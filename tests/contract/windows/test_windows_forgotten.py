@@ -1,4 +1,4 @@
-"""What of windows is forgotten, where, and by whom not."""
+"""A projected window is forgotten by its own partition only, keeps its state, and reopens only at a higher revision."""
 
 from msgspec.structs import replace
 

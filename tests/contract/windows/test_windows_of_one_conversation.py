@@ -1,4 +1,4 @@
-"""Windows of one conversation in two partitions: which of them counts."""
+"""The projection of a conversation that has windows in two partitions."""
 
 from datetime import timedelta
 
@@ -66,6 +66,6 @@ async def test_windows_of_one_conversation_in_two_partitions_are_projected_in_on
 
 
 def empty(conversation_id: str, revision: int, partition: int) -> WindowState:
-    """Of a window that nothing was said in."""
+    """Returns the state of a window without messages."""
     nothing = replace(a_state().statistics, total_messages=0, messages_in_context=0, pruned_messages=0, total_tokens=0)
     return a_state(conversation_id, revision, partition=partition, phase="ended", statistics=nothing)

@@ -1,4 +1,4 @@
-"""Keys on PostgreSQL: what is kept of them, who is found by a token, and what the audit tells."""
+"""API keys on PostgreSQL: stored hashes, lookup by token, and the audit log."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The agent tools behind keys: over MCP's streamable HTTP with the SDK's client, and over plain HTTP."""
+"""The agent tools with API keys, over MCP's streamable HTTP with the SDK's client and over plain HTTP."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,24 +11,24 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api import Api
-from tests.served import serve_app
-from tests.workshop import MINE, SHARED, THEIRS, Workshop, furnished
+from tests.asgi_server import serve_app
+from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, populated_toolset
 
 ALL = ["create_memory", "get_memory", "search_memories", "get_context"]
 
 
 @pytest.fixture
-def workshop() -> Workshop:
-    return furnished()
+def toolset() -> Toolset:
+    return populated_toolset()
 
 
 @pytest.fixture
-def api(workshop: Workshop) -> Api:
-    blocks = workshop.blocks()
+def api(toolset: Toolset) -> Api:
+    blocks = toolset.blocks()
     return Api(
-        retrieval=workshop.retrieval,
-        memories=workshop.remembered,
-        commands=workshop.commands,
+        retrieval=toolset.retrieval,
+        memories=toolset.remembered,
+        commands=toolset.commands,
         recall=blocks.recall,
         conversations=blocks.conversations,
     )
@@ -57,7 +57,7 @@ async def names(session: ClientSession) -> list[str]:
     return [tool.name for tool in (await session.list_tools()).tools]
 
 
-async def test_a_client_uses_every_tool_over_http(api: Api, workshop: Workshop) -> None:
+async def test_a_client_uses_every_tool_over_http(api: Api, toolset: Toolset) -> None:
     async with mcp(api, MINE, write="kitchen/*") as session:
         assert await names(session) == ALL
         kept = told(await session.call_tool("create_memory", {"text": "User keeps bees."}))
@@ -67,7 +67,7 @@ async def test_a_client_uses_every_tool_over_http(api: Api, workshop: Workshop) 
         block = told(await session.call_tool("get_context", {"query": "allergic", "conversation_id": "of-ada"}))
         assert "peanuts" in block["context"]
         assert (await session.call_tool("create_memory", {"text": "x", "namespace": THEIRS})).isError
-    (command,) = workshop.commands.seen
+    (command,) = toolset.commands.seen
     assert (command.namespace, command.text) == (MINE, "User keeps bees.")
     assert (await api.ports.accesses.of([kept["memory_id"]]))[kept["memory_id"]].access_count == 2
 
@@ -123,7 +123,7 @@ async def test_mcp_rejects_malformed_messages_and_get_requests(api: Api) -> None
             assert 400 <= answer.status_code < 500, body
 
 
-async def test_tool_definitions_and_results_are_available_over_plain_http(api: Api, workshop: Workshop) -> None:
+async def test_tool_definitions_and_results_are_available_over_plain_http(api: Api, toolset: Toolset) -> None:
     params = {"namespace": MINE}
     async with api.client(write="kitchen/*") as client:
         listed = (await client.get("/v1/tools", params=params)).json()["tools"]
@@ -133,4 +133,4 @@ async def test_tool_definitions_and_results_are_available_over_plain_http(api: A
         unknown = await client.post("/v1/tools/forget_all", params=params, json={"input": {}})
     assert json.loads(found.json()["content"])["memories"][0]["text"] == "User is allergic to peanuts."
     assert [each.json()["is_error"] for each in (found, wrong, unknown)] == [False, True, True]
-    assert workshop.commands.seen == []
+    assert toolset.commands.seen == []

@@ -1,4 +1,4 @@
-"""Server-sent events over real connections: resume, rights, slow readers, and the end of a process."""
+"""Server-sent events over real connections: resumption, rights, slow clients and shutdown."""
 
 import asyncio
 import socket
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from agents.api.live.streaming import EventStreamResponse
 from tests.api import NOON, Api
+from tests.asgi_server import serve_app
 from tests.fakes.event_history import FakeEventHistory
-from tests.served import serve_app
 
 PATH = "/v1/events"
 

@@ -1,4 +1,4 @@
-"""What was said and is not extracted yet: as the archive, the windows' rows and the completed slices tell it together."""
+"""Messages without extraction, derived from the archive, the rows of windows and the completed slices."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The scenarios of bench-understanding go through windows, a provider and the curator, whoever proposes the memories."""
+"""The scenarios of bench-understanding pass through windows, each provider and the curator."""
 
 from collections import Counter
 from collections.abc import AsyncIterator

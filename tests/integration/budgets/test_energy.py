@@ -1,4 +1,5 @@
-"""What only a database shows of budgets: workers with pools of their own, and totals asked of the records."""
+"""Budgets on PostgreSQL: workers with separate pools never exceed a budget by more than one call; usage totals are
+exact."""
 
 import asyncio
 from collections.abc import Callable

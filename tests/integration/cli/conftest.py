@@ -1,4 +1,4 @@
-"""Commands with the settings of the samples' deployment."""
+"""Runs commands with the settings of the samples' deployment."""
 
 from functools import partial
 from pathlib import Path

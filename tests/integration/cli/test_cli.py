@@ -1,4 +1,4 @@
-"""The real command line, as a process of its own against the stack: what it prints, and how it ends."""
+"""The command line as a process against the stack: output and exit codes."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`memstream dead-letters`, beside a worker that takes what is replayed."""
+"""`memstream dead-letters` lists and replays records to a running worker."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""`memstream demo`, twice on one directory: what it tells, and that it leaves nothing running."""
+"""`memstream demo` run twice in one directory prints its results and leaves no process running."""
 
 import json
 import subprocess
@@ -57,7 +57,7 @@ def messages_server() -> Iterator[dict[str, str]]:
 
 
 def pruned(context: dict[str, Any]) -> dict[str, Any]:
-    """What became of the context, times aside."""
+    """Returns the outcome of the context, without times."""
     window = context["window"]
     statistics = {name: value for name, value in window["statistics"].items() if name != "last_prune"}
     assert window["scope"]["conversation_id"] == "workbench-nina-report"

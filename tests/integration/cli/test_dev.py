@@ -1,4 +1,4 @@
-"""`memstream dev`: everything a chat service on this machine needs, with data that stays and processes that do not."""
+"""`memstream dev` starts everything that a chat service needs, keeps its data and stops its processes."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ class Dev:
             self.process = subprocess.Popen(self._command, env=env, cwd=self._log.parent, stdout=log, stderr=log)
 
     async def addresses(self) -> dict[str, str]:
-        """What is printed once everything serves: addresses by name. Notes which processes there are then."""
+        """Returns the printed addresses by name, once everything serves, and records the running processes."""
         assert self.process is not None
 
         async def printed() -> bool:

@@ -1,4 +1,4 @@
-"""`memstream doctor` against the stack: what it finds, and the remedies that it names."""
+"""`memstream doctor` against the stack: findings and remedies."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`memstream keys` on PostgreSQL: made, listed, revoked, and told of in the audit."""
+"""`memstream keys` creates, lists and revokes keys on PostgreSQL and writes the audit log."""
 
 import asyncio
 import json

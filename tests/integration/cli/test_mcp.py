@@ -1,4 +1,4 @@
-"""`memstream mcp` on a deployment, asked by the SDK's own client."""
+"""`memstream mcp` on a deployment, called by the SDK's client."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The installed package has every file that memstream reads, and tells its own version."""
+"""The installed package contains every file that memstream reads, and reports its version."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, *arguments: str) -> str:
-    """What a program of the installed copy prints, away from the source."""
+    """Returns the output of a program of the installed copy, run outside the source tree."""
     environment = os.environ | {"PYTHONPATH": str(installed)}
     done = subprocess.run(arguments, cwd=installed, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""`memstream policies` on a cluster: put, list, show, delete, and what is said of a file that is wrong."""
+"""`memstream policies` on a cluster: put, list, show, delete, and errors of invalid files."""
 
 import asyncio
 import json

@@ -1,4 +1,5 @@
-"""`memstream replay`, `diff`, `cutover`, `generations`: what they print, on the samples; nothing that is live is changed."""
+"""`memstream replay`, `diff`, `cutover` and `generations` print their results on the samples and change nothing
+live."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Two talks that a worker remembered, on the command line: a time replayed, another model asked, a cutover and back."""
+"""Two extracted conversations on the command line: replay of a period with another model, cutover and revert."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`memstream retention`: the numbers of sweeps."""
+"""`memstream retention` prints the numbers of sweeps."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

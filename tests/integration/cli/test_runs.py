@@ -1,4 +1,4 @@
-"""`memstream consolidate` and `memstream runs`: asking for runs, and looking at them."""
+"""`memstream consolidate` and `memstream runs` request and show runs."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

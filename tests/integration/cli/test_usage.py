@@ -1,4 +1,4 @@
-"""`memstream usage`: what model calls consumed, as tables and for scripts."""
+"""`memstream usage` prints the consumption of model calls as tables and for scripts."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -13,8 +13,8 @@ from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
 from sinks.budgets.ledger import Ledger
 from sinks.postgres.connection import connect
+from tests.budget_day import tomorrow
 from tests.command_line import Run, lines, run
-from tests.long_day import tomorrow
 
 BUDGET = '{"tokens_per_day": 10000, "usd_per_hour": 0.5}'
 

@@ -1,4 +1,4 @@
-"""`memstream window`: what is told of a conversation's context, and what acting on it by hand does."""
+"""`memstream window` shows and changes the context of a conversation."""
 
 import json
 import re
@@ -76,7 +76,7 @@ def said(number: int) -> Event:
 
 
 async def told(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """What is projected of the window, once it is as expected. Read from PostgreSQL: that `show` prints it is shown above."""
+    """Waits until the projected window is as expected, and returns it from PostgreSQL; `show` is tested above."""
 
     async def shown() -> dict[str, Any] | None:
         rows = await deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", TALK)

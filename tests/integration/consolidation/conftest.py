@@ -1,11 +1,11 @@
-"""A night."""
+"""Schedulers and conversations on the test's database."""
 
 import pytest
 
 from sinks.postgres.connection import Pool
-from tests.integration.consolidation.night import Night
+from tests.integration.consolidation.scheduled_runs import ScheduledRuns
 
 
 @pytest.fixture
-def night(pool: Pool) -> Night:
-    return Night(pool)
+def scheduled(pool: Pool) -> ScheduledRuns:
+    return ScheduledRuns(pool)

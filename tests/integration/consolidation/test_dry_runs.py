@@ -1,4 +1,4 @@
-"""Dry runs on a real database: what would become of what waits, with nothing written but what was found."""
+"""Dry runs on a real database forecast the outcome of waiting conversations and write only their findings."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What of 80 conversations of every kind waits, is settled, and is asked for again: as told message by message."""
+"""The positions of runs over 80 varied conversations match a computation message by message."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ from sinks.consolidation.run_progress import BEGINNING, RunProgress, Window
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 NOON: Final = datetime(2026, 3, 2, 12, tzinfo=UTC)

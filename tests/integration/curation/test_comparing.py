@@ -1,4 +1,4 @@
-"""A model compares candidates with the memories near them, and what it is sure of ends a memory that no rule would end."""
+"""A model compares candidates with near memories; a confident verdict supersedes a memory that no rule would."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Importances and short texts that were not given, from the model to every store; asked for once, and not for what is known."""
+"""Missing importances and short texts are requested from the model once and written to every store."""
 
 from typing import Any
 from uuid import uuid4

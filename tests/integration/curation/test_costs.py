@@ -1,4 +1,4 @@
-"""What memories cost, added up from the records of model calls."""
+"""The cost of a memory is summed from the records of model calls."""
 
 from datetime import timedelta
 

@@ -1,4 +1,5 @@
-"""What becomes of candidates, end to end through Postgres, with stand-ins for Qdrant and Kafka."""
+"""The curator turns candidates into memories, versions, points and events on PostgreSQL, with fakes of Qdrant and
+Kafka."""
 
 import asyncio
 from collections.abc import Callable

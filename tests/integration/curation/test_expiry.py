@@ -1,4 +1,4 @@
-"""Memories whose time is over stop being live, and a conversation makes no more memories than it may."""
+"""Expired memories stop being live; a conversation creates no more memories than its limit."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

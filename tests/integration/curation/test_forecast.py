@@ -1,4 +1,4 @@
-"""What would become of candidates: decided as the curator decides, and nothing written."""
+"""A forecast of candidates equals the later decision of the curator and writes nothing."""
 
 from typing import TYPE_CHECKING, Any
 

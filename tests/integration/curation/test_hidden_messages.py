@@ -1,4 +1,4 @@
-"""With what a user asked to have forgotten, the messages that say it leave search, and come back with an undo."""
+"""A forget wish also hides the messages that state it from search; an undo restores them."""
 
 from typing import TYPE_CHECKING
 

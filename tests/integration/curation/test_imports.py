@@ -1,4 +1,4 @@
-"""Imports that are carried out together come to what each would come to alone."""
+"""Imports applied together have the same result as one by one."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -61,7 +61,7 @@ async def prepared(bench: Bench, namespace: str) -> str:
 
 
 async def told(bench: Bench, namespace: str) -> dict[str, Any]:
-    """What there is to see of a namespace, without the ids that it makes up itself."""
+    """Returns the visible state of a namespace without generated ids."""
     memories = await bench.memories.in_namespace(namespace, statuses=("active", "deleted"), limit=1_000)
     rows = await bench.pool.fetch("SELECT command_id, outcome FROM commands WHERE namespace = $1", namespace)
     return {

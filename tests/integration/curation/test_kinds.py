@@ -1,4 +1,5 @@
-"""Kinds that commands make: kept with their description where the policy lets them, and gone with what they were for."""
+"""Kinds created by commands keep their description where the policy allows them, and are removed with their
+memories."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ async def test_a_command_with_a_new_kind_is_rejected_where_the_policy_forbids_ne
     made = command(bench, "create", "1", text="User dreams of owls", memory_kind="dream", new_kinds=(DREAM,))
     outcome = await bench.curator.apply_command(made)
     assert outcome.status == "rejected"
-    assert "has no kind 'dream' and lets none be made" in (outcome.reason or "")
+    assert "has no kind 'dream' and does not allow new ones" in (outcome.reason or "")
     assert await Kinds(bench.pool).of("ada") == ()
     assert bench.events() == []
 

@@ -1,4 +1,4 @@
-"""A namespace stays within its number of memories, whoever decides what goes and whatever happens meanwhile."""
+"""A namespace stays within its memory limit under concurrent changes, by model and by rule."""
 
 import asyncio
 from collections.abc import Callable

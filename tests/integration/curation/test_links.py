@@ -1,4 +1,4 @@
-"""Links between memories, through PostgreSQL and on their way out: no link outlives what it leads to."""
+"""Links between memories in PostgreSQL and in events: no link outlives its target."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""A change of the profile is told once, with the decision that makes it."""
+"""A profile change is published once, with the decision that causes it."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""A model says what candidates are to the memories near them: once, as evidence that the rules hold to what is there."""
+"""A model relates candidates to near memories once; the rules check its verdicts against the stored memories."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -83,7 +83,7 @@ async def test_the_same_statement_in_another_language_reinforces_the_memory(benc
 
 
 async def test_the_same_statement_in_another_language_is_matched_without_a_vector_index_hit(bench: "Bench") -> None:
-    """As with an embedder for which two languages have little in common; names lead from one to the other."""
+    """Covers embedders with low similarity between languages; names lead from one to the other."""
     known = await bench.remember("User's sister Marja plays the cello", language="en")
     for number in range(20):
         await bench.remember(f"Talk number {number} was about topic {number}", language="en")

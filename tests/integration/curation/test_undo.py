@@ -1,4 +1,4 @@
-"""Any change of a memory can be taken back, as a change of its own."""
+"""Any change of a memory can be undone by a change of its own."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -107,14 +107,14 @@ async def test_an_undo_reverts_the_change_that_is_latest_when_it_is_applied(
     """Another worker changes the memory while the text that comes back is being embedded."""
     memory = await bench.remember("User has a dog")
     await bench.curator.apply_command(command("update", memory.memory_id, text="User has two dogs"))
-    embed, others = bench.curator._embed, [command("update", memory.memory_id, text="User has three dogs")]
+    embed, others = bench.curator._inputs.embed, [command("update", memory.memory_id, text="User has three dogs")]
 
     async def slowly(texts: list[str]) -> dict[str, Any]:
         if others and "User has a dog" in texts:
             await bench.curator.apply_command(others.pop())
         return await embed(texts)
 
-    monkeypatch.setattr(bench.curator, "_embed", slowly)
+    monkeypatch.setattr(bench.curator._inputs, "embed", slowly)
     await bench.curator.apply_command(command("undo", memory.memory_id))
     now = await bench.memories.get(memory.memory_id)
     assert now is not None

@@ -1,4 +1,4 @@
-"""What users ask to have forgotten goes, as a change of its own that is told and can be taken back."""
+"""Forget wishes delete memories by a change of their own that is published and can be undone."""
 
 from typing import TYPE_CHECKING
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""A guarded server never outlives its parent, and its failures are told."""
+"""A guarded server never outlives its parent, and its failures are reported."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Collections of the embedded vector server, large enough for what its engine does to large ones."""
+"""Large collections of the embedded vector server."""
 
 from collections.abc import Iterator
 from contextlib import closing

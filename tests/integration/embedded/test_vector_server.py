@@ -1,4 +1,4 @@
-"""The vector server as a process: its data, its ends, its error bodies."""
+"""The vector server as a process: data, shutdown and error bodies."""
 
 import socket
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""One worker's part in erasures, and what is said before them."""
+"""The erasure part of one worker, and the data that it erases."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
@@ -42,7 +42,7 @@ class FakeLetters:
 
 
 class Worker:
-    """What one worker does for erasures; `curate` carries out what it sends."""
+    """The erasure parts of a worker; `curate` applies the records that it sends."""
 
     def __init__(self, bench: "Bench") -> None:
         self.bench = bench

@@ -1,4 +1,4 @@
-"""Purges of a namespace, at moments that a test chooses."""
+"""Purges of a namespace at moments that a test sets."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Erasures on a real database: every door behind the fence, and what is said later comes in."""
+"""An erasure on a real database fences every write path against older data and admits newer data."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Every table with a column that could hold words is reached by erasure, or says here why it needs not be."""
+"""Every table with a text column is covered by erasure or has a stated reason not to be."""
 
 from sinks.postgres.connection import Pool
 

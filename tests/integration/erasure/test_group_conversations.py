@@ -1,4 +1,4 @@
-"""Erasing one of several people who spoke in a conversation: their words go everywhere, the others' stay."""
+"""Erasing one of several speakers of a conversation removes their words everywhere and keeps those of others."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

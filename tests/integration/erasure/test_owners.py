@@ -1,4 +1,4 @@
-"""What is kept of a user on a real database, what an export reads, and the numbers of a namespace."""
+"""Stored data of a user, exports, and statistics of a namespace on a real database."""
 
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -20,7 +20,7 @@ from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.statistics import NamespaceStatistics
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

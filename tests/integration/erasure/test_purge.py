@@ -1,4 +1,4 @@
-"""Erase is final: no memory of what was said before comes back, in whatever order things arrive."""
+"""No memory of purged data returns, in whatever order records arrive."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ async def test_candidates_requested_before_a_purge_are_dropped_despite_a_fast_se
 
 
 def replaced(batch: CandidateBatch, at: Any) -> CandidateBatch:
-    """As said at another time."""
+    """Returns the batch with another time of its messages."""
     (candidate,) = batch.candidates
     sources = tuple(replace(source, timestamp=at) for source in candidate.sources)
     return replace(batch, candidates=(replace(candidate, sources=sources),))

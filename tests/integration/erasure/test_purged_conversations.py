@@ -1,4 +1,4 @@
-"""What conversations leave behind goes with their namespace: archived messages, answers, requests, reasons of failures."""
+"""A purge deletes archived messages, answers, requests and failure reasons of a namespace."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from sinks.erasure.fences import fences
 from sinks.erasure.purges import Purges
 from sinks.extraction.answers import Answered, Extractions
 from sinks.extraction.parked import Parking
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.slices import slice_of

@@ -1,4 +1,4 @@
-"""Erasures on a real database: what goes of what is shared, and a receipt that waits for windows."""
+"""Erasures of shared data on a real database, and receipts that wait for windows."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What only a database shows of calibrations: workers that learn at the same time, and rows that nobody touched."""
+"""Calibrations on PostgreSQL: concurrent workers lose no updates, and unchanged rows are not written."""
 
 import asyncio
 

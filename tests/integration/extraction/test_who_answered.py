@@ -1,4 +1,4 @@
-"""Who answered a request, and what it cost, is stored with the run."""
+"""Provider, model and usage of an answer are stored with the extraction."""
 
 import pytest
 from msgspec import structs

@@ -1,4 +1,4 @@
-"""How far partitions go that nobody fetches, asked of a real broker."""
+"""End offsets of partitions that are not fetched, read from a real broker."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any

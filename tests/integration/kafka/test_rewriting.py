@@ -1,4 +1,5 @@
-"""Taking single records out of a topic that deletes by age, and how long it keeps the others, on a real broker."""
+"""Single records are removed from a topic with time retention, and the others keep their retention, on a real
+broker."""
 
 import asyncio
 import re

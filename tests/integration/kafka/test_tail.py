@@ -1,4 +1,4 @@
-"""Hearing of what comes onto a topic, on a real broker."""
+"""Following new records of a topic on a real broker."""
 
 import asyncio
 import time

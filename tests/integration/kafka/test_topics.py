@@ -1,4 +1,4 @@
-"""Topics as a real broker tells of them."""
+"""Descriptions of topics from a real broker."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""Counts of reads on a real database: added up, from several processes, and gone with their memory."""
+"""Read counts on a real database are summed over processes and deleted with their memory."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Memory events read back: the same that went to Kafka, in their order, and erasures where they were."""
+"""The history returns the memory events as published, in order and with erasures."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Memories that searches found are kept, and told only as PostgreSQL has them at that moment."""
+"""Cached rows of search hits are returned only in their current state in PostgreSQL."""
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Namespaces with memories, as PostgreSQL lists them for the patterns of a key."""
+"""PostgreSQL lists the namespaces with memories that match the patterns of a key."""
 
 from typing import TYPE_CHECKING
 

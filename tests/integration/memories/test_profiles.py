@@ -1,4 +1,4 @@
-"""Profiles on a real database: they follow every change of a namespace's memories, and keep nothing of what is gone."""
+"""Profiles on a real database follow every change of a namespace's memories and keep nothing deleted."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What the pipeline does right now, in PostgreSQL."""
+"""The state of providers and running calls in PostgreSQL."""
 
 from sinks.metrics.pipeline_state import PipelineState
 from sinks.postgres.connection import Pool

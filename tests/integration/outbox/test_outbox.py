@@ -1,4 +1,4 @@
-"""A crash at any step is healed: Qdrant and Kafka end where Postgres is, in order and without a gap."""
+"""After a crash at any step Qdrant and Kafka reach the state of PostgreSQL, in order and without gaps."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING

@@ -10,10 +10,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.api import Api
+from tests.asgi_server import serve_app
 from tests.integration.panel import texts
 from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM, Opened, Panel
-from tests.integration.panel.world import Installation
-from tests.served import serve_app
+from tests.integration.panel.populated_api import PopulatedApi
 
 expect.set_options(timeout=20_000)  # long, as machines may be busy
 
@@ -77,23 +77,23 @@ async def panel(shared_browser: Browser) -> AsyncIterator[Panel]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shown() -> Installation:
+async def shown() -> PopulatedApi:
     """Data for all views, with hostile texts and texts that are hard to lay out."""
-    installation = Installation(Api(), (*texts.ATTACKS, *texts.AWKWARD), conversation=f"{texts.ATTACKS[1]}/50%")
-    await installation.fill()
-    return installation
+    populated = PopulatedApi(Api(), (*texts.ATTACKS, *texts.AWKWARD), conversation=f"{texts.ATTACKS[1]}/50%")
+    await populated.fill()
+    return populated
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def address_of_everything(shown: Installation) -> AsyncIterator[str]:
+async def address_of_everything(shown: PopulatedApi) -> AsyncIterator[str]:
     async with serve_app(shown.api.app, shown.api.change_notifier.close) as address:
         yield address
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def panel_of_everything(
-    shared_browser: Browser, shown: Installation, address_of_everything: str
+    shared_browser: Browser, shown: PopulatedApi, address_of_everything: str
 ) -> AsyncIterator[Panel]:
-    """The panel of an installation that tests share: they must not change it."""
+    """The panel over a populated API that tests share: they must not change its data."""
     async with tabs(shared_browser) as opening:
         yield Panel(shown.api, address_of_everything, opening)

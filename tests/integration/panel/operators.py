@@ -1,4 +1,4 @@
-"""What operators have to look at, over fakes: a pipeline that is behind, providers in trouble, dead letters."""
+"""Fakes for the operators' views: a pipeline with lag, failing providers, dead letters."""
 
 from datetime import timedelta
 

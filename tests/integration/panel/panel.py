@@ -1,4 +1,4 @@
-"""A tab with the panel, and the API over fakes that it looks at."""
+"""A browser tab with the panel, and the API over fakes behind it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The views that operators and insights have, over the running pipeline: each shows something that came through it."""
+"""Visits the views of operators and insights over the running pipeline; each must show data that came through it."""
 
 import asyncio
 import re

@@ -1,4 +1,5 @@
-"""Following a message, consolidation, retention, replay, policies, keys and the audit in a browser, over fakes."""
+"""The administration views in a browser, over fakes: message trails, consolidation, retention, replay, policies, keys,
+audit."""
 
 import re
 

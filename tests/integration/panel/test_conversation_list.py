@@ -1,4 +1,4 @@
-"""The list of conversations in a browser, over fakes: in order, filtered from the address, by keyboard."""
+"""The list of conversations in a browser, over fakes: order, filters in the address, keyboard."""
 
 from msgspec.structs import replace
 from playwright.async_api import expect

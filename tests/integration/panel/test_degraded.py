@@ -1,4 +1,4 @@
-"""What is shown where a part of the search does not answer, in a browser over fakes: the rest, and that it is not all."""
+"""Views with partial results of a degraded search show them with a notice, in a browser over fakes."""
 
 import numpy as np
 from playwright.async_api import expect

@@ -1,4 +1,4 @@
-"""What holds for every view: who cannot see, has a phone or prefers the dark can use it, and what others wrote is text."""
+"""Every view is accessible, in light and dark and on phones, and shows texts of others as plain text."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from playwright.async_api import Page
 from tests.api import Api
 from tests.integration.panel import texts
 from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.populated_api import PopulatedApi
 from tests.integration.panel.test_frame import PHONE
 from tests.integration.panel.views import View, listed, views
-from tests.integration.panel.world import Installation
 
 MODES: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
@@ -27,14 +27,14 @@ TEXTS = """() => [document.body.innerText, ...[...document.querySelectorAll("tit
 
 
 def test_the_view_tests_cover_every_view_in_the_sources():
-    walked = {each.name for each in views(Installation(Api(), texts.ATTACKS))}
+    walked = {each.name for each in views(PopulatedApi(Api(), texts.ATTACKS))}
     assert len(listed()) > 15
     assert listed() - walked == set()
 
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_every_view_is_accessible_and_shows_user_content_as_text(
-    panel_of_everything: Panel, shown: Installation, mode: str
+    panel_of_everything: Panel, shown: PopulatedApi, mode: str
 ):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", context=MODES[mode], admin="*")
     wrong = {}
@@ -46,7 +46,7 @@ async def test_every_view_is_accessible_and_shows_user_content_as_text(
 
 
 async def found(tab: Opened, view: View) -> list[object]:
-    """What is wrong with the view that is open."""
+    """Returns the errors of the open view."""
     page: Page = tab.page
     wrong: list[object] = [*await tab.serious_findings()]
     if wide := await page.evaluate(TOO_WIDE):

@@ -1,13 +1,13 @@
-"""Every view by keyboard alone: what can be pressed is reached and seen to be reached, and nothing holds the focus but a dialog,
-which gives it back."""
+"""Every control of every view can be reached by keyboard with visible focus; only dialogs trap the focus, and they
+return it."""
 
 import pytest
 from playwright.async_api import expect
 
 from tests.api import a_memory
 from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.populated_api import PopulatedApi
 from tests.integration.panel.views import DIALOG, View, views
-from tests.integration.panel.world import Installation
 
 MOST_STOPS = 400
 # What a key should reach in an element: of radio buttons, tabs and rows one of each group, which arrows go on from.
@@ -42,7 +42,7 @@ FORGET = "() => document.querySelectorAll('[data-reached]').forEach((each) => ea
 
 
 async def not_reached(tab: Opened, root: str) -> list[str]:
-    """What Tab does not lead to within an element that has the focus, and what is not seen to have it."""
+    """Returns the controls within a focused element that Tab does not reach, and those without visible focus."""
     await tab.page.evaluate(FORGET)
     wrong = []
     for _ in range(MOST_STOPS):
@@ -57,7 +57,7 @@ async def not_reached(tab: Opened, root: str) -> list[str]:
 
 
 async def test_every_control_of_every_view_is_reachable_by_keyboard_with_visible_focus(
-    panel_of_everything: Panel, shown: Installation
+    panel_of_everything: Panel, shown: PopulatedApi
 ):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     wrong = {}
@@ -73,7 +73,7 @@ async def test_every_control_of_every_view_is_reachable_by_keyboard_with_visible
     assert {name: each for name, each in wrong.items() if each} == {}
 
 
-async def test_every_dialog_traps_focus_until_escape_returns_it(panel_of_everything: Panel, shown: Installation):
+async def test_every_dialog_traps_focus_until_escape_returns_it(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     dialogs = [each for each in views(shown) if opens_dialog(each)]
     assert len(dialogs) >= 4

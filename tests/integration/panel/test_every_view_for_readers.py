@@ -1,4 +1,4 @@
-"""A key that may only read: whatever it presses in any view, nothing that it asks for would change something."""
+"""No view sends a write request for a read-only key."""
 
 import re
 from collections.abc import Iterable
@@ -7,8 +7,8 @@ from urllib.parse import urlparse
 from playwright.async_api import Route
 
 from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.populated_api import PopulatedApi
 from tests.integration.panel.views import View, views
-from tests.integration.panel.world import Installation
 
 READS = re.compile("/v1/(search|context|policies/[^/]+/check)$")  # questions with a body
 REFUSED = '{"title": "Forbidden", "status": 403, "detail": "no"}'
@@ -48,7 +48,7 @@ PRESS_EVERYTHING = """async (view) => {
 
 
 async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[str]]:
-    """By view what it was kept from asking the API to change."""
+    """Returns the blocked write requests of each view."""
     asked: set[str] = set()
 
     async def guard(route: Route) -> None:
@@ -71,13 +71,13 @@ async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[
     return found
 
 
-async def test_no_view_sends_a_write_request_for_a_read_only_key(panel_of_everything: Panel, shown: Installation):
+async def test_no_view_sends_a_write_request_for_a_read_only_key(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", read="*")
     found = await would_change(tab, (each for each in views(shown) if not each.press))
     assert {name: asked for name, asked in found.items() if asked} == {}
 
 
-async def test_the_same_clicks_with_an_admin_key_send_write_requests(panel_of_everything: Panel, shown: Installation):
+async def test_the_same_clicks_with_an_admin_key_send_write_requests(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     writing = {"/memories/:id sources", "/conversations/:id messages", "/operations/retention"}
     found = await would_change(tab, (each for each in views(shown) if each.name in writing))

@@ -1,4 +1,4 @@
-"""Every view while it waits for the server, when that fails, and when there is nothing to show."""
+"""Every view while loading, after a failed request, and without data."""
 
 import asyncio
 
@@ -6,8 +6,8 @@ from playwright.async_api import Route, expect
 
 from tests.api import Api, a_memory
 from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.populated_api import PopulatedApi
 from tests.integration.panel.views import View, listed, views
-from tests.integration.panel.world import Installation
 
 ALWAYS = ("/v1/me", "/v1/namespaces")
 AWAY = '{"title": "Internal Server Error", "status": 500, "detail": "it is away", "request_id": "r-1"}'
@@ -16,11 +16,11 @@ ODD = r"""() => ["undefined", "NaN", "null", "Invalid Date", "[object"]
     .filter((each) => document.querySelector("#content").innerText.includes(each))"""
 
 
-def parts(shown: Installation) -> list[View]:
+def parts(shown: PopulatedApi) -> list[View]:
     return [each for each in views(shown) if each.name in listed() and each.name not in ASKS_NOTHING]
 
 
-async def test_every_view_shows_a_failed_request_and_offers_a_retry(panel_of_everything: Panel, shown: Installation):
+async def test_every_view_shows_a_failed_request_and_offers_a_retry(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     is_away = True
 
@@ -69,7 +69,7 @@ async def test_a_view_retries_by_itself_when_the_server_is_briefly_unavailable(p
     await tab.page.unroute_all(behavior="wait")
 
 
-async def test_every_view_says_that_it_is_loading(panel_of_everything: Panel, shown: Installation):
+async def test_every_view_says_that_it_is_loading(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     answers = asyncio.Event()
 
@@ -92,7 +92,7 @@ async def test_every_view_says_that_it_is_loading(panel_of_everything: Panel, sh
 async def test_every_view_explains_its_empty_state(panel: Panel):
     tab = await panel.signed_in("/memories?ns=app%2Fnobody", admin="*")
     wrong = {}
-    for view in views(Installation(Api(), ["nothing"])):
+    for view in views(PopulatedApi(Api(), ["nothing"])):
         if view.press or view.name not in listed():
             continue
         await tab.page.goto(f"{tab.address}/#{view.address('app/nobody')}")

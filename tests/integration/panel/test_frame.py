@@ -1,4 +1,4 @@
-"""What holds for every view: signing in, the policy of what may run, colours, languages, sizes, speed."""
+"""The frame of all views: sign-in, content security policy, colour schemes, languages, screen sizes, speed."""
 
 import re
 from statistics import median
@@ -10,8 +10,8 @@ from playwright.async_api import expect
 from agents.api.access.authentication import NoAuthentication
 from agents.api.panel.files import files
 from tests.api import Api, a_memory
+from tests.asgi_server import serve_app
 from tests.integration.panel.panel import Panel
-from tests.served import serve_app
 
 LIST = "/memories?ns=app%2Fada"
 INTERACTIVE_MS = 1_000

@@ -1,4 +1,4 @@
-"""Whatever a chat user can write is shown as text: it runs nothing, loads nothing and leads nowhere."""
+"""Texts of chat users are shown as plain text: they run, load and link nothing."""
 
 import json
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""Insights in a browser, over fakes: what happened over time, what it cost, sizes, and the map."""
+"""Insights in a browser, over fakes: changes over time, costs, sizes and the map."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Kinds that were made on the fly, times and tellers of a memory, in a browser over fakes."""
+"""Generated kinds, times and tellers of a memory in a browser, over fakes."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Texts of the panel in each language: all are there, and none stands in a view of another."""
+"""Texts of the panel are complete in each language, and no view mixes languages."""
 
 import re
 from typing import Any
@@ -11,8 +11,8 @@ from streams.windows.context.statistics import STRATEGIES
 from streams.windows.pruning.reasons import SENTENCES
 from tests.api import a_memory
 from tests.integration.panel.panel import Panel
+from tests.integration.panel.populated_api import PopulatedApi
 from tests.integration.panel.views import SOURCES, listed, views
-from tests.integration.panel.world import Installation
 
 PLACES = ("i18n", "operations/texts")
 LEAST_LETTERS = 4
@@ -80,7 +80,7 @@ def test_no_source_file_contains_hard_coded_text():
     assert {name: texts for name, texts in found.items() if texts} == {"MakeKey.tsx": ['placeholder="app/*"']}
 
 
-async def test_no_english_text_stands_in_a_german_view(panel_of_everything: Panel, shown: Installation):
+async def test_no_english_text_stands_in_a_german_view(panel_of_everything: Panel, shown: PopulatedApi):
     german = set(catalogue("de").values())
     english = [each for each in set(catalogue("en").values()) - german if is_telling(each)]
     pattern = re.compile("|".join(f"(?:{as_pattern(each)})" for each in english))

@@ -1,4 +1,4 @@
-"""The view of memories in a browser, over fakes: the list, its filters, the detail, and what keys may do."""
+"""The view of memories in a browser, over fakes: list, filters, detail and rights of keys."""
 
 import re
 from datetime import timedelta

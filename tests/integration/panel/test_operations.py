@@ -1,4 +1,4 @@
-"""The operators' views in a browser, over fakes: the pipeline at a glance, and dead letters."""
+"""The operators' views in a browser, over fakes: pipeline status and dead letters."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The panel over the running pipeline: what a chat service publishes comes into sight, and what is changed there holds."""
+"""The panel over the running pipeline shows published messages, and its changes take effect."""
 
 from typing import Any
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""The form of a policy in a browser, over fakes: each field has help and an input of its own."""
+"""The policy form in a browser, over fakes: each field has help and an input of its own."""
 
 import re
 

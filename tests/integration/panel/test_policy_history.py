@@ -1,4 +1,4 @@
-"""The history of a policy in a browser, over fakes: two versions side by side, by field."""
+"""The policy history in a browser, over fakes: two versions compared by field."""
 
 from datetime import timedelta
 from typing import Any

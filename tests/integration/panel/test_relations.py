@@ -1,4 +1,4 @@
-"""What a memory has to do with others, in a browser over fakes: the graph, and the time line of what held when."""
+"""The relations of a memory in a browser, over fakes: link graph and timeline of validity."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Deleted memories in a browser, over fakes, and dates that are taken back."""
+"""Restoring deleted memories and removing dates in a browser, over fakes."""
 
 from datetime import timedelta
 

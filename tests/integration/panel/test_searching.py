@@ -1,4 +1,4 @@
-"""Searching in the view of memories: the filters that the API has, and a search that finds more than it shows."""
+"""Search in the view of memories: filters of the API, and results beyond those shown."""
 
 from datetime import timedelta
 

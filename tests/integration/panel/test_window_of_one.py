@@ -1,4 +1,4 @@
-"""What one conversation has of its own, in a browser over fakes: marks of messages, settings, and why messages left."""
+"""The window of one conversation in a browser, over fakes: message marks, settings and reasons of removal."""
 
 import pytest
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ TALK = "/conversations/talk?ns=app%2Fada"
 
 
 async def a_talk(api: Api, adjustments: Adjustments | None = None) -> None:
-    """Of seven messages the second and the third left."""
+    """Stores seven messages, of which the second and the third were removed from the context."""
     api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 8)], app_id="app", user_id="ada")
     scope = Scope(conversation_id="talk", app_id="app", user_id="ada")
     removed = (Run("completed_task", 2, 3, 2),)

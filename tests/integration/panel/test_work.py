@@ -1,4 +1,4 @@
-"""Consolidation, retention and replay in a browser, over fakes: outcomes in figures, sweeps on request, long histories."""
+"""Consolidation, retention and replay in a browser, over fakes: outcomes, requested sweeps, long histories."""
 
 from datetime import timedelta
 

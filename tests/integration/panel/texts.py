@@ -1,4 +1,4 @@
-"""Texts that somebody writes to break what shows them, and others that are hard to lay out."""
+"""Malicious texts, and texts that are hard to lay out."""
 
 AWKWARD = (
     "https://example.org/a/very/long/path/without/any/space/that/could/be/broken/at/all/0123456789abcdef0123456789abcdef",

@@ -1,4 +1,4 @@
-"""Every view of the panel, as its sources list them: routes, parts of operations, tabs; and what is opened within a view."""
+"""Lists every view of the panel from its sources: routes, parts of operations, tabs, and views opened within a view."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from tests.integration.panel.panel import Opened
-from tests.integration.panel.world import NAMESPACE, Installation
+from tests.integration.panel.populated_api import NAMESPACE, PopulatedApi
 
 SOURCES = Path(__file__).parents[3] / "deploy" / "panel" / "src"
 DIALOG = "[role=dialog], [role=alertdialog]"
@@ -54,9 +54,9 @@ def tabs_of(file: str) -> set[str]:
     return set(re.findall(r'<Tabs\.Trigger[^>]* value="(\w+)"', (SOURCES / file).read_text()))
 
 
-def views(installation: Installation) -> tuple[View, ...]:
-    """All of an installation's."""
-    conversation = installation.conversation
+def views(populated: PopulatedApi) -> tuple[View, ...]:
+    """Returns every view with its path for the populated API."""
+    conversation = populated.conversation
     memory, talk = "/memories/m0", f"/conversations/{quote(conversation, safe='')}"
     trail = {"conversation": conversation, "message": f"{conversation}-3"}
     return (
@@ -93,6 +93,6 @@ def views(installation: Installation) -> tuple[View, ...]:
         View("differences of a replay", "/operations/replay", ".sides td", press=("Compare",)),
         View("a replay that is cut over", "/operations/replay", "[role=alertdialog]", press=("Cut over",)),
         View("/operations/policies", "/operations/policies", ".policies .row"),
-        View("a policy", f"/operations/policies/{quote(installation.policy, safe='')}", ".policy-field"),
+        View("a policy", f"/operations/policies/{quote(populated.policy, safe='')}", ".policy-field"),
         View("/operations/access", "/operations/access", "[aria-label=Audit] td"),
     )

@@ -68,7 +68,7 @@ class Said:
         return await self.indexer.index(heard)
 
     async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-        """By the policies as they are now."""
+        """Assigns the messages by the current policies."""
         return await Audience(Participants(self.pool), self.policies).found(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:

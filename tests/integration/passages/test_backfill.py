@@ -1,4 +1,4 @@
-"""`memstream backfill` indexes what the archive has, beside the stage, and goes on where it was interrupted."""
+"""`memstream backfill` indexes the archive beside the running stage and resumes after an interruption."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a user asked to have forgotten is not found as it was said, until that is undone."""
+"""Messages covered by a forget wish are hidden from passage search until the wish is undone."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""In a namespace where words are frequent, those passages are found that share the most with a question."""
+"""Among frequent words, passages that share the most words with a query are found."""
 
 from collections.abc import Collection
 from typing import Any, Final

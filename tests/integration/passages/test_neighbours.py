@@ -1,4 +1,4 @@
-"""A passage that says little alone is found with the messages beside it, as far as they may be found themselves."""
+"""A short passage is found with its adjacent messages, unless these are hidden."""
 
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence

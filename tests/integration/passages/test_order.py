@@ -1,4 +1,4 @@
-"""Messages of a conversation are numbered as they were said, whoever indexes them, in whatever order, and at the same time."""
+"""Messages of a conversation are numbered by time, whatever the order or concurrency of indexing."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What was said is found again, once, in its namespace, for as long as the archive has it."""
+"""Archived messages are found once, in their namespace only, as long as the archive has them."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from sinks.erasure.purges import Purges
 from sinks.memories.reader import Memories
 from tests.integration.passages.conftest import MONDAY, Said
 from tests.memories import a_memory
-from tests.storing import store
+from tests.memory_store import store
 
 
 async def test_a_message_is_found_by_its_words_with_speaker_and_time(said: Said) -> None:

@@ -1,11 +1,11 @@
-"""A passage whose point Qdrant takes for wrong holds up no other, and is sent a bounded number of times."""
+"""A passage rejected by Qdrant blocks no other and is retried a bounded number of times."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from agents.passages.refused_passages import RefusedPassages
+from agents.passages.agent import RefusedPassages
 from schemas.kafka import topics
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.vectors import PassagePoint
@@ -24,7 +24,7 @@ class BrokenEmbedder(FakeEmbedder):
 
 @pytest.fixture
 def sent(said: Said, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many points each write had."""
+    """Returns the number of points of each write."""
     counts: list[int] = []
     written = said.vectors._written
 

@@ -1,4 +1,4 @@
-"""`memstream reindex` makes the index of what was said what the archive and the policies say it is."""
+"""`memstream reindex` makes the passage index match the archive and the policies."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager

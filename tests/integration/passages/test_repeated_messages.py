@@ -1,4 +1,4 @@
-"""What else a user said of what they asked to have forgotten is found in the index: their own words up to the wish, in bounds."""
+"""A user's earlier repetitions of a forgotten statement are found in the passage index, up to a limit."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Replies that name no user are found by those they were said to, and by nobody else, and go with them."""
+"""Replies without a user id are found and erased with the user they answer, and by nobody else."""
 
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence

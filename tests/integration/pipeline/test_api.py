@@ -1,4 +1,4 @@
-"""The API as it runs: a process of its own with a key, a worker beside it, and what a client sees of both."""
+"""The API as a process with keys beside a worker, used by a plain client."""
 
 import asyncio
 import signal

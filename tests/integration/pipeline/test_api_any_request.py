@@ -1,4 +1,4 @@
-"""Requests of all shapes to a running API with PostgreSQL, Qdrant's engine, Kafka and a curator behind it: none is a fault."""
+"""No generated request makes a running API fail, with PostgreSQL, Qdrant's engine, Kafka and a curator behind it."""
 
 import asyncio
 import json
@@ -78,7 +78,7 @@ async def an_erasure(api: httpx.AsyncClient) -> str:
 
 
 async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str]:
-    """What there is, by the names of parameters: requests about nothing but what is not there would find nothing wrong."""
+    """Returns existing ids by parameter name; requests with unknown ids alone would find few errors."""
     body = {"namespace": NAMESPACE, "text": "User plays chess."}
     made = (await api.post("/v1/memories", json=body)).raise_for_status().json()
     run = (await api.post("/v1/consolidation-runs", json={"namespace": NAMESPACE, "dry_run": True})).raise_for_status()

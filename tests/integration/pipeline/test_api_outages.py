@@ -1,4 +1,4 @@
-"""A running API whose broker, PostgreSQL, Qdrant or embedder goes away under it, and comes back."""
+"""A running API during and after outages of the broker, PostgreSQL, Qdrant and the embedder."""
 
 import itertools
 import time
@@ -23,7 +23,7 @@ from tests.embedders import packaged_embedder
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.integration.conftest import Deploy
 from tests.memories import a_memory
-from tests.storing import remember
+from tests.memory_store import remember
 
 NAMESPACE = "kitchen/ada"
 ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}

@@ -1,4 +1,4 @@
-"""A worker that may ask several providers: who answers, who is told nothing, and what waits while nobody can answer."""
+"""A worker with several providers: their order, excluded providers, and requests that wait for one."""
 
 import json
 import random
@@ -37,7 +37,7 @@ async def publish(deployment: Deployment, *talks: Conversation) -> None:
 
 
 async def answered(deployment: Deployment) -> dict[str, str]:
-    """Who answered, by conversation."""
+    """Returns the answering provider of each conversation."""
     rows = await deployment.fetch("SELECT conversation_id, provider FROM extractions WHERE answer IS NOT NULL")
     return {row["conversation_id"]: row["provider"] for row in rows}
 

@@ -1,4 +1,4 @@
-"""A worker with a budget that asks Claude, here a local Messages server: what finds no room waits, what was consumed is told."""
+"""A worker with a budget calls a local Messages server: requests over the budget wait, and usage is reported."""
 
 import json
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.kafka import topics
+from tests.budget_day import begin_tomorrow
 from tests.chat_events import talk
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
-from tests.long_day import begin_tomorrow
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 
@@ -68,7 +68,7 @@ async def answered_and_parked(deployment: Deployment, answered: int) -> bool:
 
 
 async def assert_usage_is_told(deployment: Deployment, directory: Path) -> None:
-    """Of the one call: in PostgreSQL, as an event, and on the command line."""
+    """Checks the usage record of the single call in PostgreSQL, as an event, and on the command line."""
     (row,) = await deployment.fetch("SELECT operation, lane, outcome, cost_micros, request_id FROM model_usage")
     assert (row["operation"], row["lane"], row["outcome"]) == ("extract", "live", "answered")
     assert row["cost_micros"] > 0
@@ -81,7 +81,7 @@ async def assert_usage_is_told(deployment: Deployment, directory: Path) -> None:
 
 
 async def next_day(deployment: Deployment) -> None:
-    """What is spent is yesterday's, and the time of what waits has come."""
+    """Moves usage to yesterday, and makes waiting requests due."""
     await deployment.fetch("UPDATE energy SET day = day - interval '2 days', hour = hour - interval '2 days'")
     await deployment.fetch("UPDATE parked SET not_before = clock_timestamp()")
 

@@ -1,4 +1,4 @@
-"""Two replicas of the API with a cache each, on a running curator: what is deleted or erased is not served any more."""
+"""Two API replicas with caches stop serving deleted and erased memories."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ NAMESPACE = "kitchen/ada"
 
 
 class Replica:
-    """What a process of the API keeps of memories."""
+    """The memory caches of an API process."""
 
     def __init__(self, deployment: Deployment, pool: Pool) -> None:
         client, topic = deployment.settings.cluster().client(), deployment.topic(topics.EVENTS)
@@ -57,7 +57,7 @@ class Replica:
         return self.cached.hits == before + 2
 
     async def serves(self, memory_id: str) -> Memory | None:
-        """As a live memory, by its id or on a page."""
+        """Returns the live memory from the cache, by its id or on a page."""
         memory = await self.cached.get(memory_id)
         listed = {each.memory_id: each for each in await self.cached.list_page(Listing(namespace=NAMESPACE))}
         return memory if memory is not None and memory.status == "active" else listed.get(memory_id)

@@ -1,4 +1,5 @@
-"""The changelog on Apache Kafka: one transaction a checkpoint, an old owner that is refused, recovery behind markers."""
+"""The changelog on Apache Kafka: one transaction a checkpoint, fencing of old owners, recovery across control
+records."""
 
 import pytest
 from aiokafka import AIOKafkaProducer

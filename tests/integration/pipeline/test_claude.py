@@ -1,4 +1,4 @@
-"""A worker that asks Claude, here a local Messages server: one call a slice whatever happens, nothing lost to its faults."""
+"""A worker calls a local Messages server once a slice, and its faults lose nothing."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def serving() -> Iterator[MessagesServer]:
 
 @pytest.fixture
 def server(serving: MessagesServer) -> MessagesServer:
-    """As if it had just been started."""
+    """The server without earlier requests."""
     serving.seen.clear()
     return serving
 

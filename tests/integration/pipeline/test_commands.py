@@ -1,4 +1,4 @@
-"""Commands and candidates from outside, as a plain client publishes them, valid and not."""
+"""Valid and invalid commands and candidates of a plain Kafka client."""
 
 import asyncio
 import json

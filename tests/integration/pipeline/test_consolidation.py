@@ -1,4 +1,4 @@
-"""Consolidation on the running pipeline: a night whose leader is killed as its moment comes, and a run that goes in a batch."""
+"""Consolidation on the running pipeline: a leader killed when a run is due, and a run that uses a batch."""
 
 import json
 from collections.abc import Callable

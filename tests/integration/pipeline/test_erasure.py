@@ -1,5 +1,5 @@
-"""A user, a conversation and a namespace are erased on the running pipeline, and then looked for: in every table, in Kafka, in
-Qdrant, in local stores."""
+"""Erasures of a user, a conversation and a namespace on the running pipeline leave nothing in tables, Kafka, Qdrant and
+local stores."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ def ended(conversation: str, count: int) -> Event:
 
 
 class Subject(NamedTuple):
-    """Who or what is erased. `word` is in everything that goes with it, and in nothing else."""
+    """A user, conversation or namespace to erase. `word` occurs in all of its data and nowhere else."""
 
     option: str
     name: str
@@ -96,7 +96,7 @@ async def erase(deployment: Deployment, *args: str) -> Done:
 
 
 async def compacted(deployment: Deployment, topic: str) -> bytes:
-    """What a reader of the whole topic ends with."""
+    """Returns the latest values of a topic, as a full read ends with."""
     latest = {record.key: record.value for record in await deployment.records(topic)}
     return b"\n".join(value for value in latest.values() if value is not None)
 
@@ -106,14 +106,14 @@ async def letters(deployment: Deployment) -> list[bytes]:
 
 
 def stored_files(directory: Path) -> bytes:
-    """Of the workers' stores, logs of writes included."""
+    """Reads the files of the workers' stores, write-ahead logs included."""
     stores = [current.parent for current in directory.rglob("CURRENT")]
     assert stores
     return b"\n".join(path.read_bytes() for store in stores for path in store.iterdir() if path.is_file())
 
 
 async def where(deployment: Deployment, *words: str) -> list[set[str]]:
-    """Where each word stands: the tables by their names, and the other stores."""
+    """Returns the stores that contain each word: tables by name, and the other stores."""
     names = deployment.settings.topics()
     stores = {
         "Qdrant": json.dumps([payload for payload, _ in (await deployment.points()).values()]).encode(),

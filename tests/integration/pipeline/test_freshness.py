@@ -1,4 +1,4 @@
-"""Context blocks while a conversation goes on and is remembered: what was just said is there, and nothing is there twice."""
+"""Context blocks during extraction contain recent messages and memories, each once."""
 
 import time
 from datetime import UTC, datetime

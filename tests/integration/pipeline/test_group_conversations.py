@@ -1,4 +1,4 @@
-"""Conversations of several people through running workers: what each says is remembered where it belongs, and nowhere else."""
+"""Group conversations on running workers: statements of each speaker are stored only in the right namespaces."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Records that no chat service should publish, and some do: each is dead-lettered by its position, and the rest goes on."""
+"""Malformed records are dead-lettered with their position, and processing continues."""
 
 import gzip
 import json
@@ -169,7 +169,7 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
 
 
 async def test_a_worker_that_cannot_continue_exits(deployment: Deployment):
-    """What lingers would keep its partitions and do nothing with them."""
+    """A worker that stayed would keep its partitions without processing them."""
     worker = await deployment.worker()
     await deployment.fetch("DROP TABLE messages CASCADE")
     await deployment.publish(said("calm", 1, "I am allergic to peanuts."))

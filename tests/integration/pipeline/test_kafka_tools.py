@@ -1,4 +1,4 @@
-"""What operators see with Kafka's own tools: groups with their lag, topics with their settings, legible records."""
+"""Kafka's own tools show consumer groups with lag, topics with their settings, and legible records."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The same facts in two languages over the running pipeline: one memory, where a model resolves, and one language by policy."""
+"""The same facts in two languages become one memory where a model resolves them, and one language where a policy sets
+it."""
 
 import json
 import re

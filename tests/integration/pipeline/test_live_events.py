@@ -1,4 +1,4 @@
-"""Live events of a real deployment with two API processes: every event once, in order, whatever becomes of a process."""
+"""Live events of two API processes arrive once and in order, also when a process is killed."""
 
 import asyncio
 from contextlib import AsyncExitStack, aclosing
@@ -46,7 +46,7 @@ async def take(client: Memstream, after: str | None, count: int) -> list[Event]:
 
 
 async def published(deployment: Deployment) -> list[tuple[int, str]]:
-    """What `memory.events` says, each once: sequence and change."""
+    """Returns sequence and change of each event in `memory.events`, once."""
     values = [each["data"] for each in await deployment.values(topics.EVENTS)]
     return sorted({(data["sequence"], data["change"]) for data in values if data["namespace"] == NAMESPACE})
 

@@ -1,4 +1,4 @@
-"""The sample cache on a real broker: after everything that may become of memories it holds what PostgreSQL holds."""
+"""The sample cache on a real broker holds the same memories as PostgreSQL after every kind of change."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def id_of(deployment: Deployment, text: str) -> str:
 
 
 async def stored(deployment: Deployment) -> dict[str, Memory]:
-    """What PostgreSQL has that is not deleted, by id."""
+    """Returns the memories in PostgreSQL that are not deleted, by id."""
     pool = await connect(deployment.dsn, max_size=1)
     try:
         rows = reader.memories_from(await pool.fetch("SELECT * FROM memories WHERE status <> 'deleted'"))
@@ -82,7 +82,7 @@ async def stored(deployment: Deployment) -> dict[str, Memory]:
 
 
 async def read_anew(deployment: Deployment) -> dict[str, Any]:
-    """What the sample prints, as a process of its own that knows the broker's address and the topic."""
+    """Returns the output of the sample as a process that knows only the broker's address and the topic."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "deploy.samples.memory_cache", deployment.settings.bootstrap_servers),
         *("--topic", deployment.topic(topics.STATE), "--until-end"),

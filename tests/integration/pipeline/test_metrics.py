@@ -1,4 +1,4 @@
-"""What a running worker tells Prometheus of a conversation that it remembered, and of an event that it put aside."""
+"""Metrics of a running worker after an extracted conversation and a dead-lettered event."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,7 +75,7 @@ async def test_a_worker_exposes_metrics_of_its_work_its_lag_and_its_readiness(de
 
 
 async def assert_standing(settings: Settings) -> None:
-    """What is read of PostgreSQL now and then."""
+    """Checks the metrics that are read periodically from PostgreSQL."""
     meters = Meters()
     async with connections.postgres(settings, max_size=1) as pool:
         await Runs(pool).add(manual_run(RunRequest(), (), "ada", datetime.now(UTC)))

@@ -1,4 +1,4 @@
-"""Whatever says the same at once, from wherever: one memory of a namespace."""
+"""Concurrent duplicates become one memory per namespace."""
 
 import asyncio
 import random
@@ -47,7 +47,7 @@ async def shared(deploy: Any) -> Deployment:
 
 
 async def assert_one_memory(deployment: Deployment, namespace: str, said: int) -> None:
-    """Of `said` candidates and commands, in every store, with a version and an event for each of them."""
+    """Checks that `said` candidates and commands became one memory in every store, with a version and an event each."""
     snapshot = await deployment.snapshot()
     (memory,) = snapshot.memories(namespace)
     assert (memory["status"], memory["version"], memory["reinforcement_count"]) == ("active", said, said - 1)

@@ -1,4 +1,4 @@
-"""Requests that wait long: out of Kafka with no lag, in PostgreSQL, and brought to their end by whichever worker comes next."""
+"""Requests that wait long leave Kafka without lag, wait in PostgreSQL, and are completed by any worker."""
 
 import json
 import random
@@ -69,7 +69,7 @@ async def parked_without_lag(deployment: Deployment, count: int) -> None:
 
 
 async def live_memories(deployment: Deployment) -> Counter[str]:
-    """By the markers of their users."""
+    """Counts live memories by the markers of their users."""
     rows = await deployment.fetch("SELECT text FROM memories WHERE status = 'active'")
     return Counter(re.findall(r"Town\d+", row["text"])[0] for row in rows)
 

@@ -1,4 +1,4 @@
-"""Policies on the running pipeline: what is put, changed or removed on their topic holds for what is said next."""
+"""Policies put, changed or removed on their topic apply to later messages of the running pipeline."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Credentials and personal data on the way through: what models are sent, what is stored, and what is published."""
+"""Credentials and personal data are removed from model requests, stored data and published events."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from agents.windows.undecodable import REQUEST_ID
+from agents.windows.request_headers import REQUEST_ID
 from schemas import codec
 from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy

@@ -1,5 +1,5 @@
-"""How chat services may publish: with another partitioner, in transactions, ends far ahead of messages. Each conversation is
-extracted whole, once."""
+"""Conversations are extracted whole and once with other partitioners, transactions, and end events ahead of
+messages."""
 
 import asyncio
 import json
@@ -104,7 +104,8 @@ def parts(records: Sequence[Outgoing], size: int) -> list[Sequence[Outgoing]]:
 
 
 def taken_back(part: Sequence[Outgoing], number: int) -> list[Outgoing]:
-    """What a chat service publishes and aborts: another message of each conversation of a part, and its end."""
+    """Returns records that a chat service publishes and aborts: another message of each conversation of a part, and its
+    end."""
     given: list[Outgoing] = []
     for key in sorted({record.key for record in part}):
         name = key.decode()

@@ -1,4 +1,4 @@
-"""Erase is final on the running pipeline: in the middle of a storm, over two workers, and whatever comes again afterwards."""
+"""A purge under load over two workers is final, whatever arrives afterwards."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def proposed(number: int) -> Event:
 
 
 def wave(number: int) -> list[Event]:
-    """Of all ways in which something may come: said, proposed, and commanded long ago."""
+    """Returns events of all kinds that could restore erased data: messages, candidates and old commands."""
     old = command("create", ERASED, text=f"User knows {number} people in {MARK}.", at=LONG_AGO)
     return [*chat(number), proposed(number), proposed(1_000 + number), old]
 

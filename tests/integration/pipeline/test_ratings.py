@@ -1,4 +1,4 @@
-"""Ratings of messages by the model that extracts them, over the running pipeline, and what the API tells of them and counts."""
+"""Message ratings of the extracting model on the running pipeline, in the API and in its counts."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""PostgreSQL and Qdrant lost with everything in them, and the pipeline that goes on behind a rebuild from Kafka."""
+"""PostgreSQL and Qdrant are rebuilt from Kafka after a total loss, and the pipeline continues."""
 
 import asyncio
 from functools import partial

@@ -1,4 +1,4 @@
-"""Two processes of the API: what is gone is served by neither a second later, hot as it may have been."""
+"""Two API processes stop serving removed memories within a second, even from caches."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ HEATED = 20
 
 
 async def serves(api: httpx.AsyncClient, memory_id: str) -> bool:
-    """By its id, or on a page."""
+    """Returns whether the API serves the memory, by its id or on a page."""
     told, page = await asyncio.gather(
         api.get(f"/v1/memories/{memory_id}"), api.get("/v1/memories", params={"namespace": NAMESPACE})
     )

@@ -1,4 +1,4 @@
-"""A worker reads what a chat service publishes through Confluent's serializers; what it cannot read is a dead letter."""
+"""A worker reads messages of Confluent's serializers and dead-letters those that it cannot read."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""Short conversations that share a model call, over the running pipeline: one call for those of a user, each conversation is
-answered once, whoever is killed between collecting them, asking and storing."""
+"""Short conversations of a user share a model call on the running pipeline; each is answered once, despite killed
+workers."""
 
 import json
 import random
@@ -53,7 +53,7 @@ async def published(deployment: Deployment, app_id: str = APP) -> None:
 
 
 async def sources_of_memories(deployment: Deployment) -> dict[str, int]:
-    """By the marker of each user how many conversations the live memories come from."""
+    """Returns the number of source conversations of the live memories, by the user's marker."""
     rows = await deployment.fetch("SELECT text, sources FROM memories WHERE status = 'active'")
     assert len(rows) == len({row["text"] for row in rows}) == len(TALKS) // 2
     return {

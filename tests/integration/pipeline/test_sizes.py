@@ -1,4 +1,4 @@
-"""Messages as large as the broker takes them, and larger: the first go all the way, the others are refused or dead-lettered."""
+"""Messages up to the broker's limit pass through the pipeline; larger ones are rejected or dead-lettered."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -72,7 +72,7 @@ async def careless_producer(deployment: Deployment) -> AsyncIterator[AIOKafkaPro
 
 
 async def raise_limit(deployment: Deployment, max_bytes: int) -> None:
-    """As an operator does, without telling memstream."""
+    """Raises the topic's limit as an operator would, without configuring memstream."""
     admin = AIOKafkaAdminClient(bootstrap_servers=deployment.settings.bootstrap_servers)
     await admin.start()
     try:

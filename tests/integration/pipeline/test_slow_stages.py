@@ -1,4 +1,4 @@
-"""A stage that waits for somebody else holds up nobody: each has its own group, its own consumer and its own batches."""
+"""A blocked stage delays no other: each has its own consumer group, consumer and batches."""
 
 import random
 from pathlib import Path

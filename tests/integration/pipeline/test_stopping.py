@@ -1,4 +1,4 @@
-"""Told to stop, a worker and the API finish what is under way, leave, and others go on at once: on the real broker."""
+"""On shutdown a worker and the API finish current work and leave, and others take over at once, on a real broker."""
 
 import asyncio
 import signal

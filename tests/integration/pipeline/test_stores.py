@@ -1,4 +1,4 @@
-"""Workers' stores on Apache Kafka: what comes back with a worker, who has which directory, which changelogs are refused."""
+"""Workers' stores on Apache Kafka: recovery, locks of data directories, rejected changelogs."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""One message's trace, from its Kafka header through every stage to the memory event's header, as a collector gets it."""
+"""The trace of a message spans from its Kafka header through every stage to the header of the memory event."""
 
 from collections.abc import AsyncIterator
 
@@ -29,7 +29,7 @@ class Collector:
         return web.Response(content_type="application/x-protobuf")
 
     def spans(self, trace: str) -> dict[str, Span]:
-        """Of one trace, by name."""
+        """Returns the spans of one trace by name."""
         sent = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         spans = [s for each in sent for r in each.resource_spans for scope in r.scope_spans for s in scope.spans]
         return {span.name: span for span in spans if span.trace_id.hex() == trace}
@@ -80,8 +80,8 @@ async def test_the_trace_of_a_message_continues_from_its_header_to_the_memory_ev
     await deployment.stop_workers()
     said, done = collector.spans(trace_of(CAUSE)), collector.spans(trace_of(OTHER))
     assert list(said) == [
-        "windows take in",
-        "windows ask for extraction",
+        "windows process message",
+        "windows request extraction",
         "model extract",
         "extraction answer",
         "outbox publish",
@@ -90,8 +90,8 @@ async def test_the_trace_of_a_message_continues_from_its_header_to_the_memory_ev
     assert trace_of(headers["traceparent"]) == trace_of(CAUSE)
     assert headers["traceparent"].decode().split("-")[2] == said["curation decide"].span_id.hex()
     assert said["curation decide"].parent_span_id == said["extraction answer"].span_id
-    assert said["extraction answer"].parent_span_id == said["windows ask for extraction"].span_id
-    assert said["windows take in"].parent_span_id.hex() == CAUSE.split("-")[2]
+    assert said["extraction answer"].parent_span_id == said["windows request extraction"].span_id
+    assert said["windows process message"].parent_span_id.hex() == CAUSE.split("-")[2]
     assert set(done) == {"POST /v1/memories", "model score", "curation decide", "outbox publish"}
     assert trace_of(commanded["traceparent"]) == trace_of(OTHER)
     assert not any(word in body for body in collector.bodies for word in (b"peanuts", b"allergic", b"chess", b"a/u"))

@@ -1,4 +1,4 @@
-"""Memories out and in on the API and the command line as they run, with a curator behind them."""
+"""Export and import by the API and the command line, with a running curator."""
 
 import json
 from pathlib import Path

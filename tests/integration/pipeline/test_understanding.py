@@ -1,4 +1,4 @@
-"""The scenarios of bench-understanding over running workers, interleaved: what is known is the same as one by one."""
+"""The scenarios of bench-understanding, interleaved on running workers, give the same memories as one by one."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.heavy
 
 
 def session(scenario: Scenario, number: int) -> list[Event]:
-    """What is said in it, and its end; nothing where there are fewer."""
+    """Returns the messages of a session and its end; nothing if there are fewer sessions."""
     said = scenario.sessions[number] if number < len(scenario.sessions) else ()
     events = [Event(topics.MESSAGES, each.conversation_id, to_builtins(each)) for each in said]
     over = [end(said[0].conversation_id, at=said[-1].timestamp, message_count=len(said))] if said else []

@@ -1,4 +1,4 @@
-"""Contexts on the real parts: pruned, told of, summarised, projected, cleared by hand, and the same after a kill."""
+"""Contexts on real servers: pruning, events, summaries, projection, manual clears, and recovery after a kill."""
 
 import json
 import signal

@@ -1,5 +1,5 @@
-"""What a user asks to have forgotten goes through running workers: from PostgreSQL, Qdrant and the blocks, and comes back by an
-undo. What somebody else said stays."""
+"""Forget wishes on running workers remove a user's memories from PostgreSQL, Qdrant and blocks; an undo restores them.
+Statements of others stay."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Several workers, parts that fail, and where a first start begins: nothing is lost, nothing is there twice."""
+"""Several workers, failing servers and a first start: no message is lost or processed twice."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""A namespace that has lived, and rebuilding it from what was published."""
+"""A namespace with history, and its rebuild from published records."""
 
 from collections.abc import Sequence
 from datetime import timedelta

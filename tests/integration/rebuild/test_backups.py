@@ -1,4 +1,4 @@
-"""Restored backups, brought up to what was told since."""
+"""A restored backup is brought up to date from later published events."""
 
 import pytest
 

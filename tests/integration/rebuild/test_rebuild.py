@@ -1,4 +1,4 @@
-"""An empty database, or one half rebuilt, filled from what was published, on PostgreSQL itself."""
+"""An empty or partly rebuilt database is filled from published records, on PostgreSQL."""
 
 import pytest
 from msgspec.structs import replace

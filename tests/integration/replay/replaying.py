@@ -1,4 +1,4 @@
-"""A town of talkers over a real PostgreSQL and vector server: what is said is archived and remembered, replayed and switched."""
+"""Conversations of several users on PostgreSQL and the vector server: archived, extracted, replayed and cut over."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -33,7 +33,7 @@ from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations, SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 
@@ -94,7 +94,7 @@ class Town:
         )
 
     async def say(self, conversation: str, *texts: str, user: str = "ada") -> None:
-        """What a user says in a conversation, which is then over: archived, and remembered as live messages are."""
+        """Plays a finished conversation of a user: archives and extracts it as a live one."""
         said = [self._message(conversation, text, user) for text in texts]
         await self.archive.store(said)
         for request in slices(said, WindowTerms(self.policies, LIMITS), len):
@@ -103,7 +103,7 @@ class Town:
                 await self.curator(self.policies).curate(batch)
 
     async def talk(self, conversation: str, *turns: tuple[str, str]) -> None:
-        """What several users say in one conversation, by (user, text): archived, and not remembered."""
+        """Archives a conversation of several users, by (user, text), without extraction."""
         await self.archive.store([self._message(conversation, text, user) for user, text in turns])
 
     def _message(self, conversation: str, text: str, user: str) -> ArchivedMessage:
@@ -141,7 +141,7 @@ class Town:
         return generation
 
     async def replay_of(self, *users: str) -> None:
-        """What each of the users says once, replayed by another policy."""
+        """Plays one statement of each user and replays it under another policy."""
         for user in users:
             await self.say(f"talk-{user}", PEANUTS, SHORT, user=user)
         await self.replay(GENERATION, PREFERENCES)
@@ -170,7 +170,7 @@ class Town:
         return {memory.text for memory in await self.memories.in_namespace(namespace)}
 
     async def found(self, namespace: str, text: str) -> list[str]:
-        """What Qdrant has nearest to a text in a namespace."""
+        """Returns the texts of the memories in a namespace whose points in Qdrant are nearest to a text."""
         (vector,) = await self.embedder.embed([text])
         near = await self.vectors.neighbours(namespace, vector, min_score=0.9, limit=3)
         known = await self.memories.by_ids([each.memory_id for each in near])
@@ -189,5 +189,5 @@ def after_each_page(cutover: Cutover, happens: Callable[[Sequence[SwitchedNamesp
 
 
 def told(found: Sequence[Difference]) -> set[tuple[str, str]]:
-    """What becomes of which text."""
+    """Returns fate and text of each difference."""
     return {(each.fate, memory.text) for each in found if (memory := each.before or each.after) is not None}

@@ -1,4 +1,4 @@
-"""Switching to what a replay remembered, at once and as often as it is tried, and back."""
+"""Cutovers to a replayed generation are atomic, idempotent and reversible."""
 
 import asyncio
 from collections.abc import Sequence
@@ -241,7 +241,7 @@ async def test_a_replay_that_finishes_late_does_not_revert_the_cutover_of_its_ge
 
 
 async def test_messages_hidden_only_by_a_replayed_wish_are_hidden_from_cutover_until_its_undo(town: Town):
-    """As one does that reports wishes, and is replayed under a policy that heeds them."""
+    """The live policy only reports wishes, and the replayed policy applies them."""
     town.policies = kitchen(taxonomy=("fact", "preference"), on_forget_wish="report")
     await town.say("breakfast", PEANUTS, "I live in Berlin.")
     await town.say("lunch", "Please forget that I live in Berlin.")

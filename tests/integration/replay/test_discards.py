@@ -1,4 +1,4 @@
-"""Generations that are discarded: alone, broken off, and beside a cutover."""
+"""Generations are discarded alone, after an interruption, and during a cutover."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What was erased, or taken away, does not come back by a replay."""
+"""A replay restores no erased or deleted data."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Remembering again by other policies, beside live traffic."""
+"""Replay under other policies, beside live traffic."""
 
 from contextlib import AsyncExitStack
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Retention of the archive: what is old, was consolidated and is in no context leaves; nothing else, and nobody waits for it."""
+"""Retention deletes old archived messages that are consolidated and in no context, and blocks no writer."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from sinks.archive.messages import Archive
 from sinks.archive.retention import GovernedWindow, Sweeps
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.windows import a_pruning, a_state
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

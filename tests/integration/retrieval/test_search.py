@@ -1,4 +1,4 @@
-"""Search over PostgreSQL, Qdrant and the model that ships."""
+"""Search over PostgreSQL, Qdrant and the packaged model."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, closing
@@ -22,7 +22,7 @@ from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
 from tests.embedders import packaged_embedder
 from tests.memories import a_memory
-from tests.storing import remember, store
+from tests.memory_store import remember, store
 
 TEXTS = (
     "User is allergic to peanuts.",

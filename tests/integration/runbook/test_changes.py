@@ -1,4 +1,4 @@
-"""Pages of the runbook about what is changed or brought back, tried."""
+"""Runs the runbook's pages about changes and restores."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ async def standing(deployment: Deployment) -> list[Any]:
 
 
 async def a_migration_behind(deployment: Deployment) -> None:
-    """By an index, without which workers of before go on."""
+    """Rolls back a migration that adds an index; older workers run without it."""
     (path,) = MIGRATIONS.glob("014_*.sql")
     connection = await asyncpg.connect(deployment.dsn)
     try:

@@ -1,4 +1,4 @@
-"""Pages of the runbook about what fails, tried."""
+"""Runs the runbook's pages about outages."""
 
 import asyncio
 import re

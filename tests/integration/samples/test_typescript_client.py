@@ -1,4 +1,4 @@
-"""The client for TypeScript as a chat service builds it, from the locked packages, in Node against the API on a port."""
+"""The TypeScript client, built from the locked packages, runs in Node against the API."""
 
 import asyncio
 import json
@@ -20,10 +20,10 @@ from schemas.conversations.windows import Restorable
 from schemas.documents.generate import TARGET
 from schemas.kafka import topics
 from tests.api import Api, a_memory
+from tests.asgi_server import serve_app
 from tests.deployment import eventually
 from tests.fakes.windows import a_state
 from tests.scripted_server import ScriptedServer
-from tests.served import serve_app
 
 pytestmark = [
     pytest.mark.heavy,
@@ -60,7 +60,7 @@ def npm(directory: Path, *words: str) -> None:
 
 
 async def seen(client: Path, url: str, key: str, scene: str) -> list[Any]:
-    """What the scene printed."""
+    """Returns the output of the scene."""
     command = ("node", str(SCENES), client.as_uri(), url, key, scene)
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE

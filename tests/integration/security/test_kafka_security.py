@@ -1,4 +1,4 @@
-"""Brokers that ask who is there: every client of memstream gets in with the right answer, and only with that."""
+"""Every Kafka client of memstream authenticates with valid credentials only."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Each part as a user of its own, at an Apache Kafka with an authorizer, with exactly the rights of the page on them."""
+"""Each part works as its own user with exactly the documented ACLs, on Apache Kafka with an authorizer."""
 
 import asyncio
 import json
@@ -121,7 +121,7 @@ class Guarded:
             made.result(30)
 
     def audit(self, prefix: str) -> dict[str, set[tuple[str, ...]]]:
-        """Who asked for which operation on what, by whether it was allowed."""
+        """Returns the audited operations (user, operation, resource), allowed and denied."""
         found: dict[str, set[tuple[str, ...]]] = {"Allowed": set(), "Denied": set()}
         for log in self._directory.glob("server.log*"):
             for user, verdict, operation, kind, name in AUDITED.findall(log.read_text()):
@@ -173,7 +173,7 @@ class Parts:
         return process.said_when_ready
 
     async def publish(self, *events: Event) -> None:
-        """As the chat service."""
+        """Publishes with the chat service's user."""
         own = self._guarded.as_user("chat") | {"kafka_password": SecretStr(PASSWORD)}
         settings = self.deployment.settings.model_copy(update=own)
         await Deployment(settings, self.deployment.directory).publish(*events)

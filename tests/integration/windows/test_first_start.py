@@ -1,4 +1,4 @@
-"""A first start from now on: what is older than the installation is skipped, counted and told; nothing else is."""
+"""A first start that skips old messages skips, counts and reports only those before the installation."""
 
 import logging
 from collections.abc import AsyncIterator

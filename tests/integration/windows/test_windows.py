@@ -1,4 +1,5 @@
-"""What only a database shows: concurrent writers, failures between two statements, columns and indexes for operators."""
+"""The window projection on PostgreSQL: concurrent writers, failures between statements, columns and indexes for
+operators."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""A token is compared by its hash, in a time that does not tell how much of it was right."""
+"""Tokens are compared by their hashes in constant time."""
 
 import hmac
 from typing import Any
@@ -21,7 +21,7 @@ class OneRow:
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, bytes]]:
-    """What was compared in constant time; nothing of it counts as right."""
+    """Records the values compared in constant time; none of them matches."""
     found: list[tuple[bytes, bytes]] = []
 
     def compare(stored: bytes, given: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Patterns of namespaces: what they cover, and that no pattern takes long."""
+"""Namespace patterns of keys match as documented, in bounded time."""
 
 import re
 import time

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.api import Api
+from tests.tool_fixtures import Toolset, populated_toolset
 from tests.unit.api.talks import ADA, known
-from tests.workshop import Workshop, furnished
 
 
 @pytest.fixture
@@ -13,8 +13,8 @@ def api() -> Api:
 
 
 @pytest.fixture
-def workshop() -> Workshop:
-    return furnished()
+def toolset() -> Toolset:
+    return populated_toolset()
 
 
 @pytest.fixture

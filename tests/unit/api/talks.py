@@ -1,4 +1,4 @@
-"""A conversation of which two messages left the context."""
+"""A conversation with two messages removed from its context."""
 
 from typing import Any
 

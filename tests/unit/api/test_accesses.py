@@ -1,4 +1,4 @@
-"""Counting reads: noted at once, written in batches, kept while PostgreSQL is away."""
+"""Reads are counted, written in batches, and kept while PostgreSQL is down."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Requests of all shapes, made from the OpenAPI document by Schemathesis: whatever is sent, nothing is answered with 5xx."""
+"""No request that Schemathesis generates from the OpenAPI document is answered with 5xx."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Who is let in, and to which namespaces."""
+"""Authentication by bearer key and authorisation by namespace."""
 
 from datetime import timedelta
 

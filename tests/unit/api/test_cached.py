@@ -1,4 +1,4 @@
-"""The cache of memories: what events do to it, and when it is passed by."""
+"""The memory cache: invalidation by events, and bypass."""
 
 import asyncio
 from collections.abc import Collection

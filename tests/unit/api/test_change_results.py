@@ -1,4 +1,4 @@
-"""Results of changes over HTTP that come late, are rejected, or cannot be sent; undo of wishes."""
+"""Results of changes over HTTP that are late, rejected or cannot be sent; undo of wishes."""
 
 from msgspec.structs import replace
 

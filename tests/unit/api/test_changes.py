@@ -1,4 +1,4 @@
-"""Changing memories over HTTP: what becomes of a command is the answer."""
+"""Changing memories over HTTP returns the outcome of the command."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The sample client against the API's own routes: both understand each other."""
+"""The sample client works with the API's routes."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Commands are published once, and what comes of them is awaited with a bound."""
+"""Commands are published once, and their outcomes awaited with a time limit."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Consolidation runs over HTTP: who may ask for which, and who sees what of them."""
+"""Consolidation runs over HTTP: rights to request and to read them."""
 
 from datetime import timedelta
 from typing import Any

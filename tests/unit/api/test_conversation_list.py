@@ -1,4 +1,4 @@
-"""The list of conversations over HTTP: in order, by pages, filtered, and without those that the key may not read."""
+"""The list of conversations over HTTP: order, pages, filters and rights."""
 
 from typing import Any
 

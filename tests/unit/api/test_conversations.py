@@ -1,4 +1,4 @@
-"""Conversations over HTTP: what is in context and why, what was said, and acting by hand, for who may."""
+"""Conversations over HTTP: context with reasons, messages, manual actions and rights."""
 
 from typing import Any
 

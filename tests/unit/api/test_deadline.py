@@ -1,4 +1,4 @@
-"""An answer begins in time, or says that it cannot."""
+"""Responses begin before their deadline or fail with an error."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Every route there is, asked with the key of another namespace, and with none: what it holds back, and what it never tells."""
+"""No route returns data for a key of another namespace or without a key."""
 
 import json
 from typing import Any
@@ -105,7 +105,7 @@ async def api() -> Api:
 
 
 async def put_everybodys(api: Api) -> None:
-    """What concerns all namespaces, or theirs by what it names."""
+    """Stores entries that concern all namespaces, or name another key's namespace."""
     api.replays.put(A_GENERATION, other_bob=[Difference(fate="added", after=a_memory("new", text="secret"))])
     api.sweeps.by_id["s1"] = replace(
         manual_sweep(True, "bob", NOON), sweep_id="s1", policies=(RetentionStatistics(policy="secret", days=1),)

@@ -1,4 +1,4 @@
-"""Which streams of events are begun: what is refused before the first frame."""
+"""Event streams rejected before the first frame, by position size and stream limits."""
 
 from contextlib import ExitStack
 

@@ -1,4 +1,4 @@
-"""Generations over HTTP: following them, what they would change, switching to one and back."""
+"""Generations over HTTP: progress, differences, cutover and revert."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Days, costs and maps of a namespace over HTTP."""
+"""Daily numbers, costs and maps of a namespace over HTTP."""
 
 from datetime import date, timedelta
 

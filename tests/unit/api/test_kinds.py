@@ -1,4 +1,4 @@
-"""The kinds of a namespace: the policy's, and those that were made on the fly."""
+"""The kinds of a namespace: those of the policy, and generated ones."""
 
 from typing import Any
 

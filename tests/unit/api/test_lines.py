@@ -1,4 +1,4 @@
-"""Taking lines from a stream, wherever its chunks end."""
+"""Splitting a stream into lines at any chunk boundaries."""
 
 from collections.abc import AsyncIterator
 

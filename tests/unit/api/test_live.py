@@ -1,4 +1,4 @@
-"""Streams of memory events: places, frames, rings, heartbeats and the end."""
+"""Streams of memory events: positions, frames, buffers, heartbeats and the end."""
 
 import asyncio
 from collections.abc import AsyncIterator

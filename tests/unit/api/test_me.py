@@ -1,4 +1,4 @@
-"""What a key may do, and which namespaces it may read."""
+"""The rights of a key and the namespaces that it may read."""
 
 from datetime import timedelta
 

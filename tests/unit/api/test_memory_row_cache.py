@@ -1,4 +1,4 @@
-"""Reads of hot memories that overlap, whatever order they end in."""
+"""Concurrent reads of cached memories return current rows, in whatever order they end."""
 
 import asyncio
 from collections.abc import Mapping

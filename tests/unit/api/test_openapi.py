@@ -1,4 +1,4 @@
-"""The OpenAPI document: what is committed is what the routes say, and it is whole in itself."""
+"""The committed OpenAPI document matches the routes and is complete."""
 
 import json
 from pathlib import Path

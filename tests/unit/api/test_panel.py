@@ -1,4 +1,4 @@
-"""The panel's files as they are served: to anybody, with their policy, and nothing else of the machine."""
+"""The panel's files are served without a key, with their security policy, and nothing else of the disk."""
 
 import gzip
 

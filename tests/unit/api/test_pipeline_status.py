@@ -1,4 +1,4 @@
-"""The pipeline at a glance over HTTP."""
+"""The status of the pipeline over HTTP."""
 
 from datetime import timedelta
 

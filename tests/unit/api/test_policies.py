@@ -1,4 +1,4 @@
-"""Policies over HTTP: what applies, what ships, and putting one in the place of another."""
+"""Policies over HTTP: current ones, presets and replacement."""
 
 import pytest
 

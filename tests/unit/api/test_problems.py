@@ -1,4 +1,4 @@
-"""Whatever goes wrong is a problem as RFC 9457 has it, with the request's id."""
+"""Errors are problems by RFC 9457 with the request's id."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""The profile over HTTP: beside a context block, and by itself."""
+"""The profile over HTTP: with a context block, and alone."""
 
 from tests.api import Api, a_memory
 

@@ -1,4 +1,4 @@
-"""Reading memories over HTTP: one, and those of a namespace."""
+"""Reading one memory, and the memories of a namespace, over HTTP."""
 
 import json
 from datetime import timedelta

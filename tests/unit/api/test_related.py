@@ -1,4 +1,4 @@
-"""What a memory has to do with: links either way, and nearness."""
+"""Related memories: links in both directions, and similar memories."""
 
 import numpy as np
 

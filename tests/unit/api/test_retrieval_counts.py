@@ -1,4 +1,4 @@
-"""How often namespaces are asked and find something, as HTTP requests and tools count it."""
+"""Retrievals and their hits are counted per namespace, for HTTP requests and tools."""
 
 from datetime import date
 

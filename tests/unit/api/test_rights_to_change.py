@@ -1,4 +1,4 @@
-"""Who may change, purge and uninstall over HTTP, and that it is audited."""
+"""Rights to change, purge and uninstall over HTTP, and their audit entries."""
 
 import pytest
 

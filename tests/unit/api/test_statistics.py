@@ -1,4 +1,4 @@
-"""Numbers of a namespace over HTTP: what it holds, and what was consumed for it."""
+"""Statistics of a namespace over HTTP: contents and usage."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Agent tools that change memories: what their definitions say, what is made, and what may be deleted."""
+"""Agent tools that change memories: definitions, results and limits of deletion."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from agents.api.tools.access import tool_access
 from schemas.memories.kinds import Kind
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
+from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, memory
 from tests.unit.api.using_tools import fields, refused, said
-from tests.workshop import MINE, SHARED, THEIRS, Workshop, memory
 
 
-def test_tool_definitions_are_strict_and_describe_every_field_and_kind(workshop: Workshop) -> None:
-    tools = workshop.tools(kinds=(Kind(name="mood", description="How they feel"), Kind(name="goal")))
+def test_tool_definitions_are_strict_and_describe_every_field_and_kind(toolset: Toolset) -> None:
+    tools = toolset.tools(kinds=(Kind(name="mood", description="How they feel"), Kind(name="goal")))
     for each in tools.definitions():
         assert each["strict"] and each["input_schema"]["additionalProperties"] is False
         assert len(each["description"]) > 100
@@ -23,8 +23,8 @@ def test_tool_definitions_are_strict_and_describe_every_field_and_kind(workshop:
     assert "mood: How they feel" in kinds["description"]
 
 
-def test_the_create_tool_has_content_and_kinds_with_the_limits_of_the_policy(workshop: Workshop) -> None:
-    tools = workshop.tools(text_chars=2_000, new_kinds=True)
+def test_the_create_tool_has_content_and_kinds_with_the_limits_of_the_policy(toolset: Toolset) -> None:
+    tools = toolset.tools(text_chars=2_000, new_kinds=True)
     (create, *_) = tools.definitions()
     assert create["input_schema"]["required"] == ["content", "kinds"]
     told = fields(tools, "create_memory")
@@ -35,12 +35,12 @@ def test_the_create_tool_has_content_and_kinds_with_the_limits_of_the_policy(wor
 
 
 async def test_content_too_long_for_a_short_text_is_stored_as_full_text_without_an_importance(
-    workshop: Workshop,
+    toolset: Toolset,
 ) -> None:
-    tools = workshop.tools(text_chars=20)
+    tools = toolset.tools(text_chars=20)
     await said(tools, "create_memory", content="User keeps bees.", kinds=["fact", "preference", "fact"])
     await said(tools, "create_memory", content="User keeps bees and has two hives.", kinds=["fact"])
-    short, long = workshop.commands.seen
+    short, long = toolset.commands.seen
     assert (short.text, short.full_text, short.memory_kind, short.kinds) == (
         "User keeps bees.",
         None,
@@ -51,39 +51,37 @@ async def test_content_too_long_for_a_short_text_is_stored_as_full_text_without_
     assert short.importance is long.importance is None
 
 
-async def test_a_memory_created_in_the_own_namespace_of_a_user_is_attributed_to_that_user(workshop: Workshop) -> None:
+async def test_a_memory_created_in_the_own_namespace_of_a_user_is_attributed_to_that_user(toolset: Toolset) -> None:
     policies = Policies((Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}")),))
     reach = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent")
-    tools = workshop.tools(MINE, SHARED, users=reach.users)
+    tools = toolset.tools(MINE, SHARED, users=reach.users)
     await said(tools, "create_memory", content="User keeps bees.", kinds=["fact"])
     await said(tools, "create_memory", content="The oven is broken.", kinds=["fact"], namespace=SHARED)
-    own, shared = workshop.commands.seen
+    own, shared = toolset.commands.seen
     assert (own.told_by, own.actor, shared.told_by) == (("ada",), "agent", None)
     found = (await said(tools, "search_memories"))["memories"]
     told_by = {each["text"]: each.get("told_by") for each in found}
     assert (told_by["User keeps bees."], told_by["The oven is broken."]) == (["ada"], None)
 
 
-async def test_the_create_tool_accepts_new_kinds_only_if_the_policy_allows_them(workshop: Workshop) -> None:
-    await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
-    assert workshop.commands.seen[0].memory_kind == "dream"
-    assert workshop.commands.seen[0].new_kinds is None
+async def test_the_create_tool_accepts_new_kinds_only_if_the_policy_allows_them(toolset: Toolset) -> None:
+    await said(toolset.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
+    assert toolset.commands.seen[0].memory_kind == "dream"
+    assert toolset.commands.seen[0].new_kinds is None
     described = {"kind_description": "What the user dreams of", "kind_icon": "🌙"}
-    tools = workshop.tools(new_kinds=True)
+    tools = toolset.tools(new_kinds=True)
     assert described.keys() <= fields(tools, "create_memory").keys()
     await said(tools, "create_memory", content="User dreams of the sea.", kinds=["fact", "dream"], **described)
-    assert workshop.commands.seen[1].new_kinds == (
-        Kind(name="dream", description="What the user dreams of", icon="🌙"),
-    )
-    assert not described.keys() & fields(workshop.tools(), "create_memory").keys()
+    assert toolset.commands.seen[1].new_kinds == (Kind(name="dream", description="What the user dreams of", icon="🌙"),)
+    assert not described.keys() & fields(toolset.tools(), "create_memory").keys()
     long = {"content": "User dreams.", "kinds": ["d" * 65], "kind_icon": "🌙"}
     assert "name" in await refused(tools, "create_memory", long)
-    wrong = await refused(workshop.tools(), "create_memory", {"content": "User dreams of owls.", "kinds": ["dream"]})
+    wrong = await refused(toolset.tools(), "create_memory", {"content": "User dreams of owls.", "kinds": ["dream"]})
     assert "There is no kind 'dream'" in wrong
 
 
-async def test_the_search_tool_filters_importance_by_a_range_of_points(workshop: Workshop) -> None:
-    tools = workshop.tools()
+async def test_the_search_tool_filters_importance_by_a_range_of_points(toolset: Toolset) -> None:
+    tools = toolset.tools()
     (most,) = (await said(tools, "search_memories", min_importance=4_000))["memories"]
     assert (most["importance_points"], most["version"]) == (5_000, 1)
     (least,) = (await said(tools, "search_memories", min_importance=1, max_importance=4_000))["memories"]
@@ -91,9 +89,9 @@ async def test_the_search_tool_filters_importance_by_a_range_of_points(workshop:
     assert (await said(tools, "search_memories", min_importance=10_000))["memories"] == []
 
 
-def keeps(workshop: Workshop, namespace: str) -> Memory:
+def keeps(toolset: Toolset, namespace: str) -> Memory:
     known = memory("User keeps bees.", namespace)
-    workshop.remembered.known[known.memory_id] = known
+    toolset.remembered.known[known.memory_id] = known
     return known
 
 
@@ -101,38 +99,38 @@ def offered(tools: Any) -> set[str]:
     return {definition["name"] for definition in tools.definitions()}
 
 
-async def test_the_delete_tool_is_not_offered_unless_a_policy_allows_it(workshop: Workshop) -> None:
-    known = keeps(workshop, MINE)
+async def test_the_delete_tool_is_not_offered_unless_a_policy_allows_it(toolset: Toolset) -> None:
+    known = keeps(toolset, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",)),))
-    tools = workshop.tools(deletable=tool_access(policies, (MINE,), (MINE,), "mara").deletable)
+    tools = toolset.tools(deletable=tool_access(policies, (MINE,), (MINE,), "mara").deletable)
 
     assert "delete_memory" not in offered(tools)
     assert "There is no tool" in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
 
 
-async def test_a_deletion_by_a_tool_is_attributed_to_the_agent_and_the_tool(workshop: Workshop) -> None:
-    known = keeps(workshop, MINE)
+async def test_a_deletion_by_a_tool_is_attributed_to_the_agent_and_the_tool(toolset: Toolset) -> None:
+    known = keeps(toolset, MINE)
     policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
     allowed = tool_access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
-    tools = workshop.tools(actor="agent:chef", deletable=allowed.deletable)
+    tools = toolset.tools(actor="agent:chef", deletable=allowed.deletable)
 
     assert allowed.deletable == (MINE,)
     answer = await said(tools, "delete_memory", memory_id=known.memory_id, reason="the user sold them")
     assert answer == {"memory_id": known.memory_id, "deleted": True}
-    (command,) = workshop.commands.seen
+    (command,) = toolset.commands.seen
     assert (command.kind, command.namespace, command.memory_id) == ("delete", MINE, known.memory_id)
     assert (command.actor, command.reason) == ("agent:chef", "as a tool: the user sold them")
 
 
 @pytest.mark.parametrize(("namespace", "says"), [(SHARED, "cannot be deleted here"), (THEIRS, "There is no memory")])
 async def test_the_delete_tool_rejects_memories_outside_its_deletable_namespaces(
-    workshop: Workshop, namespace: str, says: str
+    toolset: Toolset, namespace: str, says: str
 ) -> None:
-    known = keeps(workshop, namespace)
-    tools = workshop.tools(MINE, SHARED, deletable=(MINE,))
+    known = keeps(toolset, namespace)
+    tools = toolset.tools(MINE, SHARED, deletable=(MINE,))
 
     assert says in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
-    assert not workshop.commands.seen
+    assert not toolset.commands.seen
 
 
 async def test_the_delete_tool_needs_the_right_to_write() -> None:

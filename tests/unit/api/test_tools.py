@@ -1,4 +1,4 @@
-"""Agent tools: what a model may do with them, and that it reaches nothing else."""
+"""Agent tools read and change only the namespaces they are granted."""
 
 import json
 from typing import Any
@@ -12,12 +12,12 @@ from agents.curation.rules.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
 from tests.api import Api
+from tests.tool_fixtures import MINE, NOON, SHARED, THEIRS, Toolset, spoken
 from tests.unit.api.using_tools import fields, refused, said
-from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, spoken
 
 
-async def test_a_memory_created_by_a_tool_can_be_found_and_read(workshop: Workshop) -> None:
-    tools = workshop.tools(actor="agent:chef")
+async def test_a_memory_created_by_a_tool_can_be_found_and_read(toolset: Toolset) -> None:
+    tools = toolset.tools(actor="agent:chef")
     given = {
         "text": "User keeps bees.",
         "kind": "fact",
@@ -27,7 +27,7 @@ async def test_a_memory_created_by_a_tool_can_be_found_and_read(workshop: Worksh
     }
     kept = await said(tools, "create_memory", **given)
     assert kept["change"] == "created"
-    (command,) = workshop.commands.seen
+    (command,) = toolset.commands.seen
     assert (command.namespace, command.actor, command.at) == (MINE, "agent:chef", NOON)
     (found,) = (await said(tools, "search_memories", query="bees"))["memories"]
     assert found == {
@@ -46,16 +46,16 @@ async def test_a_memory_created_by_a_tool_can_be_found_and_read(workshop: Worksh
     assert read["memory"]["full_text"] == "Two hives." and "more" not in read["memory"]
 
 
-async def test_reads_by_tools_are_counted(workshop: Workshop) -> None:
-    tools = workshop.tools()
+async def test_reads_by_tools_are_counted(toolset: Toolset) -> None:
+    tools = toolset.tools()
     await said(tools, "search_memories", query="allergic")
     await said(tools, "get_memory", memory_id="id of User prefers short recipes.")
     await refused(tools, "get_memory", {"memory_id": "id of Tom is allergic to milk."})
-    assert workshop.noted == ["User is allergic to peanuts.", "User prefers short recipes."]
+    assert toolset.noted == ["User is allergic to peanuts.", "User prefers short recipes."]
 
 
-async def test_the_search_tool_without_a_query_orders_by_importance_and_applies_filters(workshop: Workshop) -> None:
-    tools = workshop.tools()
+async def test_the_search_tool_without_a_query_orders_by_importance_and_applies_filters(toolset: Toolset) -> None:
+    tools = toolset.tools()
     found = (await said(tools, "search_memories"))["memories"]
     assert [each["text"] for each in found] == ["User is allergic to peanuts.", "User prefers short recipes."]
     for given in ({"min_importance": 0.8}, {"tags": ["food"]}, {"kinds": ["fact"]}, {"limit": 1}):
@@ -64,16 +64,16 @@ async def test_the_search_tool_without_a_query_orders_by_importance_and_applies_
     assert (await said(tools, "search_memories", query="zeppelins"))["memories"] == []
 
 
-async def test_tools_with_one_namespace_have_no_namespace_parameter_and_reject_others(workshop: Workshop) -> None:
-    tools = workshop.tools()
+async def test_tools_with_one_namespace_have_no_namespace_parameter_and_reject_others(toolset: Toolset) -> None:
+    tools = toolset.tools()
     assert all("namespace" not in fields(tools, each["name"]) for each in tools.definitions())
     for name, given in (("create_memory", {"text": "x"}), ("search_memories", {"query": "allergic"})):
         assert "no memory space 'kitchen/tom'" in await refused(tools, name, given | {"namespace": THEIRS})
-    assert workshop.commands.seen == []
+    assert toolset.commands.seen == []
 
 
-async def test_tools_with_several_namespaces_search_all_and_let_the_model_choose_one(workshop: Workshop) -> None:
-    tools = workshop.tools(MINE, SHARED)
+async def test_tools_with_several_namespaces_search_all_and_let_the_model_choose_one(toolset: Toolset) -> None:
+    tools = toolset.tools(MINE, SHARED)
     assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
     found = (await said(tools, "search_memories"))["memories"]
     assert {each["namespace"] for each in found} == {MINE, SHARED}
@@ -81,43 +81,43 @@ async def test_tools_with_several_namespaces_search_all_and_let_the_model_choose
     assert only["text"] == "The kitchen has no oven."
     await said(tools, "create_memory", text="The kitchen has a stove.", namespace=SHARED)
     await said(tools, "create_memory", text="User has a knife.")
-    assert [command.namespace for command in workshop.commands.seen] == [SHARED, MINE]
+    assert [command.namespace for command in toolset.commands.seen] == [SHARED, MINE]
 
 
-async def test_a_read_only_namespace_is_searchable_but_not_writable_by_tools(workshop: Workshop) -> None:
-    tools = workshop.tools(MINE, SHARED, writable=(MINE,))
+async def test_a_read_only_namespace_is_searchable_but_not_writable_by_tools(toolset: Toolset) -> None:
+    tools = toolset.tools(MINE, SHARED, writable=(MINE,))
     assert "namespace" not in fields(tools, "create_memory")
     assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
     assert "no memory space 'kitchen' here" in await refused(tools, "create_memory", {"text": "x", "namespace": SHARED})
     await said(tools, "create_memory", text="User has a knife.")
-    assert [command.namespace for command in workshop.commands.seen] == [MINE]
+    assert [command.namespace for command in toolset.commands.seen] == [MINE]
 
 
-async def test_the_get_tool_answers_a_memory_of_another_namespace_like_a_missing_one(workshop: Workshop) -> None:
+async def test_the_get_tool_answers_a_memory_of_another_namespace_like_a_missing_one(toolset: Toolset) -> None:
     theirs = "id of Tom is allergic to milk."
-    foreign = await refused(workshop.tools(), "get_memory", {"memory_id": theirs})
-    missing = await refused(workshop.tools(), "get_memory", {"memory_id": "nobody"})
+    foreign = await refused(toolset.tools(), "get_memory", {"memory_id": theirs})
+    missing = await refused(toolset.tools(), "get_memory", {"memory_id": "nobody"})
     assert foreign.replace(theirs, "ID") == missing.replace("nobody", "ID")
 
 
-async def test_the_context_tool_returns_memories_and_recent_messages(workshop: Workshop) -> None:
-    told = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-ada")
+async def test_the_context_tool_returns_memories_and_recent_messages(toolset: Toolset) -> None:
+    told = await said(toolset.tools(), "get_context", query="allergic", conversation_id="of-ada")
     assert "allergic to peanuts" in told["context"] and "I keep bees." in told["context"]
     assert set(told["memory_ids"]) == {"id of User is allergic to peanuts.", "id of User prefers short recipes."}
-    without = await said(workshop.tools(), "get_context", query="allergic")
+    without = await said(toolset.tools(), "get_context", query="allergic")
     assert "bees" not in without["context"]
 
 
-async def test_the_context_tool_puts_the_profile_first(workshop: Workshop) -> None:
-    told = await said(workshop.tools(), "get_context", query="bees", conversation_id="of-ada")
+async def test_the_context_tool_puts_the_profile_first(toolset: Toolset) -> None:
+    told = await said(toolset.tools(), "get_context", query="bees", conversation_id="of-ada")
     heeded = told["context"].index("Always to be heeded:\n- User is allergic to peanuts.")
     assert heeded < told["context"].index("user: I keep bees.") and told["context"].count("allergic") == 1
     assert "id of User is allergic to peanuts." in told["memory_ids"]
 
 
-async def test_the_search_tool_returns_passages_with_speaker_and_time(workshop: Workshop) -> None:
-    spoken(workshop)
-    found = await said(workshop.tools(), "search_memories", query="Was it the night train?")
+async def test_the_search_tool_returns_passages_with_speaker_and_time(toolset: Toolset) -> None:
+    spoken(toolset)
+    found = await said(toolset.tools(), "search_memories", query="Was it the night train?")
     assert found["said"] == [
         {
             "said_at": "2026-03-01T12:00:00Z",
@@ -128,25 +128,25 @@ async def test_the_search_tool_returns_passages_with_speaker_and_time(workshop: 
             "namespace": MINE,
         }
     ]
-    assert "said" not in await said(workshop.tools(), "search_memories", query="night train", where="memories")
+    assert "said" not in await said(toolset.tools(), "search_memories", query="night train", where="memories")
 
 
-async def test_a_reply_found_by_the_search_tool_includes_the_question_before_it(workshop: Workshop) -> None:
-    asked = workshop.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
-    reply = workshop.said.say("By night train.", at=NOON, namespace=MINE)
-    workshop.said.neighbours[reply.passage_id] = (asked,)
-    (found,) = (await said(workshop.tools(), "search_memories", query="night train"))["said"]
+async def test_a_reply_found_by_the_search_tool_includes_the_question_before_it(toolset: Toolset) -> None:
+    asked = toolset.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
+    reply = toolset.said.say("By night train.", at=NOON, namespace=MINE)
+    toolset.said.neighbours[reply.passage_id] = (asked,)
+    (found,) = (await said(toolset.tools(), "search_memories", query="night train"))["said"]
     assert found["before"] == [{"speaker": "tom", "text": "How did you travel?", "message_id": asked.message_id}]
     assert "after" not in found
 
 
-async def test_tools_hide_passages_of_unreadable_owners_in_a_shared_namespace(workshop: Workshop) -> None:
-    spoken(workshop)
-    alone = await said(workshop.tools(MINE, SHARED), "search_memories", query="night train", where="said")
+async def test_tools_hide_passages_of_unreadable_owners_in_a_shared_namespace(toolset: Toolset) -> None:
+    spoken(toolset)
+    alone = await said(toolset.tools(MINE, SHARED), "search_memories", query="night train", where="said")
     assert [each["speaker"] for each in alone["said"]] == ["ada"]
-    both = await said(workshop.tools(MINE, SHARED, THEIRS), "search_memories", query="night train", where="said")
+    both = await said(toolset.tools(MINE, SHARED, THEIRS), "search_memories", query="night train", where="said")
     assert [each["speaker"] for each in both["said"]] == ["ada", "tom", "tom"]
-    context = await said(workshop.tools(MINE, SHARED), "get_context", query="night train")
+    context = await said(toolset.tools(MINE, SHARED), "get_context", query="night train")
     assert "Porto" in context["context"] and "again" not in context["context"]
 
 
@@ -162,34 +162,34 @@ async def test_tools_hide_passages_of_unreadable_owners_in_a_shared_namespace(wo
     ],
 )
 async def test_the_search_tool_filters_passages_by_speaker_and_day(
-    workshop: Workshop, given: dict[str, Any], found: int
+    toolset: Toolset, given: dict[str, Any], found: int
 ) -> None:
-    spoken(workshop)
-    answer = await said(workshop.tools(), "search_memories", query="night train", **given)
+    spoken(toolset)
+    answer = await said(toolset.tools(), "search_memories", query="night train", **given)
     assert len(answer.get("said", [])) == found
 
 
-async def test_a_memory_read_in_full_includes_its_source_passages(workshop: Workshop) -> None:
-    spoken(workshop)
+async def test_a_memory_read_in_full_includes_its_source_passages(toolset: Toolset) -> None:
+    spoken(toolset)
     source = Source(conversation_id="trip", message_id="talk-1")
-    (memory_id, memory), *_ = workshop.remembered.known.items()
-    workshop.remembered.known[memory_id] = replace(memory, sources=(source,))
-    assert "said" not in await said(workshop.tools(), "get_memory", memory_id=memory_id)
-    (quoted,) = (await said(workshop.tools(), "get_memory", memory_id=memory_id, full=True))["said"]
+    (memory_id, memory), *_ = toolset.remembered.known.items()
+    toolset.remembered.known[memory_id] = replace(memory, sources=(source,))
+    assert "said" not in await said(toolset.tools(), "get_memory", memory_id=memory_id)
+    (quoted,) = (await said(toolset.tools(), "get_memory", memory_id=memory_id, full=True))["said"]
     assert quoted["text"] == "We took the night train to Porto."
 
 
-async def test_the_context_tool_treats_an_unreadable_conversation_like_an_unknown_one(workshop: Workshop) -> None:
-    foreign = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-tom")
-    unknown = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-nobody")
+async def test_the_context_tool_treats_an_unreadable_conversation_like_an_unknown_one(toolset: Toolset) -> None:
+    foreign = await said(toolset.tools(), "get_context", query="allergic", conversation_id="of-tom")
+    unknown = await said(toolset.tools(), "get_context", query="allergic", conversation_id="of-nobody")
     assert foreign == unknown and "wolves" not in foreign["context"] and "milk" not in foreign["context"]
 
 
-async def test_tools_without_writable_namespaces_exclude_the_writing_ones(workshop: Workshop) -> None:
-    tools = workshop.tools(writable=())
+async def test_tools_without_writable_namespaces_exclude_the_writing_ones(toolset: Toolset) -> None:
+    tools = toolset.tools(writable=())
     assert [each["name"] for each in tools.definitions()] == ["get_memory", "search_memories", "get_context"]
     assert "no tool 'create_memory'" in await refused(tools, "create_memory", {"text": "x"})
-    assert workshop.commands.seen == []
+    assert toolset.commands.seen == []
 
 
 @pytest.mark.parametrize(
@@ -216,21 +216,21 @@ async def test_tools_without_writable_namespaces_exclude_the_writing_ones(worksh
     ],
 )
 async def test_an_invalid_tool_call_returns_an_error_that_names_the_mistake(
-    workshop: Workshop, name: str, given: Any, why: str
+    toolset: Toolset, name: str, given: Any, why: str
 ) -> None:
-    assert why in await refused(workshop.tools(), name, given)
-    assert workshop.commands.seen == []
+    assert why in await refused(toolset.tools(), name, given)
+    assert toolset.commands.seen == []
 
 
-async def test_a_rejected_command_is_a_tool_error_with_its_reason(workshop: Workshop) -> None:
-    workshop.commands.outcome = Outcome(status="rejected", namespace=MINE, sequence=1, reason="older than the erasure")
-    assert "older than the erasure" in await refused(workshop.tools(), "create_memory", {"text": "x"})
+async def test_a_rejected_command_is_a_tool_error_with_its_reason(toolset: Toolset) -> None:
+    toolset.commands.outcome = Outcome(status="rejected", namespace=MINE, sequence=1, reason="older than the erasure")
+    assert "older than the erasure" in await refused(toolset.tools(), "create_memory", {"text": "x"})
 
 
-async def test_a_slow_command_returns_its_id_with_a_note_not_to_repeat_it(workshop: Workshop) -> None:
-    workshop.commands.late = True
-    waiting = await said(workshop.tools(), "create_memory", text="x")
-    (command,) = workshop.commands.seen
+async def test_a_slow_command_returns_its_id_with_a_note_not_to_repeat_it(toolset: Toolset) -> None:
+    toolset.commands.late = True
+    waiting = await said(toolset.tools(), "create_memory", text="x")
+    (command,) = toolset.commands.seen
     assert waiting["command_id"] == command.command_id
     assert waiting["ask"] == f"/v1/commands/{command.command_id}?namespace={quote(MINE, safe='')}"
     assert "Do not create it again" in waiting["note"]
@@ -248,7 +248,7 @@ async def test_the_outcome_of_a_slow_tool_call_is_available_at_the_returned_path
     assert (await client.get(ask)).json()["memory"]["text"] == "User skis."
 
 
-async def test_an_outage_returns_a_generic_tool_error_without_server_details(workshop: Workshop) -> None:
-    workshop.remembered.failure = workshop.commands.failure = Retryable("cannot reach 10.0.0.7:5432")
+async def test_an_outage_returns_a_generic_tool_error_without_server_details(toolset: Toolset) -> None:
+    toolset.remembered.failure = toolset.commands.failure = Retryable("cannot reach 10.0.0.7:5432")
     for name, given in (("create_memory", {"text": "x"}), ("search_memories", {}), ("get_memory", {"memory_id": "i"})):
-        assert await refused(workshop.tools(), name, given) == UNAVAILABLE
+        assert await refused(toolset.tools(), name, given) == UNAVAILABLE

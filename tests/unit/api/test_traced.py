@@ -1,4 +1,4 @@
-"""Requests continue their caller's trace."""
+"""Requests continue the trace of their caller."""
 
 from collections.abc import Iterator
 

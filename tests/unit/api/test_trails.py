@@ -1,4 +1,4 @@
-"""One message followed from its topic to its memories, over HTTP."""
+"""The trail of a message from its topic to its memories, over HTTP."""
 
 from typing import Any
 

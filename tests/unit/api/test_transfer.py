@@ -1,4 +1,4 @@
-"""Export and import over HTTP: whole, streamed, and the same again when repeated."""
+"""Export and import over HTTP: complete, streamed and idempotent."""
 
 import asyncio
 import json

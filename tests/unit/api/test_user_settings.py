@@ -1,4 +1,4 @@
-"""Settings that a user chooses for all their conversations, over HTTP."""
+"""A user's settings for all their conversations, over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Erasing users and conversations over HTTP: who may, what is begun, and receipts that hide nothing."""
+"""Erasing users and conversations over HTTP: rights, progress and complete receipts."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Acting on windows by hand over HTTP, for who may."""
+"""Manual actions on windows over HTTP, and their rights."""
 
 import asyncio
 

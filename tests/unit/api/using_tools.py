@@ -1,4 +1,4 @@
-"""Calls of tools as a model makes them."""
+"""Builds tool calls as a model makes them."""
 
 import json
 from typing import Any

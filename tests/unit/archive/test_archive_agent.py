@@ -1,4 +1,4 @@
-"""The archive agent acks what is stored."""
+"""The archive agent acks stored messages only."""
 
 import asyncio
 from datetime import UTC, datetime

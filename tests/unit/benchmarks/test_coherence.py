@@ -1,4 +1,4 @@
-"""Each way that the coherence benchmark compares brings a conversation down to its share; a benchmark that nobody runs rots."""
+"""Each method of the coherence benchmark reduces a conversation to its share."""
 
 import pytest
 

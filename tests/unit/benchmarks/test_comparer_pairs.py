@@ -1,4 +1,4 @@
-"""Pairs of statements that measure the model of pairs, from blocks of statements that change."""
+"""Test pairs of the comparer, from blocks of changing statements."""
 
 import pytest
 

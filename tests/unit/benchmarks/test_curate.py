@@ -1,4 +1,4 @@
-"""What bench-curate lets arrive is what its page says: half new, a quarter stored, a quarter in other words."""
+"""Candidates of bench-curate are half new, a quarter stored and a quarter paraphrased, as documented."""
 
 from itertools import islice
 

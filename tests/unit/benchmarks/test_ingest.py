@@ -1,4 +1,4 @@
-"""What bench-ingest says of a run: the stretch that was disturbed least, and the CPUs that it may use."""
+"""bench-ingest reports the least disturbed stretch of a run and limits its CPUs."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from agents.windows.agent import WindowAgent
 from tests.benchmarks.machine import PINS
 from tests.benchmarks.measure import SETTLED_S, STRETCH_S, least_us
-from tests.benchmarks.memstream_way import TimedAgent
+from tests.benchmarks.memstream_pipeline import TimedAgent
 from tests.benchmarks.signals import Tokenised
 from tests.fakes.chats import message
 

@@ -1,4 +1,4 @@
-"""The public files that bench-offline reads."""
+"""The checksums and contents of the public files for bench-offline."""
 
 from hashlib import sha256
 from pathlib import Path

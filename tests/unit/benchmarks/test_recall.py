@@ -1,4 +1,4 @@
-"""What `make bench-recall` counts."""
+"""The measures of `make bench-recall`."""
 
 import pytest
 

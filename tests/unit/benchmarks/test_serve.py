@@ -1,4 +1,4 @@
-"""What bench-serve counts as an answer, and what it says of sizes that it did not measure."""
+"""bench-serve counts complete responses only, and extrapolates to sizes that it did not measure."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Limits in time are checked only where that is asked for, and then by the exit code."""
+"""Time limits are checked on request only, and reported by the exit code."""
 
 import json
 from typing import Any

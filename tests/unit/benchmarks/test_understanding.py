@@ -1,4 +1,4 @@
-"""What bench-understanding counts is counted rightly, and its scenarios are well formed."""
+"""The figures of bench-understanding are counted correctly, and its scenarios are well formed."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ def a_scenario(*talk: str, **fields: Any) -> Scenario:
 
 
 def counted(scenario: Scenario, *after: dict[str, list[Memory]] | list[Memory], block: str = "") -> Counter[str]:
-    """Of the memories after each session; a list is those of the only person."""
+    """Counts the memories after each session; a list holds those of a single person."""
     seen = (each if isinstance(each, dict) else {ONE: each} for each in after)
     played = Played(scenario, tuple({who: tuple(those) for who, those in each.items()} for each in seen), block)
     return Measured(played).counts
@@ -233,7 +233,7 @@ def said_by(scenario: Scenario) -> dict[int, str | None]:
 
 
 def still_in_force(scenario: Scenario, kept: dict[str, list[Memory]]) -> list[Statement]:
-    """What a candidate with a date ahead contradicts, and must not end before."""
+    """Returns missing statements that a candidate with a future date contradicts, but must not end yet."""
     early = {number for each in scenario.oracle if each.from_ for number in each.contradicts}
     texts = [scenario.oracle[number].text for number in early]
     missing = (each for _, each in scenario.gold if not any(each.says(m.text) for m in kept[each.who]))

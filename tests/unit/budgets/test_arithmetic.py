@@ -1,4 +1,4 @@
-"""The arithmetic of budgets: who may begin, when to ask again, and who pays what."""
+"""The arithmetic of budgets: admission, retry times and split costs."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

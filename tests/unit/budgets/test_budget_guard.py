@@ -1,4 +1,4 @@
-"""Budgets over many workers: who is let in, what is booked, and that no budget is exceeded by more than one call."""
+"""Budgets shared by many workers: admission, booking, and at most one call above the limit."""
 
 import asyncio
 from datetime import date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What calls cost, by a dated table that an operator may overrule."""
+"""Costs of model calls, by a dated price table that an operator may override."""
 
 from datetime import date
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The model that compares two statements: what it takes to end, to repeat and to leave another."""
+"""The comparer model detects statements that end, repeat or leave another."""
 
 from collections.abc import Iterator
 from contextlib import closing

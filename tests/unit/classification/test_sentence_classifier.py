@@ -1,4 +1,4 @@
-"""The model that classifies the sentences of a message: what it takes for a statement, a limit, a wish, fiction and chatter."""
+"""The sentence classifier detects statements, limits, wishes, fiction and chatter."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The table of commands, and what is loaded to run one."""
+"""The table of commands, and the modules that each command loads."""
 
 import subprocess
 import sys
@@ -56,7 +56,7 @@ def test_importing_mcp_serve_and_worker_commands_does_not_import_anthropic():
 
 
 def printed(script: str) -> str:
-    """By a Python that has loaded nothing yet."""
+    """Returns the output of a script in a new Python process."""
     return subprocess.run(
         [sys.executable, "-c", script], env=module_environment(), capture_output=True, text=True, timeout=60, check=True
     ).stdout

@@ -1,4 +1,4 @@
-"""How `memstream mcp` ends: with its client, or when it may go on no longer."""
+"""`memstream mcp` ends with its client, or when a policy forbids its setup."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Moments as options of commands say them."""
+"""Parsing of dates and times in command options."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The file that probes look for is there while a worker is ready, and at no other time."""
+"""The ready file exists exactly while a worker is ready."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Waiting for a sweep on the command line: for one that nobody begins, and for one that does not end."""
+"""The command line waits for a sweep with time limits for its start and its end."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

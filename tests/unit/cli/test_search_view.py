@@ -1,4 +1,4 @@
-"""What `memstream search` shows of hits."""
+"""The output of `memstream search`."""
 
 from datetime import UTC, datetime
 

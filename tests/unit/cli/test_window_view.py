@@ -1,4 +1,4 @@
-"""A window's state as people and scripts see it."""
+"""The output of a window's state, for people and scripts."""
 
 import json
 

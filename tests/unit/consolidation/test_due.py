@@ -1,4 +1,4 @@
-"""Which moment of a schedule is due, and that none is missed or doubled whoever looks and whenever."""
+"""Due times of a schedule are covered by exactly one run, however and by whomever they are checked."""
 
 from datetime import UTC, datetime, timedelta
 

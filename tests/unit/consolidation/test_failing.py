@@ -1,4 +1,4 @@
-"""Runs that could not begin: how long that has to be so before one is given up."""
+"""Runs that cannot start are given up after a time limit."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The tokens that a context is told to be billed for are within 5 % of the bill, on recorded requests to a model."""
+"""Reported context tokens are within 5 % of the billed ones, on recorded model requests."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The context that is built from the archive is the one that the window itself would show."""
+"""The context built from the archive equals the context of the window."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -207,7 +207,7 @@ def test_the_context_built_from_the_archive_equals_the_context_of_the_window(lim
 
 
 def assert_fits(said: list[ArchivedMessage], known: KnownWindow, limits: Budget) -> None:
-    """What a window has no room for fits once messages are shortened or left out, unless not even the smallest context does."""
+    """Messages that exceed a window fit when shortened or left out, unless even the smallest context does not fit."""
     try:
         built = build(said, known, limits)
     except Rejected as refused:

@@ -1,4 +1,4 @@
-"""Tokens of a text are counted once, and it is looked through once."""
+"""Each text is counted and scanned once."""
 
 import sys
 from collections.abc import Iterator

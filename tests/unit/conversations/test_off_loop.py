@@ -1,4 +1,4 @@
-"""A context that takes long to make holds no other request up: nothing long is counted or looked through on the event loop."""
+"""Long texts are counted and scanned outside the event loop, so that other requests continue."""
 
 import threading
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Whose a conversation is: nobody reads one that feeds a namespace they may not read, whoever said something in it."""
+"""The namespaces that a conversation feeds, and the read rights that it requires."""
 
 import pytest
 

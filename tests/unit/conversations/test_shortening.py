@@ -1,4 +1,4 @@
-"""A context is always given: what has no room is shortened, marked, or left out with its reason."""
+"""A context is always returned: texts without room are shortened, marked or left out with a reason."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,9 +1,9 @@
-"""Asynchronous tests here run in virtual time: no test waits, and what takes hours is over at once."""
+"""Runs asynchronous tests in virtual time: timers fire without waiting."""
 
 import pytest
 
 from tests.fakes.clock import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
-from tests.unit.curation.staged import Stage
+from tests.unit.curation.curation_stage import Stage
 
 
 @pytest.fixture

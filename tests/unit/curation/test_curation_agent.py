@@ -1,4 +1,4 @@
-"""The curation agent with a fake curator: order, repetition, and what cannot be curated."""
+"""The curation agent with a fake curator: order, repetitions and failures."""
 
 import asyncio
 from collections import deque
@@ -7,7 +7,7 @@ from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from tests.fakes.batches import batch, record
 from tests.fakes.spans import CAUSE, recorded, trace_id, trace_of
-from tests.unit.curation.staged import COMMANDS, Stage, command, part
+from tests.unit.curation.curation_stage import COMMANDS, Stage, command, part
 
 
 async def test_candidates_are_processed_in_order_within_a_namespace_and_in_parallel_across_namespaces(stage):

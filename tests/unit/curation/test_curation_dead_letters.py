@@ -1,4 +1,4 @@
-"""What cannot be curated: dead letters, with nothing in them that was erased, and parts that count as answered."""
+"""Candidates and commands that cannot be curated become dead letters without erased content, and count as answered."""
 
 from collections import deque
 from dataclasses import replace as replace_field
@@ -15,7 +15,7 @@ from schemas.extraction.candidates import Source
 from schemas.kafka import topics
 from tests.fakes.batches import batch, record
 from tests.fakes.chats import BEGAN
-from tests.unit.curation.staged import CANDIDATES, COMMANDS, Stage, command, part
+from tests.unit.curation.curation_stage import CANDIDATES, COMMANDS, Stage, command, part
 
 
 async def test_a_record_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_rest_goes_on(stage):
@@ -85,7 +85,7 @@ async def test_candidates_for_a_reserved_namespace_go_to_the_dead_letters(stage)
 
 
 def by_reference(stage: Stage) -> list[str | None]:
-    """Of each dead letter whether it is; none says what was said."""
+    """Returns the by-reference header of each dead letter; none contains message content."""
     letters = stage.publisher.on(topics.DEAD_LETTERS)
     assert not any(
         b"tea" in (letter.value or b"") or b"tea" in dict(letter.headers)["memstream-detail"] for letter in letters

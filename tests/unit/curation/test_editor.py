@@ -1,4 +1,4 @@
-"""What memories came without is added by a model in time, and by the rules otherwise."""
+"""Missing fields of memories are completed by a model within a time limit, otherwise by rules."""
 
 import asyncio
 from datetime import UTC, datetime

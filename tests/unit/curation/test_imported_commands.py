@@ -1,4 +1,4 @@
-"""Imports in the curation agent: carried out together, in order, and one by one where one fails."""
+"""The curation agent applies imports together and in order, and individually after a failure."""
 
 from collections import deque
 
@@ -7,7 +7,7 @@ import pytest
 from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
 from schemas.memories.commands import Command
-from tests.unit.curation.staged import COMMANDS, command
+from tests.unit.curation.curation_stage import COMMANDS, command
 
 
 def imported(*names: str) -> list[Command]:

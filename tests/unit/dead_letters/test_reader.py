@@ -1,4 +1,4 @@
-"""Dead letters read back: which are meant, the way back, what became of them."""
+"""Reading dead letters: selection, replay and outcomes."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0
 
 
 def record_of(outgoing: Outgoing, partition: int = 3, offset: int = 17) -> Any:
-    """As it is read from its topic."""
+    """Returns the record as read from its topic."""
     return SimpleNamespace(
         topic=outgoing.topic,
         partition=partition,

@@ -1,4 +1,4 @@
-"""A dead letter can be read, and sent back as it was."""
+"""A dead letter is readable and can be replayed unchanged."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The consumer on a thread that is told what it reads: for tests of one step at a time."""
+"""The consumer on a thread with scripted reads, for tests of single steps."""
 
 import asyncio
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""One worker's fence, changelog and checkpointer, with its checkpoints running: what tests of checkpoints begin with."""
+"""The fence, changelog and running checkpointer of one worker."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A cluster under a schedule: what the group knows, which topics there are, and who is told of both."""
+"""A cluster under a schedule: group state, topics and their notifications."""
 
 from collections.abc import Mapping
 
@@ -39,7 +39,7 @@ class Cluster(Broker):
         return sorted(tp for tp in self.logs if tp.topic != CHANGELOG)
 
     def begin(self) -> None:
-        """What lies below where a partition starts now is nobody's business."""
+        """Starts at the current first offsets of the partitions; earlier records are ignored."""
         self.first = {tp: self.start(tp) for tp in self.sources}
 
     def done(self, tp: TP) -> set[int]:

@@ -120,7 +120,7 @@ class ScriptedConsumer(FencedConsumer):
 
 
 def bare_app(*, checkpoints: bool = False) -> SimpleNamespace:
-    """What the consumer asks of an app while it drains and ends an epoch; nothing is ever made safe by it."""
+    """The parts of an app that the consumer uses while it drains and ends an epoch; it commits nothing."""
 
     async def nothing(*_: Any) -> None:
         await asyncio.sleep(0)

@@ -165,7 +165,7 @@ class ScriptedWorker:
             self.recovery.signal_recovery_start.set()
 
     def restart_drain(self) -> None:
-        """Whatever the thread has taken from the fetcher for it reaches nobody."""
+        """Restarts the drain; records that the thread has taken from the fetcher are dropped."""
         if self.consumer._thread.reading:
             self.draining.cancel()
             self.draining = self.spawn(self.consumer._drain_messages(self.app))

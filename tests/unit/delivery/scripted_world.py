@@ -1,4 +1,4 @@
-"""A cluster with four partitions of two topics, and what a schedule can do to the worker that reads them."""
+"""A cluster with four partitions of two topics, and the scheduled actions on its worker."""
 
 import asyncio
 from collections.abc import Iterable

@@ -45,7 +45,7 @@ class Coordinator:
         self._script[point].extend(happenings)
 
     def happens(self, point: str) -> Any:
-        """What was planned for this call, for it to await or to raise."""
+        """Returns the outcome planned for this call, to await or to raise."""
         self.reached.append(point)
         return self._script[point].popleft() if self._script[point] else None
 
@@ -64,7 +64,7 @@ class Coordinator:
             raise happening
 
     async def drop(self) -> None:
-        """What a producer holds is let go of, although it did not stop."""
+        """Records that the producer's resources were released although it did not stop."""
         self.dropped += 1
 
     @property
@@ -109,7 +109,7 @@ class StubProducer(StubClient):
         return StubBatch(self.coordinator)
 
     def _arrives(self, topic: str, offset: int) -> Any:
-        """What is told is the offset of the first record, of a batch as of a single one."""
+        """Returns a future of the first record's offset, for a batch as for a single record."""
         future = asyncio.get_running_loop().create_future()
         happening = self.coordinator.happens("arrived")
         if happening is None:
@@ -173,7 +173,7 @@ class StubReader(StubClient):
 
     @property
     def _client(self) -> Any:
-        """What a stop that failed leaves open."""
+        """The client that a failed stop leaves open."""
         return SimpleNamespace(close=self._closed)
 
     async def _closed(self) -> None:

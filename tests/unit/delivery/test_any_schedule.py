@@ -1,4 +1,4 @@
-"""The consumer, its thread, recovery and checkpoints under any schedule: nothing is lost, skipped or committed too early."""
+"""Consumer, thread, recovery and checkpoints lose, skip and prematurely commit nothing under any schedule."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A stage that is alive and idle for too long stops its worker; a stage that stops leaves its group by itself."""
+"""A stage that idles too long stops its worker; a stopping stage leaves its group."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A batch is acked once, and only while its epoch lasts."""
+"""A batch is acked once, and only within its epoch."""
 
 import pytest
 

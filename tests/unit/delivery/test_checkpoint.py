@@ -1,4 +1,4 @@
-"""Checkpoints on a fake changelog, in virtual time: what they carry, when they leave, and when they ack."""
+"""Checkpoints on a fake changelog, in virtual time: content, timing and acks."""
 
 import asyncio
 

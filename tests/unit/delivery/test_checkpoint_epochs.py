@@ -1,4 +1,4 @@
-"""Checkpoints at the end of an epoch: settled, abandoned, or answered too late."""
+"""Checkpoints at the end of an epoch: settled, abandoned, or confirmed too late."""
 
 import asyncio
 
@@ -91,7 +91,7 @@ async def test_abandon_drops_uncommitted_rows_and_the_next_epoch_begins_with_the
 
 
 async def test_a_checkpoint_due_during_abandon_does_not_block_the_partition_in_the_next_epoch():
-    """Whatever turn of the loop the interval ends in."""
+    """Holds for any turn of the loop in which the interval ends."""
     for turns in range(8):
         async with running(0, 1, interval_s=1_000.0) as stage:
             stage.changelog.on("commit", asyncio.Event(), partition=0)

@@ -1,4 +1,4 @@
-"""Checkpoints whose answer is in doubt, refused or an error: the fence is shut, nothing is acked, and somebody is told."""
+"""Failed, rejected or uncertain checkpoints shut the fence, ack nothing and are reported."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Partitions taken over and brought up to date from the changelog."""
+"""Restoring assigned partitions from the changelog."""
 
 import asyncio
 

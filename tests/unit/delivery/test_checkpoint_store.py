@@ -1,4 +1,4 @@
-"""A store that fails beneath a checkpoint: it follows the broker, so nothing is lost, and the worker is told to stop."""
+"""A store failure during a checkpoint loses nothing, since the broker has the data; the worker is stopped."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The consumer without Faust around it: what it reads it hands over, rewinds or passes, and nothing else."""
+"""The consumer without Faust delivers, rewinds or skips what it reads."""
 
 import pytest
 from faust.types import TP

@@ -1,4 +1,4 @@
-"""Every counter counts what it says, and only that."""
+"""Every delivery counter counts exactly its events."""
 
 import asyncio
 

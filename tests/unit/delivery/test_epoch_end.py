@@ -1,4 +1,4 @@
-"""The end of an epoch: what was finished is committed, in time, and nothing of it takes effect afterwards."""
+"""At the end of an epoch finished work is committed in time, and later work has no effect."""
 
 import asyncio
 from typing import Any

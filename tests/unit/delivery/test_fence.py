@@ -1,4 +1,4 @@
-"""Which epoch's work may take effect."""
+"""The fence admits work of the open epoch only."""
 
 from streams.delivery.fence import Fence, Phase
 

@@ -1,4 +1,4 @@
-"""What a fenced transaction leaves behind is not told of; whatever else nobody looked at is."""
+"""Unretrieved errors of futures are logged, except those of fenced transactions."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""A stage that is to stop takes nothing new and finishes what it has, within its time."""
+"""A stopping stage takes no new work and finishes the current work within its time."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ class Checkpointer:
 
 
 def stage(in_flight: int) -> Any:
-    """As much of a StageApp as finishing needs."""
+    """Returns a StageApp with only the parts that finishing needs."""
     app = StageApp.__new__(StageApp)
     app.conf = SimpleNamespace(id="stub")
     app._consumer, app.checkpointer, app.beside = Consumer(in_flight), None, []

@@ -1,4 +1,4 @@
-"""Gaps that the broker made cost nothing: each offset is fetched once, nothing is sought again, and no lag is left."""
+"""Offset gaps cost nothing: each offset is fetched once, without seeks, and no lag remains."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The changelog on Kafka: what a checkpoint's transaction carries, and who may write."""
+"""The changelog on Kafka: content of a checkpoint's transaction, and fencing of writers."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Every call of a transaction fails in every way: what is raised, that nothing is acked, and that no producer stays open."""
+"""Every failure of every transaction call raises, acks nothing and leaves no producer open."""
 
 import asyncio
 from typing import Any
@@ -184,7 +184,7 @@ async def test_a_commit_confirmed_while_the_epoch_closes_still_acks_its_batch(co
 
 @pytest.mark.parametrize("call", ["send_batch", "arrived", "commit"])
 async def test_a_checkpoint_cancelled_by_the_client_library_itself_is_in_doubt(coordinator, call):
-    """As when its sender's task is gone. Else the partition would wait for ever for a checkpoint that is over."""
+    """Happens when the sender's task ended. Otherwise the partition would wait for its checkpoint for ever."""
     stage = Stage()
     await stage.begin()
     coordinator.on(call, asyncio.CancelledError())

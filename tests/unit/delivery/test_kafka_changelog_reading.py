@@ -1,4 +1,4 @@
-"""The changelog on Kafka as recovery reads it: from where it is told, by position, to the end that it had."""
+"""Recovery reads the changelog on Kafka from the given position to its end at the start."""
 
 import asyncio
 
@@ -112,7 +112,7 @@ async def test_reading_a_long_changelog_may_take_longer_than_the_timeout_of_one_
 
 
 async def test_a_reader_that_receives_no_records_for_too_long_raises_retryable(coordinator):
-    """As after a broker came back whose leadership the client has not understood."""
+    """Happens after a broker returned and the client does not know its new leadership."""
     coordinator.logs[0] = [A, B]
     coordinator.silent = True
     with pytest.raises(Retryable, match=TOPIC):

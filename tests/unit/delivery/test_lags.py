@@ -1,4 +1,4 @@
-"""How far behind a stage knows itself to be, also while it waits for somebody and fetches nothing."""
+"""The lag of a stage, also while it fetches nothing."""
 
 import asyncio
 

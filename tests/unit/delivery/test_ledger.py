@@ -1,4 +1,4 @@
-"""Three layers of rows on their way to the broker."""
+"""Three layers of pending rows between an agent and the broker."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Records whose headers have names that are not UTF-8, and what lies beside them in their record batch."""
+"""Records with header names that are not UTF-8, and the other records of their batch."""
 
 from collections.abc import Iterable
 from typing import Any

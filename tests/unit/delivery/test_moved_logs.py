@@ -1,4 +1,4 @@
-"""Source logs that moved beneath a worker: retention took records away, or the log was cut below what was committed."""
+"""Source logs shortened by retention or truncated below the committed offset."""
 
 import asyncio
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ async def test_records_deleted_by_retention_are_skipped(world: World):
 
 
 async def test_a_log_that_ends_below_the_committed_offset_stops_the_worker_and_names_the_remedy(world: World):
-    """What comes next has offsets of records that were applied: windows would take it for those."""
+    """New records reuse offsets of applied ones, so windows would take them for repetitions."""
     log = world.cluster.logs[MESSAGES]
     world.cluster.committed[tuple(MESSAGES)] = 100
     await begin(world)

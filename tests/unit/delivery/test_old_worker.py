@@ -1,4 +1,4 @@
-"""A worker that has run for long logs no error about partitions that it leaves unfetched on purpose."""
+"""A long-running worker logs no error about partitions that it leaves unfetched on purpose."""
 
 import logging
 import time

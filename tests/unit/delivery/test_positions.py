@@ -1,4 +1,4 @@
-"""What continues where a partition was left, and what may be committed of it."""
+"""Continuity of reads within a partition, and committable offsets."""
 
 import pytest
 from hypothesis import given

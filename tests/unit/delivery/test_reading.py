@@ -1,4 +1,4 @@
-"""The consumer's thread and aiokafka's fetcher: each record is read once, whatever is in its headers and the broker's way."""
+"""The consumer's thread and aiokafka's fetcher read each record once, whatever its headers and the broker's errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

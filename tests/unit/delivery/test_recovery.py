@@ -1,4 +1,4 @@
-"""A recovery goes on until it has begun an epoch, or was told to end."""
+"""A recovery continues until it opens an epoch or is stopped."""
 
 import asyncio
 from types import SimpleNamespace

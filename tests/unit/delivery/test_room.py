@@ -1,4 +1,4 @@
-"""Back-pressure by bytes: what is applied and not yet safe is bounded."""
+"""Back-pressure by bytes bounds the applied work that is not yet committed."""
 
 import asyncio
 
@@ -65,7 +65,7 @@ MEGABYTE = 1_000_000
 
 @pytest.mark.parametrize("stuck", [False, True], ids=["it all waits", "some of it is on its way"])
 async def test_pending_bytes_never_exceed_the_bound_plus_one_batch(stuck):
-    """What is on its way counts as well as what waits for it: a checkpoint that is stuck frees nothing."""
+    """Bytes in flight count as well as waiting ones: a stuck checkpoint frees nothing."""
     bound = 16 * MEGABYTE
     async with running(0, interval_s=1_000.0, max_pending_bytes=bound) as stage:
         stage.changelog.on("commit", asyncio.Event() if stuck else None)

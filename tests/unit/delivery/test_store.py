@@ -1,4 +1,4 @@
-"""Both stores: rows and mark together, and a store on disk that comes back whole or not at all."""
+"""Both stores keep rows and offset together; a store on disk is restored completely or not at all."""
 
 import os
 import subprocess

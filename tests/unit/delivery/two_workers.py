@@ -1,4 +1,5 @@
-"""Two workers of a stage with a table, one partition, and the broker between them: a model whose every await the schedule moves.
+"""A model of two workers of a stage with a table, one partition and its broker, in which a schedule decides every
+await.
 
 A worker here is what Faust's consumer and recovery are in production, reduced to their awaits: it restores, asks for the
 committed offset, opens its fence, is handed batches, applies them, checkpoints, and is revoked at any of those awaits, or
@@ -54,7 +55,7 @@ class Cluster(Broker):
         return super().append(partition, checkpoint)
 
     def limbo_arrives(self) -> None:
-        """What a client gave up on may still be carried out, as long as nobody has taken the partition over."""
+        """Applies calls that timed out in the client, unless the partition was taken over."""
         waiting, self.limbo = self.limbo, []
         for token, checkpoint in waiting:
             if self.owners.get(0) is token:
@@ -112,7 +113,7 @@ class Disk(MemoryStore):
 
 
 class Doubtful(GatedChangelog):
-    """What fails on its way there may arrive all the same, later."""
+    """A changelog whose failed commits may still reach the broker later."""
 
     broker: Cluster
 

@@ -1,4 +1,4 @@
-"""How the demo shows a context: what is around the largest marker."""
+"""The demo shows a context around its largest marker."""
 
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ def archived(
 
 
 def left(*gaps: Gap) -> WindowState:
-    """Of a window whose context has these gaps."""
+    """Returns the state of a window whose context has these gaps."""
     return a_state("talk", partition=PARTITION, gaps=gaps)
 
 

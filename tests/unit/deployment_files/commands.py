@@ -1,4 +1,4 @@
-"""What containers run, held to the command line and to the settings as they are."""
+"""Checks commands and variables of containers against the command line and the settings."""
 
 from typer.testing import CliRunner
 
@@ -16,5 +16,5 @@ def assert_runs(args: list[str]) -> None:
 
 
 def assert_known(variables: set[str]) -> None:
-    """Those with memstream's prefix are settings."""
+    """Checks that variables with memstream's prefix are settings."""
     assert {name for name in variables if name.startswith(PREFIX)} <= VARIABLES

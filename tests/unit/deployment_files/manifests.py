@@ -1,4 +1,4 @@
-"""What the chart makes of values, and values that have much of it made."""
+"""Renders the chart's manifests, and values that enable most of them."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which alerts Prometheus raises: of series that are well, that are wrong, and that are not there."""
+"""Prometheus raises the documented alerts for healthy, unhealthy and missing series."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What the chart makes of values: Kubernetes takes it, and it is what memstream is."""
+"""The chart's manifests are valid for Kubernetes and match memstream's commands and settings."""
 
 import copy
 import json
@@ -70,7 +70,7 @@ def exact(schema: Any) -> Any:
 
 
 def keda_complaints(manifest: Manifest) -> list[str]:
-    """What KEDA's definitions and its Kafka scaler have against an object of its."""
+    """Returns the errors of an object by KEDA's definitions and its Kafka scaler."""
     schema = exact(KEDA[manifest["kind"]])
     schema["properties"]["metadata"] = {"type": "object"}
     found = [error.message for error in Draft7Validator(schema).iter_errors(manifest)]

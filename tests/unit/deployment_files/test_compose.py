@@ -1,4 +1,4 @@
-"""The compose file holds to the specification, to the command line, and to what its parts are told of each other."""
+"""The compose file is valid and consistent with the command line and between its services."""
 
 import json
 import re

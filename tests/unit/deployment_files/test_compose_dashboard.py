@@ -1,4 +1,4 @@
-"""Compose's Prometheus and Grafana: what scrapes, what is scraped and what is shown name each other as they are."""
+"""Names of scrape targets, metrics and panels agree between Compose's Prometheus and Grafana."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Alerts and the dashboard ask for metrics that exist, with labels that these have."""
+"""Alerts and the dashboard query existing metrics with existing labels."""
 
 import json
 import re
@@ -35,13 +35,13 @@ def panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> list[str]:
-    """Of the dashboard and the alerts."""
+    """Returns the expressions of the dashboard and the alerts."""
     asked = [target["expr"] for panel in panels() for target in panel["targets"]]
     return [INTERVAL.sub("5m", expression) for expression in [*asked, *(rule["expr"] for rule in alerts().values())]]
 
 
 def questions() -> list[str]:
-    """Of the page that tells what may be asked by hand."""
+    """Returns the documented queries for manual use."""
     _, _, table = (DASHBOARDS.parent / "docs" / "metrics.md").read_text().partition("## Questions")
     return [found for found in re.findall(r"`([^`]+)`", table) if "memstream_" in found]
 
@@ -141,7 +141,7 @@ def test_the_missing_api_alert_uses_a_metric_exported_by_the_api_from_the_start_
 
 
 def rules_complaints(text: str) -> list[str]:
-    """What Prometheus would not load of a file of rules, or would leave as it is written."""
+    """Returns the parts of a rules file that Prometheus rejects or ignores."""
     found = yaml.safe_load(text)
     said = [f"{key} beside groups" for key in found.keys() - {"groups"}]
     for group in found["groups"]:
@@ -229,5 +229,5 @@ def test_every_runbook_page_is_in_the_index_and_has_its_required_sections():
         assert f"({page.name})" in index
         parts = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
         assert parts[0] in ("First look", "Backup")
-        assert {"First look", "How to see that it is over"} <= set(parts)
-        assert any(part.startswith("What is not lost, and why") for part in parts)
+        assert {"First look", "Verify recovery"} <= set(parts)
+        assert any(part.startswith("Data safety") for part in parts)

@@ -1,4 +1,4 @@
-"""The image is built as its linter would have it, from pinned packages, and runs as nobody in particular."""
+"""The image passes its linter, uses pinned packages and runs as an unprivileged user."""
 
 import json
 import re

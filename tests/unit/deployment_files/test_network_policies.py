@@ -1,4 +1,4 @@
-"""Pods of the chart reach what they need and are reached by whom they serve, and by nobody else."""
+"""Network policies of the chart allow the connections that pods need, and no others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pods of the chart: what they are asked for and on which ports, as whom they run, and what is there before them."""
+"""Pods of the chart: probes, ports, users and init containers."""
 
 import re
 from typing import Any

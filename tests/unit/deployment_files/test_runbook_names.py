@@ -1,4 +1,4 @@
-"""The runbook's commands for Kubernetes name what an installation by the README has."""
+"""The runbook's Kubernetes commands use the names of an installation by the README."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""A page of the runbook that rots is noticed: commands that fail, and transcripts of what is not printed any more."""
+"""Failing commands and outdated transcripts of runbook pages are detected."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""How many pods the chart's stages have: of whom a node that is drained may take some, and whom KEDA adds by their lag."""
+"""Replicas of the chart's stages: disruption budgets, and KEDA scaling by lag."""
 
 from typing import Any
 

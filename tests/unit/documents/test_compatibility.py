@@ -1,4 +1,4 @@
-"""What others wrote against the published schemas keeps working; every kind of break is found and said with its remedy."""
+"""Current schemas are compatible with the published ones; each kind of breaking change is reported with its remedy."""
 
 import json
 import shutil

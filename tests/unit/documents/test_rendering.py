@@ -1,4 +1,4 @@
-"""The pages for people: whatever they link to is there, their examples are valid, and they name what exists."""
+"""Generated pages have valid links, examples and names."""
 
 import json
 import re

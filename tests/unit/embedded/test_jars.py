@@ -1,4 +1,4 @@
-"""The jar cache: what is fetched, verified, kept and refused."""
+"""The jar cache fetches, verifies, keeps and rejects files."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor

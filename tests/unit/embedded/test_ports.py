@@ -1,4 +1,4 @@
-"""Free ports and taken ones."""
+"""Selection of free ports."""
 
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Qdrant's JSON turned into the engine's types, and what is refused."""
+"""Conversion of Qdrant's JSON filters to the engine's types, and rejected filters."""
 
 from uuid import UUID
 

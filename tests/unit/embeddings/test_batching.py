@@ -1,4 +1,4 @@
-"""Many texts are embedded in calls of a bounded size, each text once."""
+"""Texts are embedded in calls of bounded size, each text once."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The embedder that ships tells nobody of the machine that it runs on."""
+"""The packaged embedder sends no telemetry."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ print(os.environ.get("ORT_DISABLE_TELEMETRY"))
 
 
 def run(script: str, home: Path, *packages: Path, **chosen: str) -> str:
-    """What a script prints that knows no variable of CI, under which onnxruntime keeps silent whatever it is told."""
+    """Returns the output of a script without the variables of CI, under which onnxruntime is always silent."""
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join(map(str, [*packages, PROJECT])),

@@ -1,4 +1,4 @@
-"""MiniLM with activations in int8: its vectors can be compared with those of the packaged model, which older versions stored."""
+"""Vectors of MiniLM with int8 activations are comparable with stored ones of the packaged model."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""How each model of this process reads texts: what stands before them, how much of them counts, what answers which question."""
+"""Prefixes, token limits and similarities of each in-process embedding model."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Texts that wait for a model of this process: what goes together, and what comes of calls that nobody waits for any more."""
+"""Batching of waiting texts in an in-process model, and abandoned calls."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Embedders behind an endpoint when it fails, refuses or answers nonsense, in both protocols."""
+"""Remote embedders that fail, reject requests or return invalid answers, in both protocols."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing

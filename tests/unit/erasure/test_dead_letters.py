@@ -1,4 +1,4 @@
-"""Which dead letters an erasure concerns: whatever they hold, as far as it can be told."""
+"""An erasure covers the dead letters that name its user, conversation or namespace."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A user's wish to have everything erased begins one erasure, where the policy has it so."""
+"""A user's wish to erase everything starts one erasure if the policy allows it."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Requests that are put off, and looked at once a second."""
+"""An extraction stage with parked requests, checked once a second."""
 
 import asyncio
 from datetime import timedelta

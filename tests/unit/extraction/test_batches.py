@@ -1,4 +1,4 @@
-"""When waiting requests are worth a batch, and which of them."""
+"""Parked requests form a batch once it is full or they waited long enough."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ BOUNDS = Bounds(requests=3, bytes=100, wait_s=60.0)
 
 
 def waiting(*each: tuple[int, float]) -> list[Waiting]:
-    """By size in bytes and seconds of waiting; named by their places from 0."""
+    """Builds waiting requests from (bytes, waiting seconds), named by their index."""
     return [Waiting(f"{place}", size, waited_s) for place, (size, waited_s) in enumerate(each)]
 
 

@@ -1,4 +1,4 @@
-"""What calls teach: learned beside the work, which it neither delays nor fails."""
+"""Calibrations learn from model calls in the background; their failures affect no extraction."""
 
 import asyncio
 import logging

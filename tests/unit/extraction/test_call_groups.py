@@ -1,4 +1,4 @@
-"""Which slices may share a model call: those of one user and the same policy, of which nobody waits for an answer."""
+"""Slices share a model call if user and policy are the same and nobody waits for them."""
 
 import pytest
 from msgspec import structs

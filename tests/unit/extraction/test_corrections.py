@@ -1,4 +1,4 @@
-"""A proposal that corrects another one of its slice ends what is made of that one, where nothing else says so."""
+"""A proposal that corrects another of its slice supersedes it unless another source supports it."""
 
 import pytest
 from msgspec import structs

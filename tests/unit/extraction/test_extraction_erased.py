@@ -1,4 +1,4 @@
-"""The extraction stage and what was erased: no model is told of it, and nothing that comes of it is kept."""
+"""The extraction stage sends and stores nothing erased."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""One call a slice: what is redelivered, asked of two workers, or passes to another worker meanwhile."""
+"""One model call a slice under redelivery, concurrent workers and takeover."""
 
 import asyncio
 from collections import deque

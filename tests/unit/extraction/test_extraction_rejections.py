@@ -1,4 +1,4 @@
-"""Requests that get no answer: dead letters, and the word to the window that waits."""
+"""Rejected requests become dead letters, and the window is notified."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ import pytest
 
 from agents.dead_letters.writer import dead_letter_headers
 from agents.windows.records import outgoing
-from agents.windows.undecodable import REQUEST_ID
+from agents.windows.request_headers import REQUEST_ID
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Misconfigured, Rejected

@@ -1,4 +1,4 @@
-"""Summaries of what leaves a context, asked of the extraction stage."""
+"""Summaries of pruned messages in the extraction stage."""
 
 import asyncio
 

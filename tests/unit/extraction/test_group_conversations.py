@@ -1,4 +1,4 @@
-"""Many conversations of several people: never a fact of one in another's memory."""
+"""Generated group conversations store no fact in another speaker's memory."""
 
 import os
 import random
@@ -35,7 +35,8 @@ def policy(seed: random.Random) -> Policy:
 
 
 def everybodys_memories() -> list[Memory]:
-    """Of each person something that others say too, or contradict, in the person's own namespace and in the shared one."""
+    """Returns memories of each person that others repeat or contradict, in their own namespace and in the shared
+    one."""
     return [
         a_memory(
             text.format(who=called),

@@ -1,4 +1,4 @@
-"""Ratings of messages on their way from a model's answer to the window that asked."""
+"""Message ratings pass from the model's answer to the requesting window."""
 
 import asyncio
 

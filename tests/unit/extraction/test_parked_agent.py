@@ -1,4 +1,4 @@
-"""Requests that are put off: parked, acked, and resumed to the same outcomes, lane by lane."""
+"""Requests are parked, acked and resumed with the same results, lane by lane."""
 
 import asyncio
 from collections import deque

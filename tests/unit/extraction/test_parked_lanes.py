@@ -1,4 +1,4 @@
-"""Parked requests of both lanes, and those that wait for a batch."""
+"""Parked requests of both lanes, and requests that wait for a batch."""
 
 import asyncio
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ async def worker() -> Worker:
 
 
 def at_night(**changed: Any) -> ExtractionRequest:
-    """What a batch is made of."""
+    """Returns a background request under the nightly policy, as batches contain it."""
     return structs.replace(in_background(), **({"policy": NIGHTLY.name} | changed))
 
 

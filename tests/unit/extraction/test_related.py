@@ -1,4 +1,4 @@
-"""What is looked up of a slice, and what whoever embeds is sent of it."""
+"""Lookup of memories related to a slice, and the text sent to the embedder."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,5 @@
-"""Short slices of one person's conversations that share a model call: parked until there are enough, asked about once, each with
-an answer and an outcome of its own."""
+"""Short slices of one user share a model call: parked until there are enough, sent once, answered and settled
+individually."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""What a slice's wishes are, whom they concern, and which proposals only repeat them."""
+"""Forget wishes of a slice, their speakers, and proposals that only repeat them."""
 
 from collections.abc import Sequence
 

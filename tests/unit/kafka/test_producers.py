@@ -1,4 +1,4 @@
-"""A producer's end when its broker is connected and says nothing: in time, with nothing left behind."""
+"""Closing a producer is bounded in time when its broker does not respond, and leaves nothing open."""
 
 import asyncio
 import gc

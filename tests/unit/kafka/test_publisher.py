@@ -1,4 +1,4 @@
-"""The publisher's end: it waits for what is on its way, and for no broker that is away."""
+"""Closing a publisher waits for pending records, but not for an unreachable broker."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What clients are told of security, and what is refused before anything connects."""
+"""Security options of Kafka clients, and settings rejected before connecting."""
 
 import ssl
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tokens for Kafka: one for all connections, a new one before it is too old, and a clear word where there is none."""
+"""OAuth tokens for Kafka are shared by connections and renewed in time; a failure has a clear error."""
 
 import asyncio
 import base64

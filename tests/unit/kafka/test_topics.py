@@ -1,4 +1,4 @@
-"""How topics are made: what a deployment chooses of them, and what they are kept for."""
+"""Configuration of created topics: retention, cleanup and replication."""
 
 import pytest
 

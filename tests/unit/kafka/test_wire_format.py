@@ -1,4 +1,4 @@
-"""What Confluent's own serializers write is read as the JSON that it says; what cannot be read says why."""
+"""Values of Confluent's serializers decode to the same message as JSON; others are kept with a reason."""
 
 import json
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""The scales of importance say the same, and none of them loses what another one said."""
+"""Conversions between the scales of importance lose nothing."""
 
 import pytest
 from hypothesis import given

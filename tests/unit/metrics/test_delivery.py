@@ -1,4 +1,4 @@
-"""How far behind a stage is, in messages and in time, and what its delivery has done."""
+"""Metrics of lag, in messages and in seconds, and of delivery."""
 
 from types import SimpleNamespace
 from typing import Any

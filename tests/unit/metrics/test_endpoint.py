@@ -1,4 +1,4 @@
-"""Where a worker is scraped and probed."""
+"""The endpoints of a worker for metrics and probes."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""What goes through the measured ports is counted, by what became of it, and comes out as it went in."""
+"""Measured ports count calls by outcome and pass results on unchanged."""
 
 from datetime import UTC, datetime
 from types import SimpleNamespace

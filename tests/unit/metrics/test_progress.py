@@ -1,4 +1,4 @@
-"""A worker whose lag does not move says so, and where."""
+"""A worker with a constant lag logs the partition."""
 
 from types import SimpleNamespace
 

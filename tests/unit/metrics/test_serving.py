@@ -1,4 +1,4 @@
-"""What the API answers is counted by route, never by what paths name, and so is what of memory it hands out."""
+"""API metrics count requests by route template, and retrieved memories."""
 
 from datetime import UTC, datetime
 from typing import Any

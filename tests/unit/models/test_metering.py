@@ -1,4 +1,4 @@
-"""What a call teaches of a model's tokens: everything that was sent, against everything that was billed, call by call."""
+"""Token metering compares sent text with billed tokens, call by call."""
 
 import json
 from collections import Counter

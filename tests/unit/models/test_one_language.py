@@ -1,4 +1,4 @@
-"""Memories in one language: what models are told of it, which texts are asked for once more, and how they are stored."""
+"""Memories in one language: prompts, retried texts and storage."""
 
 import json
 

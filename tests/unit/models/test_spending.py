@@ -1,4 +1,4 @@
-"""What a question may cost is asked for before it is put, and what it did cost is told whatever comes of it."""
+"""A call reserves its maximum cost before it is sent, and is billed its usage whatever the outcome."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What may leave the machine: a conversation that has to stay is not sent, to the byte."""
+"""No byte of a local-only conversation leaves the machine."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Traceparents in and out of records, and where spans stand among others' traces."""
+"""Traceparents in record headers, and parents of spans."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Which words of a question are looked for together, and what passages with them are worth."""
+"""Selection and weights of query words in passage search."""
 
 from sinks.passages.matching import FREQUENT_FROM, word_sets
 

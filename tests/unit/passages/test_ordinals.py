@@ -1,4 +1,4 @@
-"""Messages are numbered in the order in which they were said, whatever order they come in."""
+"""Messages are numbered by time, in whatever order they arrive."""
 
 from datetime import UTC, datetime, timedelta
 

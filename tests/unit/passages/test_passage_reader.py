@@ -1,4 +1,4 @@
-"""Passages are read without scrubbing again what is known to be clean, and nothing is shown that privacy takes out."""
+"""Passages known to be clean are not scrubbed again, and no private data is shown."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ STRICT = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
 
 @pytest.fixture(autouse=True)
 def spent(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """How many characters were scrubbed."""
+    """Counts the scrubbed characters."""
     counted = SimpleNamespace(chars=0)
 
     def scrub(text: str, privacy: Privacy) -> str:

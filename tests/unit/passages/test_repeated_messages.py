@@ -1,4 +1,4 @@
-"""Which messages say again what is forgotten, on a labelled set: most repeats, and nothing else."""
+"""Messages that repeat a forgotten statement, on a labelled set: most are found, and no others."""
 
 import asyncio
 from collections.abc import Sequence

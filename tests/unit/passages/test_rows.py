@@ -10,7 +10,7 @@ AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def sent(*terms: int) -> bytes:
-    """As `array_send` has it: dimensions, whether there are NULLs, the type, then length and first index of a dimension."""
+    """Encodes terms as `array_send` does: dimensions, NULL flag, type, then length and first index of a dimension."""
     header = struct.pack(">iii", 1 if terms else 0, 0, 23)
     if not terms:
         return header

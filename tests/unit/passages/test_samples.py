@@ -1,4 +1,4 @@
-"""What a sample of a namespace tells of its words, and for how long it is remembered."""
+"""Word frequencies from a cached sample of a namespace."""
 
 import struct
 
@@ -7,7 +7,7 @@ from tests.fakes.clock import Clock
 
 
 def array(*terms: int) -> bytes:
-    """As PostgreSQL's `array_send` writes it."""
+    """Encodes terms as PostgreSQL's `array_send` does."""
     header = struct.pack(">5i", 1, 0, 23, len(terms), 1)
     return header + b"".join(struct.pack(">2i", 4, term) for term in terms)
 

@@ -1,4 +1,4 @@
-"""A message belongs to whoever says it; one that names nobody to those it is said to."""
+"""A message belongs to its speaker, or to the addressee if it names no user."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Names of namespaces: no value reaches into another one."""
+"""Namespace names are escaped, so that no value reaches another namespace."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which policy applies, and which namespaces a conversation feeds."""
+"""Selection of policies, and the namespaces that a conversation feeds."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Policy files: what people may write, and what they are told of what they may not."""
+"""Valid and invalid policy files, and their error messages."""
 
 from pathlib import Path
 

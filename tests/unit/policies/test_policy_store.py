@@ -1,4 +1,4 @@
-"""What putting a policy comes to, given what stands in the topic: versions, and what is refused."""
+"""Putting policies on the topic: new versions and rejected changes."""
 
 import pytest
 

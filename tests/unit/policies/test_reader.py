@@ -1,4 +1,4 @@
-"""What policies a process goes by: its own beneath those of the topic, the latest that is valid, without a restart."""
+"""The policies of a process: the latest valid ones of the topic above its own, without a restart."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Credentials leave, everything that merely looks like one stays. Every secret here is made up and says so."""
+"""Credentials are removed and similar texts are kept. Every secret here is made up and says so."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Personal data leaves only where it is asked for, by kind, and no text makes that slow."""
+"""Personal data is removed on request, by kind and in linear time."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Conversations and memories of others, in which nobody labelled a credential because there is none: all of it stays."""
+"""Public conversations and memories without credentials are unchanged by scrubbing."""
 
 import json
 from collections.abc import Iterator

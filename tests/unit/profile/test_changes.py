@@ -1,4 +1,4 @@
-"""Which changes of memories change a profile."""
+"""Changes of memories that change a profile."""
 
 from datetime import timedelta
 

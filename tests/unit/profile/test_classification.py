@@ -1,4 +1,4 @@
-"""Which memories a prompt must always know."""
+"""Memories that belong in the profile: constraints, wishes, names and pinned ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The text of a profile: complete, bounded, and the same as long as its memories are."""
+"""The text of a profile is complete, bounded and deterministic."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Profiles are read anew where a namespace changed, and kept in the process otherwise."""
+"""Profiles are cached until their namespace changes."""
 
 from agents.profile.profile_reader import Profiles
 from schemas.policies.policies import Policy

@@ -1,4 +1,4 @@
-"""What records tell together of memories, numbers and erasures."""
+"""Rebuilding memories, sequences and erasures from records."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What a generation would change: which memories are taken for one, which give way, and which are left alone."""
+"""Differences between a generation and live memories: equal, changed, withdrawn and kept ones."""
 
 import tracemalloc
 from datetime import UTC, datetime

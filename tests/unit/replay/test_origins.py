@@ -1,4 +1,4 @@
-"""What of Kafka's records belongs to a replay: messages of its time that were there when it began, each once."""
+"""The Kafka records of a replay: messages of its interval published before it began, each once."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ MOMENT = timedelta(microseconds=1)
 
 
 class Record(Struct):
-    """As aiokafka hands it out, as far as a replay looks; `timestamp` in ms."""
+    """The fields of an aiokafka record that a replay reads; `timestamp` in ms."""
 
     offset: int
     timestamp: int

@@ -1,4 +1,4 @@
-"""The replayer with a fake extractor and curator, in virtual time: order, patience, and what can never be answered."""
+"""The replayer with a fake extractor and curator, in virtual time: order, waiting, and requests without an answer."""
 
 import asyncio
 from collections import deque

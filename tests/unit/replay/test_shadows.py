@@ -1,4 +1,4 @@
-"""Shadow namespaces: told from others by their names, which nobody else can give."""
+"""Shadow namespaces have reserved names."""
 
 from datetime import UTC, datetime
 from typing import Any

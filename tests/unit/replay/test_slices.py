@@ -1,4 +1,4 @@
-"""Which slices a conversation is replayed in: those that its window would have cut, by the clock of its messages."""
+"""A conversation is replayed in the slices that its window would have cut, by message timestamps."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a cutover enters into a namespace's ledger, and what taking it back does."""
+"""Ledger entries of a cutover and of its revert."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""A reranker behind an endpoint: each protocol's requests and answers, and what goes wrong."""
+"""Remote rerankers: requests and answers of each protocol, and failures."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""For how many days the archive keeps messages, and what sweeps say of it."""
+"""Retention periods of the archive, and reports of sweeps."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What blocks are made of in tests, and blocks that are made of it."""
+"""Builds context blocks from memories, messages and passages for tests."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta

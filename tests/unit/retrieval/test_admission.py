@@ -1,4 +1,4 @@
-"""A process answers so many questions at a time, lets twice as many wait, and turns the others away."""
+"""A process serves a bounded number of searches, queues twice as many, and rejects the others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -50,7 +50,7 @@ def admission() -> Admission:
 
 @pytest.fixture
 async def asked(held: Held, admission: Admission) -> AsyncIterator[list[asyncio.Task[Any]]]:
-    """As many questions as a process takes on: two are looked for, four wait."""
+    """Sends as many queries as a process accepts: two run, four wait."""
     search = AdmittedSearch(held, admission)
     tasks = [asyncio.create_task(search.search(question(str(number)))) for number in range(3 * AT_ONCE)]
     await settled()

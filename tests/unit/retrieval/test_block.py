@@ -1,4 +1,4 @@
-"""Context blocks: within their budget whatever is told, nothing twice, the same bytes for the same values."""
+"""Context blocks stay within their budget, repeat nothing, and are deterministic."""
 
 import re
 from datetime import timedelta

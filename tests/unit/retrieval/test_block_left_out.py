@@ -1,4 +1,4 @@
-"""What is left out of a context block is listed with the reason, if that is asked for."""
+"""Omitted items of a context block are listed with reasons on request."""
 
 from typing import Any
 

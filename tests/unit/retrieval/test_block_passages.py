@@ -1,4 +1,4 @@
-"""What was said earlier, in context blocks: with its day and speaker, within its share, and never twice."""
+"""Passages in context blocks: day and speaker, bounded share, no repetition."""
 
 import pytest
 from msgspec.structs import replace

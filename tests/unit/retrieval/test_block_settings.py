@@ -1,4 +1,4 @@
-"""Templates of context blocks: only known fields, and nothing that a value says is read as a field."""
+"""Templates of context blocks accept known fields only, and values are not read as fields."""
 
 import pytest
 from hypothesis import given

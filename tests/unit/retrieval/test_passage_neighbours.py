@@ -1,4 +1,4 @@
-"""Passages that say little alone come with the message that makes them understood; hits that belong together become one."""
+"""Short passages are shown with the message that explains them; adjacent hits are merged."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -14,7 +14,7 @@ FORTY_ONE = "word " * 41
 
 
 class Talk:
-    """Who said what, a minute apart: `speaker: text`."""
+    """Builds messages from `speaker: text`, a minute apart."""
 
     def __init__(self, *lines: str, gap: timedelta = timedelta(minutes=1), owners: tuple[str, ...] = OWNERS) -> None:
         self.owners = owners

@@ -1,4 +1,4 @@
-"""Ranking of what was said."""
+"""Ranking of passages."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Who is named in a question about what was said."""
+"""Detection of speakers named in a query."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Times that a question names."""
+"""Detection of times named in a query."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Recall: the memories that fit and what was just said, each once, as the policy of the conversation says."""
+"""Recall returns matching memories and recent messages, each once, by the conversation's policy."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

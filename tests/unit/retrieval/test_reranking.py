@@ -1,4 +1,4 @@
-"""Reranking: the best of a search in a better order, in time or not at all."""
+"""Reranking improves the order of the best hits, or is skipped when late."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Memories and what was said, in one order."""
+"""Memories and passages in one ranking."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""How often passages have the words of a question, in each namespace by its own terms."""
+"""Counts of query words in passages, by the terms of each namespace."""
 
 from datetime import UTC, datetime
 

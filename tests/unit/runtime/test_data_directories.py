@@ -1,4 +1,4 @@
-"""Slots of a data directory: one a process, given back when it ends, however it ends; stores that are of no use any more go."""
+"""Slots of a data directory: one per process, released at its end; unusable stores are deleted."""
 
 import os
 import signal

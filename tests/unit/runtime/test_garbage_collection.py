@@ -1,4 +1,4 @@
-"""What is collected once a worker stands."""
+"""Garbage collection of a running worker."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Where the API listens, and for how long it keeps connections."""
+"""Socket options and keep-alive of the API."""
 
 import socket
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Log lines tell of errors and of what is worked on, and never what somebody said."""
+"""Log lines contain errors and ids, and no message content."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Where spans are sent, and that nothing is begun where they are not."""
+"""The exporter of spans, and no tracing thread without one."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""A worker watches its stages from the moment it begins to start them."""
+"""A worker monitors its stages from their start."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -42,7 +42,7 @@ class Running(Waiting):
     async def _never(self) -> None:
         self.stage.fence.open()
 
-    async def _refuse_half_a_database(self) -> None:
+    async def _require_no_rebuild(self) -> None:
         """There is none."""
 
 

@@ -1,4 +1,4 @@
-"""The sample cache: what it holds is right after any record, whatever comes again."""
+"""The sample cache is correct after any record, also repeated ones."""
 
 import json
 from datetime import UTC, datetime, timedelta

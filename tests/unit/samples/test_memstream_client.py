@@ -1,4 +1,4 @@
-"""The sample client: what it tries again, what it raises, and streams that it takes up again."""
+"""The sample client: retries, errors and resumed streams."""
 
 import ast
 import json

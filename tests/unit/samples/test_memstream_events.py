@@ -1,4 +1,4 @@
-"""The events that the sample file for chat services builds are those that memstream reads."""
+"""memstream reads the events that the sample file for chat services builds."""
 
 from deploy.samples.memstream_events import chat_message, conversation_ended
 from schemas.codec import decode_untrusted

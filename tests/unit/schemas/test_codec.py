@@ -1,4 +1,4 @@
-"""Bytes in and out: what fails says whether it was the bytes or the shape, and where."""
+"""Decoding errors distinguish invalid bytes from invalid shapes, with the position."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The exception tree: callers branch on four classes and lose nothing."""
+"""The exception tree: every error belongs to one of four classes."""
 
 from datetime import UTC, datetime
 

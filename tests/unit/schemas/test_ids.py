@@ -1,4 +1,4 @@
-"""Derived ids never change: a record redelivered to a later version finds what an earlier one stored."""
+"""Derived ids are stable across versions."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Dates and times that no store could give back are refused where they come in."""
+"""Timestamps outside the range of the stores are rejected on input."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings of Kafka's security are whole, or they stop the start."""
+"""Incomplete Kafka security settings stop the start."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings of the schema registry are whole, or they stop the start."""
+"""Incomplete schema registry settings stop the start."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings: each belongs to one group, and what is derived from several follows them."""
+"""Each setting belongs to one group; derived settings follow their sources."""
 
 from collections import Counter
 

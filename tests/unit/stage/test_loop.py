@@ -1,4 +1,4 @@
-"""What becomes of a batch whose handling fails."""
+"""Retries and failures of a batch in the stage loop."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Parts are prepared while the ones before are finished, and never more than so many ahead."""
+"""Parts are prepared ahead of the current one, up to a limit."""
 
 import asyncio
 from contextlib import aclosing

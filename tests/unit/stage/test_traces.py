@@ -1,4 +1,4 @@
-"""A message's trace goes with it through windows, requests and models to the candidates, and stays where it is not recorded."""
+"""A message's trace continues through windows, requests and models to candidates, also where it is not recorded."""
 
 import asyncio
 from collections.abc import Iterator
@@ -88,12 +88,17 @@ async def test_the_trace_of_a_message_is_stored_with_it_and_continues_to_its_can
     await extraction.answered(request)
     parts = extraction.publisher.on(topics.CANDIDATES)
     assert {trace_of(traceparent(part)) for part in parts} == {trace_of(CAUSE)}
-    assert spans.names == ["windows take in", "windows ask for extraction", "model extract", "extraction answer"]
+    assert spans.names == [
+        "windows process message",
+        "windows request extraction",
+        "model extract",
+        "extraction answer",
+    ]
     assert {trace_id(span) for span in spans.ended} == {trace_of(CAUSE)}
     parents = {span.name: span.parent.span_id for span in spans.ended}
     ids = {span.name: span.context.span_id for span in spans.ended}
-    assert parents["windows ask for extraction"] == ids["windows take in"]
-    assert parents["extraction answer"] == ids["windows ask for extraction"]
+    assert parents["windows request extraction"] == ids["windows process message"]
+    assert parents["extraction answer"] == ids["windows request extraction"]
     assert parents["model extract"] == ids["extraction answer"]
     assert traceparent(parts[0]).decode().split("-")[2] == f"{ids['extraction answer']:016x}"
 
@@ -111,7 +116,7 @@ async def test_a_request_of_messages_of_several_traces_links_to_each(spans):
     for number, cause in enumerate((CAUSE, OTHER, None)):
         await windows.say_traced(number, cause)
     request = await windows.asked()
-    asking = spans.named("windows ask for extraction")
+    asking = spans.named("windows request extraction")
     assert linked(asking) == {trace_of(CAUSE), trace_of(OTHER)}
     assert trace_of(traceparent(request)) == trace_id(asking) not in linked(asking)
 

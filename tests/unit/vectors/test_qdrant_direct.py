@@ -1,4 +1,4 @@
-"""Questions that are asked of Qdrant over connections of its own: where they go, and what comes of answers that are none."""
+"""Direct requests to Qdrant: connections, endpoints and invalid answers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What happens to one window, in few words."""
+"""Short helpers that send messages, ends, answers and controls to one window."""
 
 from schemas.conversations.windows import UNDO_S
 from schemas.policies.policies import Policy

@@ -1,4 +1,4 @@
-"""What a window may hold: slices on their way, message ids, sizes of rows; and that nothing is lost at those bounds."""
+"""Pending slices, message ids and rows of a window are bounded, and nothing is lost at the bounds."""
 
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings

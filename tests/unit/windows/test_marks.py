@@ -1,4 +1,4 @@
-"""Marks on messages that were sent already: when they hold, what they do to pruning, and that they come once."""
+"""Marks on messages already sent: validity, effect on pruning, and idempotency."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Ratings of messages by a model: kept with the window, used by pruning, gone with their messages."""
+"""Model ratings of messages are kept with the window, used by pruning and deleted with their messages."""
 
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import Policy

@@ -1,4 +1,4 @@
-"""Segments begin with what users say and with pauses; what an assistant works through never falls apart."""
+"""Segments begin with user messages and pauses; the steps of an assistant stay together."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A window applies each event once, asks once for each message, and forgets a slice only when its answer is stored."""
+"""A window applies each event once, requests each message once, and forgets a slice only after its answer is stored."""
 
 import pytest
 from msgspec import structs

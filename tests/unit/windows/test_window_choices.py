@@ -1,4 +1,4 @@
-"""Settings that are chosen for one conversation: what a policy lets be chosen, and what they do."""
+"""Settings of one conversation: those that its policy allows, and their effects."""
 
 import pytest
 from msgspec.structs import replace

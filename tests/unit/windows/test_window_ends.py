@@ -1,4 +1,4 @@
-"""How a window ends: what its end waits for, what comes after it, when it rings and when it is forgotten."""
+"""The end of a window: stragglers, later messages, timers and forgetting."""
 
 import pytest
 

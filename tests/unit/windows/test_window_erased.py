@@ -1,4 +1,4 @@
-"""A window from which what is older than an erasure is taken: no word of it stays, and what came since does."""
+"""An erasure removes older content from a window and keeps newer content."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ SECRET = "Zanzibar"
 
 
 def erase(window: Window, offset: int, second: int, read_to: int | None = None):
-    """What was said until that second of the conversation, or lies before `read_to`."""
+    """Erases messages up to that second of the conversation, or before `read_to`."""
     told = control("erase", read_to=read_to)
     return window.control(replace(told, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
 

@@ -1,4 +1,4 @@
-"""A window's settings have the stated defaults, and say what is wrong with others."""
+"""Window settings have the documented defaults, and invalid ones are explained."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the API does with its connections to PostgreSQL before it answers."""
+"""Warm-up of the API's PostgreSQL connections."""
 
 import asyncio
 from typing import Any, cast

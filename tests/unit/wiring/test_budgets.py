@@ -1,4 +1,4 @@
-"""Budgets and prices as settings state them."""
+"""Budgets and prices from settings."""
 
 from pathlib import Path
 

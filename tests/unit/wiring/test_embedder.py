@@ -1,4 +1,4 @@
-"""Which embedder the settings pick."""
+"""Selection of the embedder by settings."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -129,9 +129,9 @@ def test_a_local_only_policy_added_later_is_checked_against_the_embedder(
     given: dict[str, object], refused: bool
 ) -> None:
     chosen = settings(**given)
-    vector_index.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
+    vector_index.check_local_only(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        vector_index.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
+        vector_index.check_local_only(chosen, Policies((Policy(name="ward", local_only=True),)))
 
 
 @pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])
@@ -145,6 +145,6 @@ async def test_a_command_checks_the_policy_topic_before_using_a_remote_embedder(
         topic.remove("ward")
     monkeypatch.setattr(vector_index, "policy_topic", lambda _: nullcontext(topic))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        await vector_index.refuse_by_topic(settings(**ELSEWHERE))
+        await vector_index.check_local_only_by_topic(settings(**ELSEWHERE))
     topic.down = True
-    await vector_index.refuse_by_topic(settings())
+    await vector_index.check_local_only_by_topic(settings())

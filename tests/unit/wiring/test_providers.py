@@ -1,4 +1,4 @@
-"""Providers picked by the settings, and what the doctor says of them."""
+"""Selection of providers by settings, and the doctor's report on them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The reranker as the settings have it."""
+"""Configuration of the reranker by settings."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -89,14 +89,14 @@ async def test_a_remote_reranker_is_rejected_under_a_local_only_policy(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
     chosen = settings(**given)
-    rerankers.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
+    rerankers.check_local_only(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward' is local_only") if refused else nullcontext():
-        rerankers.refuse_if_texts_must_stay(chosen, WARD)
+        rerankers.check_local_only(chosen, WARD)
     topic = FakePolicyTopic()
     topic.put(*WARD.listed)
     monkeypatch.setattr(rerankers, "policy_topic", lambda _: nullcontext(topic))
     with pytest.raises(Misconfigured, match="'ward' is local_only") if refused else nullcontext():
-        await rerankers.refuse_by_topic(chosen)
+        await rerankers.check_local_only_by_topic(chosen)
 
 
 async def test_the_doctor_reports_the_working_reranker_and_its_errors() -> None:

@@ -1,4 +1,4 @@
-"""What `memstream doctor` says of the schema registry: none, unreachable, a refused login, schemas that are not there."""
+"""`memstream doctor` reports a missing, unreachable or rejecting schema registry, and missing schemas."""
 
 from collections.abc import Iterator
 from typing import Any

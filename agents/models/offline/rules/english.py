@@ -1,12 +1,11 @@
-"""English: splitting of sentences, and the order of the rules."""
+"""English: splitting of sentences, rules for feelings, and the order of all rules."""
 
 from agents.models.offline.rules.english_changes import CHANGES
-from agents.models.offline.rules.english_feelings import FEELINGS
 from agents.models.offline.rules.english_plans import PLANS
 from agents.models.offline.rules.english_preferences import PREFERENCES
 from agents.models.offline.rules.english_projects import PROJECTS
 from agents.models.offline.rules.english_statements import IDENTITY, STATEMENTS
-from agents.models.offline.rules.rule import LanguageRules, anywhere, starting
+from agents.models.offline.rules.rule import LanguageRules, Rule, anywhere, starting
 from agents.models.offline.rules.thirdperson import expanded, third_person
 
 ASKING = (
@@ -39,7 +38,7 @@ REMEMBER = (
     r"|(?:I |we )?(?:already )?(?:said|mentioned|told you)(?: before| earlier)?(?: that)?|for me"
     r"(?: personally)?|the thing is(?: that)?"
 )
-# What is announced is somebody's text, not what the speaker says.
+# Words before a colon that announce another text, not a statement of the speaker.
 ANOTHERS_TEXT = (
     r"[^:]{0,30}\b(?:repeat|write|sing|song|goes|begins?|starts?|reads?|text|poem|line|quote|lyrics|caption|tweet|post|letter"
     r"|story"
@@ -50,7 +49,7 @@ FRONTED = (
     r"|in|next|this|last|from|starting|at|by|every|after|before|until|for|as of)"
     r" [^,]{1,40}?)),? (?=(?:I|we|my|our|the)\b)(?P<rest>.+)"
 )
-# An object that only those understand who were there, or that is about the one it is said to.
+# Objects that need the conversation to be understood, or that are about the person addressed.
 POINTING = (
     r"(?:it|this(?! (?:morning|evening|week|month|year|summer|winter|spring|fall|autumn|weekend))|these|those|them|him"
     r"|her(?! \w)"
@@ -67,6 +66,32 @@ CASUAL = (
     r"|hearing"
     r"|to (?:hear|know|ask|see|get|be (?:here|honest))|too|the (?:idea|sound|way|story|plot|characters?|message|concept|dialogue"
     r"|animation|ending|look|vibes?|atmosphere|lyrics|beat|art|graphics|writing|name|picture|photo|feeling|part|fact))\b"
+)
+
+FELT = (
+    "happy|sad|anxious|afraid|scared|terrified|worried|angry|furious|lonely|proud|ashamed|guilty|relieved|excited|nervous"
+    "|stressed"
+    "|upset|overwhelmed|exhausted|heartbroken|devastated|grateful|thankful|jealous|hopeful|hopeless|depressed|homesick|in love"
+)
+DEGREE = r"(?:(?:so|very|really|quite|pretty|terribly|incredibly|still|just|always|often|a bit|a little) )*"
+# A mood without a reason is over tomorrow.
+REASON = r"(?:about|because|since|that|of|for|with|by|when|whenever|after|over|without|at|in|to)\b.+"
+# Used only if the policy wants feelings.
+FEELINGS = (
+    Rule(
+        pattern=starting(
+            rf"I (?:am|was|have been|feel|felt|am feeling|have been feeling|got|get) {DEGREE}(?:{FELT}) {REASON}"
+        ),
+        kind="emotion",
+        importance=0.6,
+        tags=("feeling",),
+    ),
+    Rule(
+        pattern=starting(r"I (?:really |still |often )*(?:miss|dread|am grieving|am mourning) (?P<object>.+)"),
+        kind="emotion",
+        importance=0.6,
+        tags=("feeling",),
+    ),
 )
 
 ENGLISH = LanguageRules(

@@ -51,7 +51,7 @@ CHANGES = (
         importance=0.65,
         tags=("change",),
     ),
-    # A standing wish that is taken back.
+    # A standing wish that is withdrawn.
     Rule(
         pattern=starting(
             r"(?:please |pls )?no more (?!(?:questions?|thanks|time|problems?|ideas?|than|or|excuses)\b)"

@@ -2,7 +2,7 @@
 
 from agents.models.offline.rules.rule import Rule, starting
 
-# What is done next in the talk itself.
+# Next steps of the conversation itself.
 CHAT = (
     r"(?:sleep|bed|start|check|try|see|look|do|let|get back|send|ask|think|test|give|read|restart|take a look|be (?:back|right"
     r"|honest|there|fine"
@@ -55,7 +55,7 @@ PLANS = (
         confidence=0.8,
         tags=("plan",),
     ),
-    # Whatever is said of a day to come, unless it is about the talk.
+    # Any statement with a future date, unless it is about the conversation.
     Rule(
         pattern=starting(
             rf"(?:I|we) {SOON}(?:(?:am|are|will|shall|have to|need to|must) {SOON})?(?:be )?"

@@ -18,7 +18,7 @@ STYLE = (
     r"|newsletters?)"
 )
 
-# A wish for this once, which a standing one is not.
+# Excludes wishes that hold once.
 THIS_ONCE = r"(?!.*\b(?:yet|right now|for now|today|tonight|tomorrow|this (?:time|one|week)|until)\b)"
 LANGUAGES = (
     r"English|German|French|Spanish|Italian|Portuguese|Dutch|Polish|Swedish|Danish|Japanese|Chinese|Turkish|Russian"

@@ -1,4 +1,4 @@
-"""English facts about a project or a team, stated by a member, or noted about "the user's" work."""
+"""English facts about a project or a team, stated by a member or in notes about "the user"."""
 
 from agents.models.offline.rules.rule import Rule, starting
 
@@ -36,8 +36,8 @@ PROJECTS = (
         confidence=0.8,
         tags=("project",),
     ),
-    # Notes in the third person: what a team does and what somebody wants can be told by others. Their person, family and
-    # home must come from themselves: a profile of that kind is most often a model's own invention fed back.
+    # Notes in the third person: others may state wishes and facts of a team, but not the user's person, family and home: such
+    # a profile is most often a model's own invention.
     Rule(
         pattern=starting(
             r"(?:the )?(?P<who>user|customer|client)(?: has| have| had)?(?: always| usually| now| strongly"

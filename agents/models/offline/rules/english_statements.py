@@ -1,4 +1,4 @@
-"""English statements about the speaker: what they are, have, do and can, and what happened to them.
+"""English statements about the speaker: properties, possessions, abilities, habits, events and people.
 
 One general rule covers all topics: a verb, and an object that others understand. The topic (`TOPICS`) gives the importance.
 """
@@ -25,7 +25,7 @@ HEALTH = (
     r"|high blood pressure|insomnia|eczema|colou?r[- ]?blind|deaf|blind|pregnant|hard of hearing|wheelchair|cancer"
     r"|(?:have|suffer from|diagnosed with) (?:an? )?[\w-]+ condition)"
 )
-# What tells nothing of the speaker for itself: talk about the talk, wishes of the moment, and modal verbs.
+# Verbs that state nothing about the speaker: about the conversation, wishes of the moment, and modal verbs.
 SAYS_NOTHING = (
     r"(?:think|thought|guess|guessed|believe|suppose|hope|hoped|hoping|wish|wished|dream|dreamed|dreamt|wonder|wondered|mean"
     r"|meant|see|saw|know|knew"
@@ -49,7 +49,7 @@ TALK = (
     r"|got|to|it|not"
     r"|no|always|read|heard|seen|tried|done|noticed)"
 )
-# What somebody is for longer than the talk: anything but these is a mood or a place of the moment.
+# Lasting properties; others are moods or places of the moment.
 TRAIT = (
     r"(?:an?|the (?!same|one|only one|first|last)|one of|from|based|into|in (?:an?|my (?:\w+ )?(?:year|twenties|thirties"
     r"|forties|fifties|\ds)|the"
@@ -72,7 +72,7 @@ LASTING = (
     r"|planning|getting (?:married|divorced|a (?:dog|cat|puppy|degree|phd))|considering|moving|trying to (?:quit|lose|learn"
     r"|become|stop|cut|get pregnant))"
 )
-# What is over: any regular verb, and these.
+# Past events: any regular verb, and these.
 HAPPENED = (
     rf"(?:(?!{SAYS_NOTHING}\b)\w{{2,}}ed|went|flew|bought|sold|got (?!home|back|off|up|here|it|to|out|done|some time|a chance)"
     rf"|met|won"
@@ -171,7 +171,7 @@ IDENTITY = (
     ),
 )
 STATEMENTS = (
-    # What somebody is, without saying "I am": "Vegan here", "Type 1 diabetic".
+    # Properties without "I am": "Vegan here", "Type 1 diabetic".
     Rule(
         pattern=starting(
             r"(?P<object>(?:(?:strict|lifelong|type [12]|red-green|severely|mostly) )*(?:diabetic|vegan|vegetarian|pescatarian"
@@ -199,7 +199,7 @@ STATEMENTS = (
         confidence=0.9,
         tags=("home",),
     ),
-    # What somebody is.
+    # Properties.
     Rule(
         pattern=starting(
             rf"I am {ADV}(?:not )?(?:(?:very|severely|deathly|slightly|highly|super|fully|only|mostly"
@@ -210,14 +210,14 @@ STATEMENTS = (
         importance=0.5,
         topics=TOPICS,
     ),
-    # What somebody has.
+    # Possessions.
     Rule(
         pattern=starting(rf"(?:I|we) {ADV}(?:do not |never )?have (?!{NO_THING}{TALK}\b)(?P<object>.+)"),
         kind="fact",
         importance=0.5,
         topics=TOPICS,
     ),
-    # What somebody can, and cannot.
+    # Abilities.
     Rule(
         pattern=starting(
             r"I (?:can|cannot|could never) (?P<object>(?:(?:really|also|actually) )?(?:stand|play|speak|sing|dance|cook|bake"
@@ -229,7 +229,7 @@ STATEMENTS = (
         importance=0.5,
         topics=TOPICS,
     ),
-    # What became of somebody, and where they were.
+    # Events and past places.
     Rule(
         pattern=starting(
             rf"(?:I|we) {ADV}{HAPPENED} ?\b(?!(?:an?|some|any|the|no|one) (?:\w+ )?{TALK}\b)(?P<object>\S+ \S.+)"
@@ -250,7 +250,7 @@ STATEMENTS = (
         tags=("goals",),
         topics=TOPICS,
     ),
-    # What somebody does.
+    # Habits.
     Rule(
         pattern=starting(
             rf"I {ADV}(?:do not |no longer )?{ADV}(?!{SAYS_NOTHING}\b)(?!\w+(?:ed|ing|ly)\b)\w+(?P<object> .+)"
@@ -265,7 +265,7 @@ STATEMENTS = (
         importance=0.45,
         topics=TOPICS,
     ),
-    # What somebody's people, animals and things are and do.
+    # The speaker's people, animals and things.
     Rule(
         pattern=starting(rf"my (?:\w+ ){{0,2}}?(?:{KIN}|{PET})(?:'s)?\b(?P<object> .+ .+)"),
         kind="fact",

@@ -1,4 +1,4 @@
-"""Finer kinds of facts, where a policy has them: people, places, skills, problems, events."""
+"""Finer kinds of facts, if the policy has them: people, places, skills, problems, events."""
 
 import re
 from collections.abc import Collection

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-# By class the words of each language, divided by spaces; `_` stands for a space within one.
+# The words of each class, one list a language, separated by spaces; `_` stands for a space within a word.
 TABLE: Final[Mapping[str, Sequence[str]]] = msgspec.json.decode(
     Path(__file__).with_suffix(".json").read_bytes(), type=dict[str, tuple[str, ...]]
 )
@@ -25,75 +25,76 @@ def listed(name: str) -> str:
 
 
 DETERMINER: Final = listed("determiner")
-# What somebody makes up, and nothing else: a text of this kind speaks for itself.
-MADE_UP: Final = listed("made_up")
-# The same where a determiner and what is said make it plain: "in my book I am a spy", and not "I bought a book".
+# Kinds of fiction (novel, song).
+FICTION: Final = listed("made_up")
+# Kinds of works that are fiction only in some sentences: "in my book I am a spy", but not "I bought a book".
 _ALSO_WORK: Final = listed("also_work")
-WORK: Final = f"(?:{MADE_UP}|{_ALSO_WORK})"
-# Behind these a work is a trade or a place: "in the game industry".
+WORK: Final = f"(?:{FICTION}|{_ALSO_WORK})"
+# Words after a work that make it a trade or a place: "in the game industry".
 TRADE: Final = listed("trade")
-# Whoever a work is about.
-FIGURE: Final = listed("figure")
-# A text that is looked at, rather than said.
+# Fictional characters, and the roles of a narrator.
+CHARACTER: Final = listed("figure")
+# Texts that are quoted or edited.
 TEXT: Final = listed("text")
-# What says of data that nobody's are.
+# Made-up data.
 INVENTED: Final = listed("invented")
 DATA: Final = listed("data")
-INVENTED_BEHIND: Final = listed("invented_behind")
+INVENTED_AFTER: Final = listed("invented_behind")
 TEST_DATA: Final = listed("test_data")
-ASKING_TO_MAKE: Final = listed("asking_to_make")
+# Requests to write a text.
+WRITE_REQUEST: Final = listed("asking_to_make")
 POLITE: Final = f"(?:{listed('polite')},? )*"
-# How parts are given out.
-PLAYING: Final = listed("playing")
-# What parts are played in, which opens one wherever it is named.
+# Phrases that start a role play.
+ROLE_PLAY_START: Final = listed("playing")
+# Kinds of role play ("mock interview"); each opens a frame wherever it is named.
 PLAY: Final = listed("play")
-# Games that people tell of as if they lived in them.
+# Games whose players speak as if they lived in them.
 GAME: Final = listed("game")
 ARTICLE: Final = listed("article")
 YOU_ARE: Final = listed("you_are")
 I_AM: Final = listed("i_am")
 YOU_PLAY: Final = listed("you_play")
-# Parts that are given to a model or a partner: "you are my doctor".
-STOCK: Final = listed("stock")
-# Who speaks behind a colon, in a dialogue or a note of one.
-SPEAKING_PARTS: Final = listed("speaking_parts")
-# Beings that nobody is, and places where nobody lives.
+# Roles given to a model or a partner: "you are my doctor".
+ROLE_NAME: Final = listed("stock")
+# Speakers before a colon in a dialogue.
+SPEAKER_LABEL: Final = listed("speaking_parts")
+# Fantastic beings, and other nouns that are no person.
 FANTASTIC: Final = listed("fantastic")
-_THINGS: Final = listed("things")
-NO_PERSON: Final = f"(?:{FANTASTIC}|{_THINGS})"
-# What nobody owns.
-NO_PROPERTY: Final = listed("no_property")
-NOWHERE: Final = listed("nowhere")
-# What says that a frame is left, or that something else is talked of.
-LEFT: Final = listed("left")
+_NON_HUMAN: Final = listed("things")
+NOT_HUMAN: Final = f"(?:{FANTASTIC}|{_NON_HUMAN})"
+# Fictional property and places.
+FICTIONAL_PROPERTY: Final = listed("no_property")
+FICTIONAL_PLACE: Final = listed("nowhere")
+# Phrases that end a frame or change the subject.
+LEAVES_FRAME: Final = listed("left")
 
-# Somebody speaks of themselves.
+# The first person, and hypotheses.
 FIRST_PERSON: Final = listed("first_person")
-OF_MINE: Final = listed("of_mine")
+MY: Final = listed("of_mine")
 SUPPOSING: Final = listed("supposing")
-CONTRARY: Final = listed("contrary")
-OTHER: Final = listed("other")
-LIFE: Final = listed("life")
-# What says of words before it what they were.
+COUNTERFACTUAL: Final = listed("contrary")
+ANOTHER: Final = listed("other")
+WORLD: Final = listed("life")
+# Phrases that mark the preceding text as part of a work: "that was the first line of my novel".
 IT_WAS: Final = listed("it_was")
-OUT_OF: Final = listed("out_of")
-PIECE: Final = listed("piece")
-# What may stand behind a noun without being part of it: "a vampire from Prague", and not "a ghost writer".
-GOES_ON: Final = listed("goes_on")
+FROM: Final = listed("out_of")
+TEXT_PART: Final = listed("piece")
+# Words that may follow a noun without being part of it: "a vampire from Prague", but not "a ghost writer".
+NOUN_CONTINUES: Final = listed("goes_on")
 
-# Somebody tells that they make something up, or have dreamt: what comes next may be it.
-MAKING: Final = listed("making")
+# Announcements of invented text or of a dream, which may follow.
+WRITING: Final = listed("making")
 DREAMT: Final = listed("dreamt")
-SEEN_AS: Final = listed("seen_as")
+POINT_OF_VIEW_OF: Final = listed("seen_as")
 
-# How tales, riddles and sums begin or end.
+# Beginnings and ends of tales, riddles and arithmetic problems.
 TALE: Final = listed("tale")
 RIDDLE: Final = listed("riddle")
 
-# Trades that only a level makes those of a game.
+# Professions that belong to a game only with a level: "level 5 ranger".
 FIGHTER: Final = listed("fighter")
 
-# How letters begin, which are somebody's to somebody.
+# Beginnings of letters.
 SALUTATION: Final = listed("salutation")
-# What people write before a colon and their own words behind it.
+# Labels before the speaker's own words: "update: I …".
 OWN_LABEL: Final = listed("own_label")

@@ -8,7 +8,7 @@ from agents.models.offline.rules.templated import Replacing, templated, topics, 
 QUI = "L'utilisateur"
 NAME = r"(?P<x>(?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*(?: (?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*){0,2})"
 IRREGULAR = {"suis": "est", "ai": "a", "vais": "va", "connais": "connaît", "nais": "naît"}
-# What tells nothing of the speaker for itself.
+# Verbs that state nothing about the speaker.
 SAYS_NOTHING = (
     r"(?:pense|crois|dis|sais|savais|comprends|suppose|espère|souhaite|vois|voulais|voudrais|peux|pouvais|pourrais|dois|devrais"
     r"|aimerais|imagine|demande|regrette|remercie|parie|trouve|entends|serais|aurais|ferais|irais|doute|sens|souviens|rappelle"

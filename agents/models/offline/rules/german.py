@@ -47,7 +47,7 @@ IRREGULAR = {
 UNCHANGED = (
     r"(?:war|wurde|ging|kam|fuhr|fand|blieb|traf|sah|nahm|gab|flog|las|aß|lief|hieß|\w+te|mag|kann|will|muss|darf|soll)"
 )
-# What tells nothing of the speaker for itself.
+# Verbs that state nothing about the speaker.
 SAYS_NOTHING = (
     r"(?:denke|dachte|glaube|glaubte|meine|meinte|hoffe|wünsche|weiß|wusste|verstehe|finde|fand|sehe|sah"
     r"|sage|sagte|frage|fragte"
@@ -198,7 +198,7 @@ RULES = (
     ),
 )
 
-# What begins a sentence without its "ich": "Bin jetzt in Ulm", "hab zwei Kinder".
+# Beginnings of sentences without "ich": "Bin jetzt in Ulm", "hab zwei Kinder".
 DROPPED = re.compile(
     r"^(bin|hab|habe|wohne|lebe|arbeite|zahle|ziehe|nehme|trinke|esse|studiere|fahre|spiele|lerne|suche|vertrage|darf|mag|muss) "
     r"(?!(?:ich|du|er|sie|es|wir|ihr)\b)",

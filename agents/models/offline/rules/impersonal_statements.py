@@ -1,7 +1,7 @@
 """Statements of assistants and tools about orders, documents, projects, systems and results; never about people.
 
-A sentence counts if it begins with such a thing, says what it is or did, and has a detail (a number, a name, a path) or a
-conclusion. General knowledge, advice and remarks to somebody lack these, or have the words of `NOT_STATED`.
+A sentence counts if it begins with such a thing and a verb, and has a detail (a number, a name, a path) or a conclusion.
+General knowledge, advice and remarks to somebody lack these, or have the words of `NOT_STATED`.
 """
 
 import re
@@ -143,8 +143,8 @@ MAX_CHARS: Final = 300
 
 
 def impersonal_findings(sentence: str, said_at: datetime) -> Iterator[tuple[str, Finding]]:
-    """The statement in a sentence of an assistant or a tool, with its language: the first whose words fit, as such a
-    sentence is often too short for detection. Nothing for questions, advice and remarks to somebody."""
+    """The statement in a sentence of an assistant or a tool, with the first language whose words match: such a sentence is
+    often too short for detection. Nothing for questions, advice and remarks to somebody."""
     found = ((code, finding) for code in WORDS for finding in stated_in(code, sentence, said_at))
     yield from islice(found, 1)
 
@@ -154,18 +154,18 @@ def stated_in(language: str, sentence: str, said_at: datetime) -> Iterator[Findi
     found = OPENINGS[language].match(sentence)
     if found is None or len(sentence) > MAX_CHARS or sentence.rstrip().endswith(("?", ":")):
         return
-    told = impersonal(sentence, found, words).rstrip(" .!")
-    own = told[len(found["by"] or "") :]
-    dated = dates_in(told, said_at, language)
+    statement = impersonal(sentence, found, words).rstrip(" .!")
+    own = statement[len(found["by"] or "") :]
+    dated = dates_in(statement, said_at, language)
     concludes = CONCLUDES.search(own) is not None
     detailed = (NUMBERED if language == "de" else DETAIL).search(own.partition(" ")[2])
     if NOT_STATED[language].search(own) or not (concludes or dated or detailed):
         return
-    text, remark = with_dates(told, dated, language)
+    text, remark = with_dates(statement, dated, language)
     yield Finding(
         kind="insight" if concludes else "fact",
         text=f"{text}{remark}.",
-        event_time=event_time(dated[-1].day, told, said_at, language) if dated else None,
+        event_time=event_time(dated[-1].day, statement, said_at, language) if dated else None,
         confidence=0.7,
         importance=0.6,
         tags=("insight",) if concludes else ("matter",),
@@ -180,5 +180,5 @@ def impersonal(said: str, found: re.Match[str], words: ImpersonalWords) -> str:
         return said[:1].upper() + said[1:]
     at = found.start("article")
     instead = instead if at == 0 else instead.lower()
-    told = said[:at] + f"{instead} {said[at + len(first) :].lstrip()}".lstrip()
-    return told[:1].upper() + told[1:]
+    text = said[:at] + f"{instead} {said[at + len(first) :].lstrip()}".lstrip()
+    return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Words that raise a statement's importance, in four languages: feelings, close people, and what must not be forgotten."""
+"""Words that change a statement's importance, in four languages: feelings, close people, dangers, and trifles."""
 
 from agents.models.offline.rules.rule import anywhere
 

@@ -21,17 +21,17 @@ MARKS = (
     r"(?:y|ies)\b",
 )
 INSTRUCTION = re.compile("|".join(f"(?:{mark})" for mark in MARKS), re.IGNORECASE | re.MULTILINE)
-# A user may wish this; in a memory, or in other texts, it is an instruction to the reader.
+# A valid wish of a user; in a memory or another text, it is an instruction to the reader.
 WIPE = re.compile(
     r"\b(?:delete|erase|wipe|forget)\b.{0,30}\b(?:all|every|your)\b.{0,20}\bmemor(?:y|ies)\b", re.IGNORECASE
 )
 
 
 def instructs(text: str) -> bool:
-    """Whether any part of a user's message tells a model what to do with its rules or its memory, wishes to forget aside."""
+    """Whether any part of a user's message gives a model instructions about its rules or its memory, except wishes to forget."""
     return INSTRUCTION.search(text) is not None
 
 
 def is_injection(text: str) -> bool:
-    """Whether any part of a text does so, wishes to forget included. The rest of the text is not trusted either."""
+    """Whether any part of a text does so, wishes to forget included. The whole text is then not trusted."""
     return instructs(text) or WIPE.search(text) is not None

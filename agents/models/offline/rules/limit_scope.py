@@ -1,4 +1,4 @@
-"""Whose a limit is, and whether it holds once: words of the household, and of the moment, by language.
+"""Recognises the owner of a limit and its duration, by words of the household and of the moment, by language.
 
 Weekdays in the singular, minutes, remainders ("two eggs left"), and things at hand ("this tea") hold once, unless the sentence
 says that they recur ("every Friday", "ten minutes a day").
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-# Those who share the speaker's table, after "my" or "our".
+# People of the household, after "my" or "our".
 HOUSEHOLD: Final[Mapping[str, str]] = {
     "en": r"(?:my|our) (?:\S+ ){0,3}?(?:bab(?:y|ies)|infants?|newborn|toddlers?|child(?:ren)?|twins|triplets"
     r"|(?:(?:step|grand|foster )?(?:son|daughter|kid|boy|girl)|teen|teenager|little one)s?|youngest|oldest|eldest"
@@ -30,7 +30,7 @@ WEEKDAYS: Final[Mapping[str, str]] = {
     "fr": r"(?:lun|mar|mercre|jeu|vendre|same)di|dimanche",
     "es": r"lunes|martes|miércoles|jueves|viernes|sábado|domingo",
 }
-# A body part that is left, or a left one, is no remainder.
+# "One kidney left", "my left arm": no remainder.
 BODY: Final = (
     r"(?:kidney|eye|ear|leg|arm|hand|lung|foot|knee|niere|auge|ohr|bein|rein|œil|oreille|jambe|bras|main|riñón|ojo)\b"
 )
@@ -75,15 +75,15 @@ MOMENT: Final[Mapping[str, tuple[str, ...]]] = {
         r"\bni un (?:bocado|trago|sorbo)\b",
     ),
 }
-# Learnt or ordered today, it lasts: "I was told today that I cannot eat salt".
-NEWS: Final = re.compile(
+# A limit that was learnt or ordered today lasts: "I was told today that I cannot eat salt".
+NEWLY_KNOWN: Final = re.compile(
     r"\b(?:diagnos\w*|learn\w*|told|found out|turns out|says?|said|since|from|as of|starting|until|before|because"
     r"|erfahren|gesagt|sagt|seit|ab|bis|wegen|weil|appris|dit|depuis|jusqu['’]\w+|avant|parce que|à partir|supe|dijo|desde"
     r"|hasta|antes|porque|a partir)\b",
     re.IGNORECASE,
 )
-# Nobody has an allergy to a time or to work.
-NO_ALLERGEN: Final[Mapping[str, str]] = {
+# Jokes: allergies to a time or to work.
+JOKE_ALLERGY: Final[Mapping[str, str]] = {
     "en": rf"\ballergic to (?:all |any |stupid |bad )?(?:(?:{WEEKDAYS['en']})s?|mornings?|meetings?|work\W*$|people|questions"
     r"|nonsense|drama|excuses|bullshit|spreadsheets)\b",
     "de": rf"\ballergisch (?:gegen|auf) (?:alle |jede |dumme )?(?:(?:{WEEKDAYS['de']})e?|meetings?|arbeit|leute|menschen|fragen"
@@ -103,22 +103,22 @@ def _moment(code: str) -> re.Pattern[str]:
 
 
 @cache
-def _no_allergen(code: str) -> re.Pattern[str]:
-    return re.compile(NO_ALLERGEN[code], re.IGNORECASE)
+def _joke_allergy(code: str) -> re.Pattern[str]:
+    return re.compile(JOKE_ALLERGY[code], re.IGNORECASE)
 
 
-def is_of_the_moment(text: str, code: str) -> bool:
+def holds_for_moment(text: str, code: str) -> bool:
     """Whether a limit that names no state holds once."""
-    return _moment(code).search(text) is not None and NEWS.search(text) is None
+    return _moment(code).search(text) is not None and NEWLY_KNOWN.search(text) is None
 
 
-def is_in_jest(text: str, code: str) -> bool:
+def is_joke(text: str, code: str) -> bool:
     """Whether a limit is a joke: an allergy to Mondays."""
-    return _no_allergen(code).search(text) is not None
+    return _joke_allergy(code).search(text) is not None
 
 
-def is_laughed_at(sentence: str) -> bool:
-    """Whether somebody laughs about a limit that is nobody's: "never eat yellow snow, haha"."""
+def is_impersonal_joke(sentence: str) -> bool:
+    """Whether a limit is a joke about nobody in particular: "never eat yellow snow, haha"."""
     return LAUGHTER.search(sentence) is not None and SPEAKER.search(sentence) is None
 
 
@@ -127,7 +127,7 @@ def _household(code: str) -> re.Pattern[str]:
     return re.compile(rf"^\W*{HOUSEHOLD[code]}", re.IGNORECASE)
 
 
-def is_of_household(text: str, code: str) -> bool:
+def is_about_household(text: str, code: str) -> bool:
     """Whether the sentence is about a person of the speaker's household."""
     return _household(code).match(text) is not None
 

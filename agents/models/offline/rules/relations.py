@@ -1,4 +1,4 @@
-"""Compares a finding with known memories by words, without a model: which it repeats, and which it contradicts."""
+"""Finds the memory that a finding repeats or contradicts, by words, without a model."""
 
 import re
 from collections.abc import Sequence
@@ -59,11 +59,11 @@ class Relation(Struct, frozen=True):
 
 
 def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
-    """The first memory with the same content, otherwise the first one that the finding ends. Statements with a pronoun are
-    compared only if the same sentence tells what they are about."""
+    """The first memory with the same content, otherwise the first one that the finding contradicts. Statements with a remark
+    about the previous sentence are compared only with those that have the same remark."""
     own = {index: memory for index, memory in enumerate(related) if remark_of(memory.text) == remark_of(finding.text)}
     for index, memory in own.items():
-        if is_same(finding.text, memory.text) if finding.old is None else is_retold(finding.text, memory.text):
+        if is_same(finding.text, memory.text) if finding.old is None else is_same_change(finding.text, memory.text):
             return Relation(repeats=index)
     opposed = (index for index, memory in own.items() if is_opposed(finding, memory))
     return Relation(contradicts=next(opposed, None))
@@ -76,8 +76,8 @@ def is_same(text: str, other: str) -> bool:
     return overlap(mine, theirs) >= ALIKE and not (slot(text) and mine != theirs)
 
 
-def is_retold(text: str, other: str) -> bool:
-    """Whether the memory states the whole change in similar words; a memory with only its old state has most of them too."""
+def is_same_change(text: str, other: str) -> bool:
+    """Whether the memory states the whole change, in the same words; one with only its old state has most of them."""
     return is_negative(text) == is_negative(other) and words(text) == words(other)
 
 
@@ -95,7 +95,7 @@ def is_opposed(finding: Finding, memory: Memory) -> bool:
 
 
 def mentions_only_old(finding: Finding, memory: Memory) -> bool:
-    """Whether the memory is about the old state of a change and not about the new one. A move ends a home, but not a
+    """Whether the memory is about the old state of a change and not about the new one. A move contradicts a home, but not a
     preference for the town."""
     old, new, known = words(finding.old or ""), words(finding.new or ""), words(memory.text)
     if not old or not old <= known or (new - old and new <= known):
@@ -179,7 +179,7 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def stem(word: str) -> str:
-    """The first six letters without a plural ending: equal for "allergic" and "allergy"."""
+    """The first five letters without a plural "s": equal for "allergic" and "allergy"."""
     return word if any(letter.isdigit() for letter in word) else word.removesuffix("s")[:5]
 
 

@@ -20,7 +20,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     `pattern` must match at the start of a clause. Its groups `old` and `new` are the two states of a change; the other
     groups fill `text`. Without a `text` the clause is put into the third person. `dated` rules require a future date;
-    `timeless` rules keep dates as they were said (birthdays recur). The first of its `topics` that fits the clause replaces
+    `timeless` rules keep dates unchanged (birthdays recur). The first of its `topics` that fits the clause replaces
     the rule's importance and tags.
     """
 

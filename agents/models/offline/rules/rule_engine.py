@@ -13,10 +13,10 @@ from agents.models.offline.rules.sentences import is_question
 from agents.models.offline.rules.spelling import spelled
 
 HEDGED = 0.45
-# "I think I slept well" tells nothing; a plan is worth knowing before it is certain.
+# Kinds that are kept if their speaker is not certain: a plan, but not "I think I slept well".
 HEDGED_KINDS = frozenset({"plan", "decision", "preference"})
 CLOSING = " \t.!…,;:)(–—-"
-# What nobody misses at the end: polite words, and a conjunction whose clause is another one.
+# Last words that are left out: polite ones, and a conjunction before another clause.
 POLITE_LAST = (
     "though",
     "btw",
@@ -57,52 +57,54 @@ class Finding(Struct, frozen=True, kw_only=True):
     new: str | None = None
 
 
-def by_rules(tongue: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
-    asked = is_question(sentence)
-    plain = plainly(tongue, sentence)
-    whole = opened(tongue, plain)
-    if not asked and not tongue.question.match(whole):
-        found = first(tongue, tongue.changes, whole, said_at)
+def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings: bool) -> Iterator[Finding]:
+    ends_as_question = is_question(sentence)
+    plain = plainly(language, sentence)
+    whole = opened(language, plain)
+    if not ends_as_question and not language.question.match(whole):
+        found = first(language, language.changes, whole, said_at)
         if found is not None:
-            yield doubted(tongue, found) if tongue.doubtful.search(sentence) else found
+            yield with_doubt(language, found) if language.doubtful.search(sentence) else found
             return
-    if tongue.unreal.search(whole):
+    if language.unreal.search(whole):
         return
-    rules = (*tongue.rules, *tongue.feelings) if feelings else tongue.rules
-    clauses = tongue.clause_break.split(plain)
-    for clause in clauses[:-1] if asked else clauses:
-        found = first(tongue, rules, opened(tongue, clause), said_at)
-        if found is None or not tongue.doubtful.search(clause):
+    rules = (*language.rules, *language.feelings) if feelings else language.rules
+    clauses = language.clause_break.split(plain)
+    for clause in clauses[:-1] if ends_as_question else clauses:
+        found = first(language, rules, opened(language, clause), said_at)
+        if found is None or not language.doubtful.search(clause):
             yield from [found] if found else []
         elif found.kind in HEDGED_KINDS:
-            yield doubted(tongue, found)
+            yield with_doubt(language, found)
 
 
-def plainly(tongue: LanguageRules, sentence: str) -> str:
+def plainly(language: LanguageRules, sentence: str) -> str:
     """The sentence without contractions, emoticons and typos."""
-    return spelled(tongue.normalise(EMOJI.sub("", sentence)), tongue.code)
+    return spelled(language.normalise(EMOJI.sub("", sentence)), language.code)
 
 
-def doubted(tongue: LanguageRules, found: Finding) -> Finding:
+def with_doubt(language: LanguageRules, found: Finding) -> Finding:
     """The finding with less confidence, as its speaker expressed doubt."""
-    return structs.replace(found, text=f"{found.text[:-1]} ({tongue.doubt}).", confidence=min(found.confidence, HEDGED))
+    return structs.replace(
+        found, text=f"{found.text[:-1]} ({language.doubt}).", confidence=min(found.confidence, HEDGED)
+    )
 
 
-def in_third_person(tongue: LanguageRules, said: str) -> str:
-    """A sentence of the speaker's in the third person."""
-    reworded = tongue.reword(said)
-    is_subject = reworded.startswith(f"{tongue.pronoun} ")
-    return f"{tongue.subject}{reworded.removeprefix(tongue.pronoun)}" if is_subject else reworded
+def in_third_person(language: LanguageRules, sentence: str) -> str:
+    """The speaker's sentence in the third person."""
+    reworded = language.reword(sentence)
+    is_subject = reworded.startswith(f"{language.pronoun} ")
+    return f"{language.subject}{reworded.removeprefix(language.pronoun)}" if is_subject else reworded
 
 
-def opened(tongue: LanguageRules, text: str) -> str:
+def opened(language: LanguageRules, text: str) -> str:
     """The text without greetings, fillers and closing punctuation. An adverbial before the subject moves to the end."""
-    text = closed(LEADING.sub("", text), tongue.code)
-    while shorter := tongue.lead_in.match(text):
+    text = closed(LEADING.sub("", text), language.code)
+    while shorter := language.lead_in.match(text):
         text = LEADING.sub("", text[shorter.end() :])
-    text = closed(text, tongue.code)
+    text = closed(text, language.code)
     text = text[:1].upper() + text[1:]
-    fronted = tongue.fronted.match(text)
+    fronted = language.fronted.match(text)
     if fronted is None:
         return text
     front = fronted["front"][:1].lower() + fronted["front"][1:]
@@ -119,31 +121,31 @@ def closed(text: str, code: str) -> str:
     return closed(text[: -len(last)], code) if last else text
 
 
-def first(tongue: LanguageRules, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
-    if len(clause.split()) < SHORTEST_WORDS or tongue.unreal.search(clause) or tongue.question.match(clause):
+def first(language: LanguageRules, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
+    if len(clause.split()) < SHORTEST_WORDS or language.unreal.search(clause) or language.question.match(clause):
         return None
     for rule in rules:
         match = rule.pattern.match(clause)
         if match is None:
             continue
-        found = taken(tongue, rule, match, said_at)
+        found = finding_of(language, rule, match, said_at)
         if found is not None:
             return found
     return None
 
 
-def taken(tongue: LanguageRules, rule: Rule, match: re.Match[str], said_at: datetime) -> Finding | None:
+def finding_of(language: LanguageRules, rule: Rule, match: re.Match[str], said_at: datetime) -> Finding | None:
     """The finding of a match; None if its object is only a pronoun, or the rule needs a future date and there is none."""
     clause, groups = match.string, match.groupdict()
-    if groups.get("object") is not None and (not groups["object"].strip() or tongue.casual.match(groups["object"])):
+    if groups.get("object") is not None and (not groups["object"].strip() or language.casual.match(groups["object"])):
         return None
-    dated = [] if rule.timeless else [meant(found, rule) for found in dates_in(clause, said_at, tongue.code)]
-    dated = [found for found in dated if not found.bare or hold_once(rule)]
-    holds = Validity() if rule.timeless else validity(clause, said_at, tongue.code)
+    dated = [] if rule.timeless else [resolved(found, rule) for found in dates_in(clause, said_at, language.code)]
+    dated = [found for found in dated if not found.bare or means_one_day(rule)]
+    holds = Validity() if rule.timeless else validity(clause, said_at, language.code)
     to_come = any(each is not None and each > said_at for each in (holds.valid_from, holds.valid_until))
     if rule.dated and not (to_come or any(found.day > said_at.date() for found in dated)):
         return None
-    text, remark = worded(tongue, rule, match, dated)
+    text, remark = worded(language, rule, match, dated)
     topic = next((each for each in rule.topics if each.about.search(clause)), rule)
     day = dated[-1].day if dated else None
     return Finding(
@@ -152,7 +154,7 @@ def taken(tongue: LanguageRules, rule: Rule, match: re.Match[str], said_at: date
         confidence=rule.confidence,
         importance=topic.importance,
         tags=topic.tags,
-        event_time=event_time(day, clause, said_at, tongue.code) if day else None,
+        event_time=event_time(day, clause, said_at, language.code) if day else None,
         valid_from=holds.valid_from,
         valid_until=holds.valid_until,
         old=groups.get("old") or groups.get("old2"),
@@ -160,24 +162,24 @@ def taken(tongue: LanguageRules, rule: Rule, match: re.Match[str], said_at: date
     )
 
 
-def hold_once(rule: Rule) -> bool:
-    """Whether a bare weekday ("on Thursday") means one day, as in a plan, a change, a decision or an event. In a fact it
-    means every such day."""
+def means_one_day(rule: Rule) -> bool:
+    """Whether a bare weekday ("on Thursday") means one day, as in a plan, a change, a decision or an event; in a fact it means
+    every such day."""
     return rule.kind in ("plan", "decision") or not {"change", "event"}.isdisjoint(rule.tags)
 
 
-def meant(found: Dated, rule: Rule) -> Dated:
+def resolved(found: Dated, rule: Rule) -> Dated:
     return a_week_earlier(found) if found.bare and "event" in rule.tags else found
 
 
-def worded(tongue: LanguageRules, rule: Rule, match: re.Match[str], dated: list[Dated]) -> tuple[str, str]:
+def worded(language: LanguageRules, rule: Rule, match: re.Match[str], dated: list[Dated]) -> tuple[str, str]:
     clause = match.string
-    replaced, remark = with_dates(clause, dated, tongue.code)
+    replaced, remark = with_dates(clause, dated, language.code)
     if rule.text is None:
-        return tongue.reword(replaced), remark
+        return language.reword(replaced), remark
     again = rule.pattern.match(replaced) or match
-    turned: dict[str, Callable[[str], str]] = {"verb": tongue.third, "said": str}  # what is quoted stays as it was said
-    reworded = {name: turned.get(name, tongue.reword) for name in again.groupdict()}
+    turned: dict[str, Callable[[str], str]] = {"verb": language.third, "said": str}  # a quotation stays unchanged
+    reworded = {name: turned.get(name, language.reword) for name in again.groupdict()}
     groups = {name: inner(name, reworded[name](value).rstrip()) for name, value in again.groupdict().items() if value}
     filled = rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups)
     return " ".join(filled.split()).rstrip("."), remark

@@ -21,7 +21,7 @@ PASTE_MARK = re.compile(
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-# What begins a sentence and stands behind no ordinal: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
+# First words of a sentence after a number: "starting aug 1. what do I do" has a break, "am 3. mai" has none.
 BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
     r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"

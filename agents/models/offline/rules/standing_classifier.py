@@ -1,7 +1,7 @@
 """Classifies a sentence as a limit of the speaker, a standing wish, or neither: a linear model over words and classes of words.
 
 `make train-standing` trains the weights (`standing_classifier.json`) on sentences that were written for it
-(`tests/benchmarks/standing`). Classes (`standing_instructions.json`) make words alike that the model has not seen.
+(`tests/benchmarks/standing`). Classes (`standing_instructions.json`) cover words that the model has not seen.
 """
 
 import math
@@ -23,7 +23,7 @@ FILE: Final = Path(__file__).with_suffix(".json")
 DIMENSION: Final = 1 << 14
 TOKEN: Final = re.compile(r"[^\W\d]+|\d+|[?!:\"«»“”]")
 MEMORY: Final = ("memory",)  # instead of labels, for the text of a memory
-NOT_CLASSES: Final = frozenset({"told", "predicates"})
+NOT_CLASSES: Final = frozenset({"templates", "predicates"})
 
 
 class Scores(NamedTuple):

@@ -11,7 +11,7 @@ from msgspec import Struct
 BETWEEN: Final = r"\W++(?:\w[\w-]*+\W++){0,5}?"  # up to five words; possessive, so that "1-1-1-…" is read one way only
 ANY_LETTERS: Final = r"[\w'’-]{0,30}"  # bounded: a search in a long run of letters takes linear time
 TABLE: Final = Path(__file__).with_name("standing_instructions.json")
-# Words of the patterns alone, and no features of the classifier, which is trained on the table.
+# Words of the patterns alone: new words in the JSON table would require training the classifier again.
 STATES: Final = {
     "en": "hiv* heart_(?:condition|disease|failure) high_cholesterol osteoporosis glaucoma bipolar* sickle_cell"
     " only_one_(?:arm|hand|eye|leg|ear|lung)",
@@ -43,16 +43,18 @@ MEDICINES: Final = {
 class Classes(Struct, frozen=True, forbid_unknown_fields=True):
     """The words of one language by class, separated by spaces; `_` stands for a space within a word, `*` for any letters.
 
-    - A state is had by `has`. `bars` forbid what is `barred`. `does` and `they` mention other people, and `loose` words are
-      small talk.
+    The names, except `templates` and `predicates`, are features of the classifier: renaming one requires training it again.
+
+    - `has` are verbs before a state. `bars` forbid the things of `barred`. `does` and `they` mention other people, and
+      `loose` words are small talk.
     - `money` is a limit with `capped`, and `hours` with `timed`.
     - A wish is lasting with `lasting`, or if it is about `replies` in general. With `at_hand` (the current task) or
-      `foreign` (other people or things) it is not.
+      `foreign` (other people or things) it is not. `asked` are verbs of requests.
     - `aside` (relatives, tastes, the past) and `general` truths are no limits of the speaker.
     - `refusals` begin a refusal that is lasting with `refused_when`, except with `no_refusal`. `predicates` are states after
       "is".
-    - `told` are templates separated by `|`: for a limit, a wish, a wish that begins with its verb, a state with more words,
-      and a state alone.
+    - `templates` of memories are separated by `|`: for a limit, a wish, a wish that begins with its verb, a state with more
+      words, and a state alone.
     """
 
     states: str
@@ -90,7 +92,7 @@ class Classes(Struct, frozen=True, forbid_unknown_fields=True):
     refused_when: str
     no_refusal: str
     predicates: str
-    told: str
+    templates: str = msgspec.field(name="told")
     lasting: str
     replies: str
     at_hand: str
@@ -110,7 +112,7 @@ def alternatives(*listed: str) -> str:
 
 
 def near(one: str, other: str) -> str:
-    """A pattern for both within a few words of each other, in any order."""
+    """A pattern for both within a few words of each other, in either order."""
     return f"{one}{BETWEEN}{other}|{other}{BETWEEN}{one}"
 
 

@@ -1,4 +1,4 @@
-"""How limits, standing wishes and other statements are worded as memories where no rule puts them into the third person."""
+"""The wording of memories that no rule puts into the third person: limits, standing wishes and other statements."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from agents.models.offline.rules.standing_instruction_classes import Classes, al
 SUBJECTS: Final = ("User", "Der Nutzer", "L'utilisateur", "El usuario")
 ABOUT: Final = {"en": "about", "de": "zu", "fr": "à propos de", "es": "sobre"}
 ABOUT_REMARK: Final = re.compile(rf" \((?:{'|'.join(ABOUT.values())}): ([^()]*)\)")
-Sort = Literal["limit", "wish"]
+InstructionKind = Literal["limit", "wish"]
 
 
 class Wording:
@@ -18,38 +18,35 @@ class Wording:
     def __init__(self, classes: Classes, about: str) -> None:
         self._verb = starting(classes.asked)
         self._predicate = re.compile(rf"({alternatives(classes.predicates)})(?:[,:;]? *(?P<rest>.*))?$", re.IGNORECASE)
-        self._quotation, self._wish_form, self._order_form, *self._state_forms = classes.told.split("|")
+        self._quotation, self._wish_form, self._order_form, *self._state_forms = classes.templates.split("|")
         self._about = about
         before, after = map(re.escape, self._quotation.split("{}"))
         self.quotation = re.compile(f'^{before}([^"]+){after}')
 
-    def told(self, sort: Sort, said: str, reworded: str) -> str:
-        """The memory's text: in the third person if it begins with the user, otherwise in the user's own words. An order
-        that mentions the user is quoted, except in English: in other languages its pronouns would have to agree with the
-        verb."""
-        if sort == "limit" and reworded.startswith(SUBJECTS):
-            return reworded
-        if sort == "limit":
-            return self._limit_told(said)
-        if not self._verb.match(said):
-            return self._wish_form.format(said)
-        if self._order_form == self._wish_form and reworded.casefold() != said.casefold():
-            return self.quoted(said[:1].upper() + said[1:])
-        return self._order_form.format(reworded[:1].lower() + reworded[1:])
+    def memory_text(self, kind: InstructionKind, sentence: str, third_person: str) -> str:
+        """The text of a limit or wish: in the third person if it begins with the user, otherwise in the user's own words.
+        An order that mentions the user is quoted, except in English: elsewhere its verb would have to change."""
+        if kind == "limit":
+            return third_person if third_person.startswith(SUBJECTS) else self._limit_text(sentence)
+        if not self._verb.match(sentence):
+            return self._wish_form.format(sentence)
+        if self._order_form == self._wish_form and third_person.casefold() != sentence.casefold():
+            return self.quoted(sentence[:1].upper() + sentence[1:])
+        return self._order_form.format(third_person[:1].lower() + third_person[1:])
 
-    def quoted(self, said: str) -> str:
-        """The user's own words, as a quotation without quotation marks within."""
-        return self._quotation.format(said.replace('"', "'"))
+    def quoted(self, sentence: str) -> str:
+        """The user's own words as a quotation, without inner quotation marks."""
+        return self._quotation.format(sentence.replace('"', "'"))
 
     def remark(self, before: str) -> str:
-        """What stands behind a memory: what was said before it, so that it can be understood."""
+        """The remark after a memory that quotes the previous sentence, for context."""
         return f" ({self._about}: {before.replace('(', '').replace(')', '')})"
 
-    def _limit_told(self, said: str) -> str:
+    def _limit_text(self, sentence: str) -> str:
         """ "User is pregnant (14 weeks)" for "Pregnant, 14 weeks"; other limits are quoted."""
-        state = self._predicate.match(said)
-        if state is None or ("," not in said and state["rest"]):
-            return self.quoted(said)
+        state = self._predicate.match(sentence)
+        if state is None or ("," not in sentence and state["rest"]):
+            return self.quoted(sentence)
         with_rest, alone = self._state_forms
         name = state[1][:1].lower() + state[1][1:]
         return with_rest.format(name, state["rest"]) if state["rest"] else alone.format(name)
@@ -61,11 +58,11 @@ def wording(code: str) -> Wording:
 
 
 def remark_of(text: str) -> str:
-    """What was said before the sentence with a pronoun of which the memory is made; empty for other memories."""
+    """The quoted previous sentence in a memory's remark; empty without a remark."""
     found = ABOUT_REMARK.search(text)
     return "" if found is None else found[1]
 
 
 def without_remark(text: str) -> str:
-    """The memory without what was said before its sentence."""
+    """The memory without the remark that quotes the previous sentence."""
     return ABOUT_REMARK.sub("", text)

@@ -1,4 +1,4 @@
-"""By language, the words that tell how a sentence that was classified as a statement is kept."""
+"""Words by language that decide how a sentence classified as a statement is kept."""
 
 import re
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from agents.models.offline.rules.spanish import IN_A, IRREGULAR
 
 
 class StatementPatterns(NamedTuple):
-    """`feeling`: of the moment; `pronoun` and `demonstrative`: begins with a subject that the sentence before names; `liking`
-    and `planning` tell the kind; `speaker`: names the speaker."""
+    """`feeling`: of the moment; `pronoun` and `demonstrative`: a subject that the previous sentence names; `speaker`: names the
+    speaker; `liking` and `planning` decide the kind."""
 
     feeling: re.Pattern[str]
     pronoun: re.Pattern[str]
@@ -19,8 +19,8 @@ class StatementPatterns(NamedTuple):
     liking: re.Pattern[str]
     planning: re.Pattern[str]
 
-    def points(self, sentence: str) -> bool:
-        """Whether its subject is named before it."""
+    def refers_back(self, sentence: str) -> bool:
+        """Whether the previous sentence names its subject."""
         return self.pronoun.match(sentence) is not None or self.demonstrative.match(sentence) is not None
 
 

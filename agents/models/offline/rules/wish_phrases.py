@@ -17,7 +17,7 @@ GAP = r"[\s,.!:;–—-]{1,4}"
 END = r"(?=\s*(?:$|[.!?,;:)–—]))"
 THANKS = r"(?:please|thanks|thank you|bitte|danke|merci|s'il te pla[iî]t|gracias|por favor)"
 ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # within one clause; punctuation inside a number or an address does not end it
-# Words about what stays: `forget my old job, the rest is fine`.
+# Words that limit a wish: "forget my old job, the rest is fine".
 OTHERS = (
     r"(?:but |aber |mais |pero )?(?:keep |behalt\w* |garde[zr]? |guarda )?"
     r"(?:(?:all )?the rest|everything else|(?:de[rn]|das) rest|alles andere|(?:tout )?le reste|el resto|(?:todo )?lo demás)\b"

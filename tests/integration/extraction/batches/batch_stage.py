@@ -1,4 +1,4 @@
-"""A worker that has batches: real PostgreSQL, the real SDK, and a local Messages server."""
+"""A worker with batches: real PostgreSQL, the real SDK, and a local Messages server."""
 
 import asyncio
 from datetime import UTC, date, datetime
@@ -63,7 +63,7 @@ def asked(number: int, text: str = "I live in Town{}.") -> ExtractionRequest:
 
 
 class Worker:
-    """What of a worker has to do with batches; several share a database and a server."""
+    """The batch parts of a worker; several share a database and a server."""
 
     def __init__(
         self,
@@ -104,16 +104,16 @@ class Worker:
             await self.resuming.tick()
 
     async def look(self) -> None:
-        """As if the time had come to look at every batch."""
+        """Makes every batch due and checks it."""
         await self.pool.execute("UPDATE batches SET look_at = now()")
         await self.agent.tick()
 
     async def booked(self) -> list[dict[str, Any]]:
-        """What the calls consumed, one record each."""
+        """Returns one usage record per call."""
         return [dict(row) for row in await self.pool.fetch("SELECT * FROM model_usage ORDER BY at")]
 
     async def reserved(self) -> Amount:
-        """What of the budget of all together is kept for batches."""
+        """Returns the part of the overall budget that is reserved for batches."""
         return (await self.ledger.levels([OVERALL]))[OVERALL].reserved
 
     async def count(self, table: str, where: str = "true") -> int:

@@ -1,4 +1,4 @@
-"""What a batch may cost of its budgets: kept for as long as it takes, booked once, and given back."""
+"""The cost of a batch stays reserved in its budgets until it is booked once or released."""
 
 from math import ceil
 

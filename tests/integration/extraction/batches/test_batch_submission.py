@@ -1,4 +1,4 @@
-"""Handing a batch in: once, whatever becomes of the call or the worker, and what is refused is asked alone."""
+"""A batch is submitted once despite failed calls and workers; rejected requests are sent individually."""
 
 import asyncio
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.deployment import Event
-from tests.stores import Snapshot
+from tests.deployment_data import Snapshot
 
 
 @pytest.fixture

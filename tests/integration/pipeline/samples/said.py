@@ -1,4 +1,4 @@
-"""What the samples say, and what is expected of them."""
+"""The messages of the samples, and the memories expected of them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.kafka import topics
 from tests.deployment import Event
-from tests.stores import Snapshot
+from tests.deployment_data import Snapshot
 
 SAMPLES = Path(__file__).parents[4] / "deploy" / "samples"
 
@@ -20,7 +20,7 @@ SECRETS = ("sk-live-EXAMPLE0000notarealkey0000EXAMPLE", "EXAMPLE-not-real-42")
 
 
 def valid_messages(published: list[Event]) -> dict[tuple[str, str], dict[str, Any]]:
-    """By conversation and message id, as first published."""
+    """Returns the valid messages by conversation and message id, as first published."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for event in published:
         if event.topic == topics.MESSAGES and isinstance(event.value, dict) and "role" in event.value:
@@ -39,7 +39,7 @@ def malformed(published: list[Event]) -> list[Event]:
 
 
 def namespaces(conversation_id: str, published: list[Event]) -> list[str]:
-    """As deploy/samples/policies.json derives them."""
+    """Returns the namespaces of a conversation by deploy/samples/policies.json."""
     said = next(each for (name, _), each in valid_messages(published).items() if name == conversation_id)
     own = f"{said['app_id']}/{said['user_id']}"
     return [own, said["app_id"]] if said["app_id"] == "support" else [own]

@@ -1,4 +1,4 @@
-"""What is remembered of the sample conversations, along the whole path, read back by plain clients."""
+"""The sample conversations create exactly the expected memories on the running pipeline."""
 
 import json
 from collections import Counter
@@ -11,6 +11,7 @@ import pytest
 
 from schemas.kafka import topics
 from tests.deployment import Event
+from tests.deployment_data import MEMORY, Snapshot
 from tests.integration.pipeline.samples.said import (
     EXPECTED,
     NOTHING,
@@ -23,7 +24,6 @@ from tests.integration.pipeline.samples.said import (
     sources,
     valid_messages,
 )
-from tests.stores import MEMORY, Snapshot
 
 
 def test_every_valid_message_is_archived_once_with_its_kafka_position(once: Snapshot, published: list[Event]):

@@ -1,4 +1,4 @@
-"""What a worker logs of the samples: JSON lines with ids, and nothing of what was said."""
+"""Log lines of a worker are JSON objects with ids and without message content."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ def test_every_log_line_is_a_json_object_with_time_level_logger_and_message(samp
 
 
 def test_log_lines_about_a_request_contain_request_conversation_and_trace_ids(samples: Any):
-    told = [line for line in lines(samples) if " proposes " in line["message"]]
+    told = [line for line in lines(samples) if " proposed " in line["message"]]
     assert all(line.keys() >= {"conversation_id", "request_id", "trace_id"} for line in told)
     assert len(told) > 10
 

@@ -1,4 +1,4 @@
-"""What is published of the samples, and that it says what is stored; then all of them again."""
+"""Published events of the samples match the stored data, also after the samples are published again."""
 
 import json
 from collections import Counter, defaultdict
@@ -10,9 +10,9 @@ import pytest
 
 from schemas.kafka import topics
 from tests.deployment import Event
+from tests.deployment_data import MEMORY, Snapshot
 from tests.integration.pipeline.samples.said import malformed
 from tests.json_schema import violations
-from tests.stores import MEMORY, Snapshot
 
 
 def test_malformed_events_become_dead_letters_with_reason_position_and_original_value(

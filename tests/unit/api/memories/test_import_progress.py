@@ -1,4 +1,4 @@
-"""How far an import is, told while its lines come in and while the curator works on them."""
+"""The progress of an import is reported while its lines arrive and while the curator applies them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

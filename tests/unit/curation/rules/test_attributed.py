@@ -1,4 +1,4 @@
-"""What the assistant or a tool states, beside what users say: neither becomes the other."""
+"""Statements of assistants and tools stay separate from statements of users."""
 
 from collections.abc import Callable
 

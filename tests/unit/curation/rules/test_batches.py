@@ -1,4 +1,4 @@
-"""Candidates that come together, or twice: whatever their order, what is said once is remembered once."""
+"""Candidates of one batch, or repeated ones, create one memory per statement in any order."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

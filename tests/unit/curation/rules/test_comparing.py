@@ -1,4 +1,4 @@
-"""How statements are put to the model that compares them."""
+"""Preparation of statements for the model that compares them."""
 
 import pytest
 

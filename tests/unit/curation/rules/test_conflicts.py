@@ -1,4 +1,4 @@
-"""How many of the labelled pairs that contradict each other the rules end, and how many others."""
+"""Precision and recall of the conflict rules on labelled pairs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the curator folds of the labelled pairs, with the vectors of each model that runs in this process."""
+"""Precision and recall of deduplication on labelled pairs, with the vectors of each in-process model."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ def test_tuning_pairs_reach_the_minimum_deduplication_precision_and_recall(
 
 
 def test_neither_cosine_nor_edit_distance_alone_separates_contradictions_from_duplicates(embedded: list[Case]) -> None:
-    """Why there are guards: at any threshold that folds as much, contradictions are folded too."""
+    """Guards are needed: any threshold with the same recall folds contradictions too."""
     for alike in (lambda case: case.cosine, lambda case: case.letters):
         duplicates = sorted(alike(case) for case in embedded if case.pair.label == "duplicate")
         threshold = duplicates[round(len(duplicates) * (1 - LEAST_RECALL))]
@@ -152,7 +152,7 @@ def test_a_policys_merge_threshold_is_converted_from_the_minilm_scale_to_the_emb
 def test_a_stricter_merge_threshold_gives_similar_recall_for_every_embedding_model(
     embedded: list[Case], limits: Thresholds
 ) -> None:
-    """Of a stricter policy as well: what MiniLM would keep apart is not folded by the other scale of another model."""
+    """Pairs that MiniLM's scale keeps apart are not folded by the scale of another model."""
     stricter = measured(embedded, lambda case: as_curated(case, limits.on_scale(0.95)))
     assert 0.50 <= stricter.recall <= 0.70
     assert stricter.precision >= LEAST_PRECISION

@@ -1,4 +1,4 @@
-"""What becomes of the memories that a candidate ends: which, when, and whether the model is believed."""
+"""Memories superseded by a candidate: selection, dates, and checks of the model's verdict."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

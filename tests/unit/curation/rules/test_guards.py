@@ -1,4 +1,4 @@
-"""Pairs that must stay two memories, and pairs that may become one, whatever their vectors say."""
+"""Pairs that must stay two memories and pairs that may be merged, independently of their vectors."""
 
 import pytest
 

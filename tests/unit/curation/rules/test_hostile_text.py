@@ -1,4 +1,4 @@
-"""Memories may say anything: comparing them takes time in proportion to their lengths, and never raises."""
+"""Comparing memories of any text takes linear time and never raises."""
 
 import unicodedata
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The labelled set itself: enough of everything, in both halves."""
+"""The labelled pairs have enough cases of each relation in both halves."""
 
 from collections import Counter
 from typing import get_args

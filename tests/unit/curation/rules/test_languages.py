@@ -1,4 +1,4 @@
-"""Statements in two languages: tags in any case, and what a text made of both must still say."""
+"""Statements in two languages: tags in any case, and the content of merged texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Texts of commands are held to the lengths of those that models write."""
+"""Texts of commands have the length limits of model texts."""
 
 from collections.abc import Callable
 

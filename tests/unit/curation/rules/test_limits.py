@@ -1,4 +1,4 @@
-"""A namespace is brought back within its number: by what was planned where that still holds, else by the rule."""
+"""A namespace above its limit is reduced by a still valid plan, otherwise by the rule."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

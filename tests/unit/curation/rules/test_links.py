@@ -1,4 +1,4 @@
-"""Which memories a new one is linked to, and what becomes of links when a memory goes."""
+"""Links of new memories, and links to removed memories."""
 
 from collections.abc import Callable
 from datetime import datetime

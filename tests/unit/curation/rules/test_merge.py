@@ -1,4 +1,4 @@
-"""What a memory says, and how important it is, once a candidate was folded into it."""
+"""Text and importance of a memory after merging a candidate."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The note of a conversation that went on tells the new, and of the old what fits and is not told anew."""
+"""The note of a continued conversation contains the new content and the old content that fits."""
 
 from agents.curation.rules.notes import with_missing_sentences
 

@@ -1,4 +1,4 @@
-"""Pairs of a stored memory and a later statement: which of them end the memory, and which leave it."""
+"""Later statements that end a stored memory, and statements that leave it unchanged."""
 
 import pytest
 

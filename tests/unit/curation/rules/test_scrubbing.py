@@ -1,4 +1,4 @@
-"""What a command stores of the credentials in it, and of the personal data that a policy names: nothing."""
+"""Commands are stored without credentials, and without personal data that a policy names."""
 
 from datetime import UTC, datetime
 from typing import Any

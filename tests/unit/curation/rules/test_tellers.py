@@ -1,4 +1,4 @@
-"""Who told a memory is kept beside who made it, through repetitions, merges, commands and imports."""
+"""`told_by` is kept apart from the creator of a memory through repetitions, merges, commands and imports."""
 
 from collections.abc import Callable
 from datetime import datetime

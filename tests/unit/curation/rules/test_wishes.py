@@ -1,4 +1,4 @@
-"""Which memories a wish means: what says what is named, of the person who wishes, and nothing else."""
+"""A forget wish selects the memories of its speaker that match it, and no others."""
 
 from datetime import timedelta
 

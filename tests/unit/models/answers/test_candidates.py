@@ -1,4 +1,4 @@
-"""The checks on what a provider answers: what is valid is kept, what is not is counted by reason."""
+"""Checks on a provider's answer: valid proposals are kept, invalid ones counted by reason."""
 
 from datetime import UTC, datetime
 

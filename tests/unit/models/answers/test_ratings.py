@@ -1,10 +1,10 @@
-"""How important a model says messages are: asked for by policy, checked, and ignored when missing."""
+"""Importance ratings of messages by a model: requested by policy, checked, and optional."""
 
 import json
 
 import pytest
 
-from agents.models.answers.ratings import MAX_RATINGS, checked_ratings
+from agents.models.answers.replies import MAX_RATINGS, checked_ratings
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Answer
 from agents.models.prompts.extraction import RATINGS, answer_schema, policy_part

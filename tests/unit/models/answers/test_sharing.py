@@ -1,4 +1,4 @@
-"""An answer about several conversations: each draft goes to the one whose messages it cites, with that one's numbers."""
+"""Drafts of an answer about several conversations are assigned by the messages they cite, with renumbered sources."""
 
 import pytest
 from msgspec import structs

@@ -1,4 +1,4 @@
-"""Whose a proposal is, in a slice in which several people speak."""
+"""Assignment of proposals to speakers in a slice of several people."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What may stand in a marker: one line, within its limits, whole characters, nothing secret and nothing that instructs."""
+"""Summaries in markers: one line within the limits, whole characters, no secrets and no instructions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Several providers in an order: who is asked, who is passed over, and what is never passed on. In virtual time."""
+"""Several providers in order, in virtual time: selection, fallback, and errors that do not fall back."""
 
 import asyncio
 import logging

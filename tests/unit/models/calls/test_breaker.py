@@ -1,4 +1,4 @@
-"""The circuit breaker: closed, open, half-open, by moments that the tests name."""
+"""The circuit breaker: closed, open and half-open, at given times."""
 
 import pytest
 

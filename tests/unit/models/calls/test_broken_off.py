@@ -1,4 +1,4 @@
-"""Answers that broke off: what is complete in them is kept and only the rest is asked for, once."""
+"""Truncated answers: complete items are kept, and the rest is requested once."""
 
 import json
 from collections import deque

@@ -1,4 +1,4 @@
-"""What a trace tells of a model's call: by OpenTelemetry's conventions, and nothing of what was said."""
+"""Spans of model calls follow OpenTelemetry's conventions and contain no message content."""
 
 from collections.abc import Iterator
 from typing import Any

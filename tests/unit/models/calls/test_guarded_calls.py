@@ -1,4 +1,4 @@
-"""A provider's calls within its limits and behind its breaker, in virtual time."""
+"""Model calls within rate limits and a circuit breaker, in virtual time."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Limits of a provider, by moments that the tests name; and what the API's headers tell of them."""
+"""Rate limits of a provider at given times, and the API's rate limit headers."""
 
 import pytest
 

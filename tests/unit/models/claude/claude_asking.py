@@ -1,4 +1,4 @@
-"""What is asked of the Claude provider, and where."""
+"""Slices and drafts for the Claude provider, and providers at a local server."""
 
 from agents.models.claude.provider import ClaudeProvider
 from tests.messages_server import KEY, MessagesServer

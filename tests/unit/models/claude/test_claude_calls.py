@@ -1,4 +1,4 @@
-"""What a call to Claude sends and tells, through the real SDK: its model, its cache mark, its limits, its line of the log."""
+"""Requests of the Claude provider through the real SDK: model, cache marks, limits and log line."""
 
 import logging
 from typing import Any

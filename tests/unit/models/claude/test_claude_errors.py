@@ -1,4 +1,4 @@
-"""What becomes of the API's faults: what may pass, what is set up wrongly, what is refused."""
+"""Errors of the API are classified as transient, misconfigured or rejected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The local Messages server is what the real SDK takes it for: tools, counts, rate limits, batches and their faults."""
+"""The local Messages server works with the real SDK: tools, counts, rate limits, batches and faults."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,5 +1,5 @@
-"""Recorded exchanges with the API: nothing of a response is lost on its way through the SDK and our reading, and the local
-server refuses what the API refused, in the same words, and nothing else."""
+"""Recorded exchanges with the API: responses are read completely, and the local server rejects the same requests in the
+same words."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ from tests.messages_server import KEY, MODELS, MessagesServer
 
 @pytest.fixture(scope="module")
 def recorded() -> list[dict[str, Any]]:
-    """What was asked of the Messages API; the file holds a few calls of another API too."""
+    """The recorded calls of the Messages API; the file also has a few calls of another API."""
     lines = public_data.required("langmem", "claude_calls.jsonl").read_text().splitlines()
     return [call for call in map(json.loads, lines) if call["uri"].endswith("/v1/messages")]
 

@@ -1,4 +1,4 @@
-"""Dates in sentences, said on Monday 2026-03-02 at 10:00 in Berlin unless told otherwise."""
+"""Dates in sentences, said on Monday 2026-03-02 at 10:00 in Berlin unless stated otherwise."""
 
 from datetime import UTC, date, datetime
 

@@ -1,4 +1,4 @@
-"""From when and until when a statement holds, resolved against the moment it was said."""
+"""Start and end of a statement's validity, resolved against the time of the message."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

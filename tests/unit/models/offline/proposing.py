@@ -1,4 +1,4 @@
-"""What the deterministic provider proposes."""
+"""Runs the offline provider on texts."""
 
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal

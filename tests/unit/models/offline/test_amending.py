@@ -1,4 +1,4 @@
-"""A correction that is no sentence tells the statement before it again, with the other value."""
+"""A fragment that corrects the previous statement becomes that statement with the new value."""
 
 import pytest
 

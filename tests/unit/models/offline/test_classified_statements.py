@@ -1,4 +1,4 @@
-"""Statements that the classifier of sentences finds, beside the rules and against them."""
+"""Statements found by the sentence classifier, with and against the rules."""
 
 import pytest
 
@@ -23,7 +23,7 @@ async def proposals(known: dict[str, SentenceScores], *texts: str) -> tuple[Prop
     return (await provider.extract(slice_of(*texts), knowing())).proposals
 
 
-async def told(known: dict[str, SentenceScores], *texts: str) -> list[str]:
+async def memory_texts(known: dict[str, SentenceScores], *texts: str) -> list[str]:
     return [each.text for each in await proposals(known, *texts)]
 
 
@@ -45,8 +45,8 @@ async def told(known: dict[str, SentenceScores], *texts: str) -> list[str]:
     ],
 )
 async def test_a_classified_statement_is_kept_although_no_rule_matches(sentence: str, text: str) -> None:
-    assert await told({}, sentence) == []
-    assert await told({sentence: STATEMENT}, sentence) == [text]
+    assert await memory_texts({}, sentence) == []
+    assert await memory_texts({sentence: STATEMENT}, sentence) == [text]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ async def test_a_classified_statement_is_kept_although_no_rule_matches(sentence:
 async def test_a_statement_with_a_moderate_score_is_kept_only_if_the_sentence_names_the_speaker(
     sentence: str, is_kept: bool
 ) -> None:
-    assert bool(await told({sentence: LIKELY_STATEMENT}, sentence)) is is_kept
+    assert bool(await memory_texts({sentence: LIKELY_STATEMENT}, sentence)) is is_kept
 
 
 async def test_a_classified_statement_that_a_rule_matches_partly_is_kept_whole() -> None:
@@ -88,32 +88,32 @@ async def test_a_sentence_scored_between_statement_and_limit_is_kept() -> None:
 
 
 async def test_the_classifier_separates_facts_from_fiction_in_a_writing_task() -> None:
-    asked, fact, line = "Write a poem for my mother.", "My mother turns 63 and lives in Hove.", "I am a pirate in it."
+    request, fact, line = "Write a poem for my mother.", "My mother turns 63 and lives in Hove.", "I am a pirate in it."
     known = {fact: STATEMENT, line: UNREAL}
-    assert await told({}, f"{asked} {fact} {line}") == []
-    assert await told(known, f"{asked} {fact} {line}") == ["User's mother turns 63 and lives in Hove."]
+    assert await memory_texts({}, f"{request} {fact} {line}") == []
+    assert await memory_texts(known, f"{request} {fact} {line}") == ["User's mother turns 63 and lives in Hove."]
 
 
 async def test_a_question_classified_as_a_statement_is_dropped() -> None:
     sentence = "Does our commute of an hour each way count?"
-    assert await told({sentence: STATEMENT}, sentence) == []
+    assert await memory_texts({sentence: STATEMENT}, sentence) == []
 
 
 async def test_a_sentence_classified_as_fiction_is_dropped_even_if_a_rule_matches() -> None:
     sentence = "I live in Rivendell."
-    assert await told({sentence: STATEMENT}, sentence) == ["User lives in Rivendell."]
-    assert await told({sentence: UNREAL}, sentence) == []
+    assert await memory_texts({sentence: STATEMENT}, sentence) == ["User lives in Rivendell."]
+    assert await memory_texts({sentence: UNREAL}, sentence) == []
 
 
 async def test_a_sentence_classified_as_chatter_is_dropped_even_if_a_rule_matches() -> None:
     sentence = "I like your second idea."
-    assert await told({sentence: OTHER}, sentence) == []
+    assert await memory_texts({sentence: OTHER}, sentence) == []
 
 
 @pytest.mark.parametrize(("scores", "tag"), [(LIMIT, "constraint"), (WISH, "directive")])
 async def test_a_classified_limit_or_wish_is_tagged_although_no_rule_matches(scores: SentenceScores, tag: str) -> None:
     sentence = "Page numbers under each picture."
-    assert await told({}, sentence) == []
+    assert await memory_texts({}, sentence) == []
     (found,) = await proposals({sentence: scores}, sentence)
     assert tag in found.tags and "age numbers under each picture" in found.text
 
@@ -134,7 +134,7 @@ async def test_dates_of_a_statement_become_absolute() -> None:
     ],
 )
 async def test_a_first_person_sentence_is_rewritten_in_the_third_person(sentence: str, text: str) -> None:
-    assert await told({sentence: LIMIT}, sentence) == [text]
+    assert await memory_texts({sentence: LIMIT}, sentence) == [text]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_a_first_person_sentence_is_rewritten_in_the_third_person(sentence
     ],
 )
 async def test_a_sentence_about_the_speaker_is_not_joined_to_the_previous_sentence(first: str, second: str) -> None:
-    found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
+    found = await memory_texts({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
     assert len(found) == 2
 
 
@@ -170,19 +170,19 @@ async def test_the_kind_of_a_classified_statement_is_derived_from_its_words(sent
     ["Bei uns ist seit der Scheidung alles traurig.", "Chez moi, depuis le divorce, tout est triste."],
 )
 async def test_feelings_in_german_and_french_are_dropped(sentence: str) -> None:
-    assert await told({sentence: STATEMENT}, sentence) == []
+    assert await memory_texts({sentence: STATEMENT}, sentence) == []
 
 
 async def test_a_quoted_limit_contains_no_inner_double_quotation_marks() -> None:
     sentence = 'Bei uns isst niemand was mit "Spuren von Nüssen", wegen der Kleinen.'
-    (found,) = await told({sentence: LIMIT}, sentence)
+    (found,) = await memory_texts({sentence: LIMIT}, sentence)
     assert found.count('"') == 2
 
 
 @pytest.mark.parametrize("scores", [STATEMENT, LIMIT])
 async def test_reported_speech_of_another_person_is_not_attributed_to_the_user(scores: SentenceScores) -> None:
     sentence = "My tutor told me: I am allergic to nuts."
-    assert await told({sentence: scores}, sentence) == []
+    assert await memory_texts({sentence: scores}, sentence) == []
 
 
 async def test_a_limit_matched_by_a_rule_is_kept_although_the_sentence_is_classified_as_chatter() -> None:
@@ -197,24 +197,26 @@ async def test_a_possibly_fictional_sentence_is_kept_only_if_its_limit_score_is_
 ) -> None:
     sentence = "Remember that I cannot eat dairy."
     scores = SentenceScores(other=0.7 - limit, statement=0.0, limit=limit, wish=0.0, unreal=0.3)
-    assert bool(await told({sentence: scores}, sentence)) is is_kept
+    assert bool(await memory_texts({sentence: scores}, sentence)) is is_kept
 
 
 async def test_a_sentence_matched_by_a_rule_is_not_joined_to_the_previous_sentence() -> None:
     first, second = "I live in Leeds.", "There I work as a nurse."
-    found = await told({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
+    found = await memory_texts({first: STATEMENT, second: STATEMENT}, f"{first} {second}")
     assert len(found) == 2
 
 
 async def test_nothing_is_joined_across_a_sentence_with_a_secret() -> None:
     first, second = "We adopted a cat.", "It is used for my bank."
     text = f"{first} My password is EXAMPLE-not-real-1. {second}"
-    assert await told({first: STATEMENT, second: STATEMENT}, text) == await told({first: STATEMENT}, first)
+    assert await memory_texts({first: STATEMENT, second: STATEMENT}, text) == await memory_texts(
+        {first: STATEMENT}, first
+    )
 
 
 async def test_feelings_are_left_out_unless_the_policy_wants_them() -> None:
     sentence = "Been lonely ever since the divorce."
-    assert await told({sentence: STATEMENT}, sentence) == []
+    assert await memory_texts({sentence: STATEMENT}, sentence) == []
     provider = OfflineProvider(classifier=FakeSentenceClassifier({sentence: STATEMENT}))
     (found,) = (await provider.extract(slice_of(sentence), knowing(policy=Policy(name="p", feelings=True)))).proposals
     assert "lonely" in found.text
@@ -235,5 +237,5 @@ async def test_a_limit_that_holds_for_one_day_is_not_tagged_as_a_constraint(
 
 async def test_double_quotation_marks_inside_a_quoted_statement_become_single() -> None:
     sentence = 'Quick motto: "eat the peel".'
-    (found,) = await told({sentence: STATEMENT}, sentence)
+    (found,) = await memory_texts({sentence: STATEMENT}, sentence)
     assert found == "User said: \"Quick motto: 'eat the peel'\"."

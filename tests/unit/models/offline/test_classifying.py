@@ -1,4 +1,4 @@
-"""How messages reach the classifier of sentences: cut into sentences, with what is around them, and without it where it fails."""
+"""Input of the sentence classifier: sentences with context; the rules work without it if it fails."""
 
 from collections.abc import Sequence
 

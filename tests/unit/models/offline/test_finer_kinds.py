@@ -1,4 +1,4 @@
-"""Facts that rules find are of the finer kind where a policy has such a kind, and stay facts where it has none."""
+"""Facts get a finer kind if the policy has it, and stay facts otherwise."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said in another's name, in a dream, a game or a part, or as a joke, is nothing about whoever says it."""
+"""Statements in quotations, dreams, games, roles and jokes are not kept as facts about the speaker."""
 
 import json
 from datetime import timedelta
@@ -18,7 +18,7 @@ async def kept(*messages: str | SliceMessage) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         "I had the weirdest dream: I was a teacher in Alaska and married to a moose.",
         "I dreamt that I live on Mars.",
@@ -35,8 +35,8 @@ async def kept(*messages: str | SliceMessage) -> list[str]:
         "Juguemos: eres el médico. Vivo en Sevilla.",
     ],
 )
-async def test_statements_in_dreams_games_roles_and_quoted_texts_are_not_kept(told: str) -> None:
-    assert await kept(told) == []
+async def test_statements_in_dreams_games_roles_and_quoted_texts_are_not_kept(message: str) -> None:
+    assert await kept(message) == []
 
 
 async def test_a_real_life_statement_next_to_a_game_is_kept() -> None:
@@ -73,7 +73,7 @@ async def test_a_statement_within_a_role_play_is_dropped_and_a_statement_outside
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         "If I moved to Miami, what would rent be like?",
         "If I won the lottery I'd buy a vineyard.",
@@ -88,8 +88,8 @@ async def test_a_statement_within_a_role_play_is_dropped_and_a_statement_outside
         "Imagina que vivo en Roma.",
     ],
 )
-async def test_hypothetical_statements_are_not_kept(told: str) -> None:
-    assert [text for text in await kept(told) if "rains" not in text] == []
+async def test_hypothetical_statements_are_not_kept(message: str) -> None:
+    assert [text for text in await kept(message) if "rains" not in text] == []
 
 
 def framed(name: str) -> list[list[str]]:
@@ -97,19 +97,19 @@ def framed(name: str) -> list[list[str]]:
     return [case for each in cases.values() for case in each] if isinstance(cases, dict) else cases
 
 
-@pytest.mark.parametrize("told", framed("nothing of these is the speaker's own"), ids=" ".join)
-async def test_statements_within_a_fictional_frame_are_not_kept(told: list[str]) -> None:
-    assert await kept(*told) == []
+@pytest.mark.parametrize("messages", framed("nothing of these is the speaker's own"), ids=" ".join)
+async def test_statements_within_a_fictional_frame_are_not_kept(messages: list[str]) -> None:
+    assert await kept(*messages) == []
 
 
-@pytest.mark.parametrize("told", framed("of these only this is kept"), ids=" ".join)
-async def test_a_fact_in_the_sentence_that_opens_a_fictional_frame_is_kept(told: list[str]) -> None:
-    assert await kept(*told[:-1]) == told[-1:]
+@pytest.mark.parametrize("messages", framed("of these only this is kept"), ids=" ".join)
+async def test_a_fact_in_the_sentence_that_opens_a_fictional_frame_is_kept(messages: list[str]) -> None:
+    assert await kept(*messages[:-1]) == messages[-1:]
 
 
-@pytest.mark.parametrize("told", framed("of these something is kept"), ids=" ".join)
-async def test_merely_naming_a_work_opens_no_fictional_frame(told: list[str]) -> None:
-    assert any(told[-1] in text for text in await kept(*told[:-1]))
+@pytest.mark.parametrize("messages", framed("of these something is kept"), ids=" ".join)
+async def test_merely_naming_a_work_opens_no_fictional_frame(messages: list[str]) -> None:
+    assert any(messages[-1] in text for text in await kept(*messages[:-1]))
 
 
 async def test_a_fictional_frame_ends_after_a_long_pause() -> None:

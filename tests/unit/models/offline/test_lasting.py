@@ -1,4 +1,5 @@
-"""Lasting wishes and limits of the speaker, beside tasks of the moment, general truths, jokes and what is said of others."""
+"""Lasting wishes and limits of the speaker, apart from current tasks, general truths, jokes and statements about
+others."""
 
 import json
 from pathlib import Path

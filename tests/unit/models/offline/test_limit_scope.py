@@ -1,4 +1,4 @@
-"""Limits of the household, which stay whatever the classifier says, and limits that hold once."""
+"""Limits of the household are kept whatever the classifier says; one-time limits are not."""
 
 import pytest
 
@@ -11,8 +11,8 @@ from tests.slices import knowing, slice_of
 
 async def parts(said: str) -> set[str | None]:
     proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
-    told = (a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals)
-    return {part_of(each) for each in told}
+    stored = (a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals)
+    return {part_of(each) for each in stored}
 
 
 @pytest.mark.parametrize(

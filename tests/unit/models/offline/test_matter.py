@@ -1,4 +1,4 @@
-"""What assistants and tools state about the matter, what agents did, and notes of whole conversations, without a model."""
+"""Factual statements of assistants and tools, actions of agents, and conversation notes, without a model."""
 
 import pytest
 from msgspec import structs
@@ -30,7 +30,7 @@ async def texts(policy: Policy, *messages: SliceMessage | str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "stated", "kept"),
+    ("question", "stated", "kept"),
     [
         ("How is it?", "Your order number is 4711.", "The order number is 4711."),
         (
@@ -46,12 +46,12 @@ async def texts(policy: Policy, *messages: SliceMessage | str) -> list[str]:
     ],
 )
 async def test_factual_assistant_statements_are_kept_as_the_assistants_if_the_policy_allows(
-    asked: str, stated: str, kept: str
+    question: str, stated: str, kept: str
 ) -> None:
-    (found,) = (await answered(ATTRIBUTED, asked, assistant(stated))).proposals
+    (found,) = (await answered(ATTRIBUTED, question, assistant(stated))).proposals
     assert (found.text, found.message_ids) == (kept, ("m2",))
     assert found.confidence < 0.8
-    assert await texts(Policy(name="users only"), asked, assistant(stated)) == []
+    assert await texts(Policy(name="users only"), question, assistant(stated)) == []
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_text_about_users_in_software_is_not_treated_as_about_a_person(text: str
 
 def test_attributed_drafts_have_capped_confidence_and_do_not_supersede_users_memories() -> None:
     source = Source(conversation_id="c", message_id="m", attributed_to="assistant")
-    theirs = known("The order number is 12.", memory_id="theirs")
-    told = structs.replace(known("The order number is 13.", memory_id="told"), sources=(source,))
-    context = knowing(theirs, told, policy=ATTRIBUTED)
+    of_user = known("The order number is 12.", memory_id="of_user")
+    by_assistant = structs.replace(known("The order number is 13.", memory_id="by_assistant"), sources=(source,))
+    context = knowing(of_user, by_assistant, policy=ATTRIBUTED)
     (found,) = check([draft(supersedes=[1, 2])], slice_of("Hm.", assistant("It is 4711.")), context).proposals
     assert found.confidence == 0.8
-    assert (found.contradicts, found.supersedes) == ("told", ("told",))
+    assert (found.contradicts, found.supersedes) == ("by_assistant", ("by_assistant",))
     (by_user,) = check([draft(messages=[1], supersedes=[1])], slice_of("It is 4711."), context).proposals
-    assert by_user.contradicts == "theirs" and by_user.confidence == 0.95
+    assert by_user.contradicts == "of_user" and by_user.confidence == 0.95
 
 
 async def test_a_candidate_is_attributed_to_the_tool_until_a_user_message_is_among_its_sources() -> None:

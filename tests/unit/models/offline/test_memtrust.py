@@ -23,7 +23,7 @@ ROLES: dict[str, tuple[Role, ...]] = {
 ANYWHERE: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 LEAST_RIGHT = 14
 AT = "2026-03-02T09:00:00Z"
-# What memtrust calls the keys of a filter, in the words of a message.
+# The keys of a filter in memtrust, as field names of a message.
 FIELDS = {"user_id": "user_id", "agent_id": "agent_id", "run_id": "conversation_id"}
 
 

@@ -1,4 +1,4 @@
-"""The deterministic provider, sentence by sentence: what it remembers, and above all what it leaves alone."""
+"""The offline provider, sentence by sentence: kept and ignored statements."""
 
 import pytest
 

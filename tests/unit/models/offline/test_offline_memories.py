@@ -1,4 +1,4 @@
-"""What the rules decide about memories: which goes, how much one matters, what of a full text stays."""
+"""Offline rules for memories: compaction, ratings and short texts."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""The deterministic provider beside known memories: what contradicts them, and what repeats them."""
+"""Relations that the offline provider finds to known memories: contradictions and repetitions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The sample conversations are remembered as `expected.json` says: what a newcomer reads there is what happens."""
+"""The sample conversations give the memories of `expected.json`."""
 
 import json
 from collections import defaultdict
@@ -47,9 +47,9 @@ def as_slice(messages: list[Message]) -> list[SliceMessage]:
 
 
 def as_expected(item: Proposal) -> dict[str, Any]:
-    told = {"kind": item.kind, "text": item.text, "message_ids": list(item.message_ids)}
-    told |= {name: value for name in ("repeats", "contradicts") if (value := getattr(item, name)) is not None}
-    return told | ({"event_time": item.event_time.isoformat()} if item.event_time else {})
+    fields = {"kind": item.kind, "text": item.text, "message_ids": list(item.message_ids)}
+    fields |= {name: value for name in ("repeats", "contradicts") if (value := getattr(item, name)) is not None}
+    return fields | ({"event_time": item.event_time.isoformat()} if item.event_time else {})
 
 
 @pytest.mark.parametrize("name", EXPECTED)

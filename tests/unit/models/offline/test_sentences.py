@@ -1,4 +1,4 @@
-"""Sentences as people write them: what becomes a memory, in which words, and what does not."""
+"""Memories of everyday sentences: kept ones with their texts, and ignored ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Slips of one letter in words that must not be missed, and words that only look like one."""
+"""Single-letter typos in key words are recognised; similar words are not."""
 
 import pytest
 

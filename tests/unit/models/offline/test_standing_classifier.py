@@ -1,4 +1,4 @@
-"""Limits and wishes that a classifier tells from what only sounds like them: none of these sentences is one that it learnt."""
+"""The classifier of limits and wishes on sentences that it was not trained on."""
 
 import pytest
 
@@ -60,8 +60,8 @@ def test_no_test_sentence_is_in_the_training_data() -> None:
 @pytest.mark.parametrize("said", LIMITS)
 async def test_a_limit_without_a_word_of_a_known_class_is_kept_as_a_constraint(said: str) -> None:
     proposals = (await OfflineProvider().extract(slice_of(said), knowing())).proposals
-    told = [a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals]
-    assert "constraint" in {part_of(each) for each in told}
+    stored = [a_memory(each.text, kind=each.kind, tags=each.tags, importance=each.importance) for each in proposals]
+    assert "constraint" in {part_of(each) for each in stored}
 
 
 @pytest.mark.parametrize("said", WISHES)

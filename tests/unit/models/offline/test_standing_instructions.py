@@ -1,4 +1,4 @@
-"""Limits and standing wishes in whatever form they are said, by classes of words; not what only sounds like one."""
+"""Limits and standing wishes in any form, by word classes; similar sentences are ignored."""
 
 import pytest
 
@@ -12,8 +12,8 @@ from tests.slices import knowing, slice_of
 
 def part(memory: Proposal) -> Part | None:
     """The part of the profile that it gets into."""
-    told = a_memory(memory.text, kind=memory.kind, tags=memory.tags, importance=memory.importance)
-    return part_of(told)
+    stored = a_memory(memory.text, kind=memory.kind, tags=memory.tags, importance=memory.importance)
+    return part_of(stored)
 
 
 async def kept(said: str) -> tuple[Proposal, ...]:

@@ -1,4 +1,4 @@
-"""Standing wishes and hard constraints, as people say them in passing; not the wishes of the moment."""
+"""Standing wishes and hard constraints said in passing; momentary wishes are ignored."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statements whose subject is a pronoun: they are kept with the sentence before them, which is no statement itself."""
+"""Statements with a pronoun as subject are kept with the preceding sentence."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What counts as a wish to have something forgotten: a user's own words, in four languages, and no idiom."""
+"""Forget wishes in users' own words, in four languages; idioms are none."""
 
 import pytest
 
@@ -138,10 +138,10 @@ def test_a_forget_wish_can_refer_to_the_preceding_statement(content: str) -> Non
 
 @pytest.mark.parametrize(("content", "statement"), STATED.items())
 def test_a_forget_wish_with_a_statement_contains_the_statement_as_a_memory_text(content: str, statement: str) -> None:
-    (asked,) = wishes_in(said(content)).wishes
+    (wish,) = wishes_in(said(content)).wishes
 
-    assert asked.statement is not None
-    assert asked.statement.rstrip(".") == statement.rstrip(".")
+    assert wish.statement is not None
+    assert wish.statement.rstrip(".") == statement.rstrip(".")
 
 
 @pytest.mark.parametrize(("content", "topic"), TOPICS.items())

@@ -1,4 +1,4 @@
-"""What is asked of the Ollama provider, and what it raises."""
+"""Slices and drafts for the Ollama provider, and the error of a request."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def draft(**changed: object) -> dict[str, object]:
 
 
 async def raised_at(url: str, model: str = MODEL, timeout_s: float = 5.0) -> MemstreamError:
-    """What asking a server raises."""
+    """Returns the error of a request to a server."""
     provider = OllamaProvider(model, url, timeout_s=timeout_s)
     with pytest.raises(MemstreamError) as caught:
         await provider.extract(SLICE, knowing())

@@ -1,4 +1,4 @@
-"""Whether an Ollama server can be asked, and whether what it is told stays on this machine."""
+"""Availability of an Ollama server, and whether requests stay on this machine."""
 
 import pytest
 

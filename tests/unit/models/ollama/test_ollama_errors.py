@@ -1,4 +1,4 @@
-"""What becomes of faults of an Ollama server: what may pass, what is set up wrongly, what is refused."""
+"""Errors of an Ollama server are classified as transient, misconfigured or rejected."""
 
 import pytest
 

@@ -1,12 +1,11 @@
-"""The window that an Ollama model is asked in: large enough, never smaller than before, and no prompt is cut unseen."""
+"""The context size of Ollama requests is large enough, never shrinks, and no prompt is truncated silently."""
 
 import asyncio
 
 import pytest
 from msgspec import structs
 
-from agents.models.ollama.calls import OllamaCalls
-from agents.models.ollama.context_window import STEP, min_tokens, window_for
+from agents.models.ollama.calls import CONTEXT_STEP, OllamaCalls, min_tokens, window_for
 from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
@@ -22,7 +21,7 @@ async def test_the_context_window_is_large_enough_for_the_slice_and_its_answer(
     (body,) = server.seen
     window = body["options"]["num_ctx"]
     prompt = sum(len(message["content"]) for message in body["messages"])
-    assert window > prompt / 4 + OllamaCalls.larger_max_tokens and window % STEP == 0
+    assert window > prompt / 4 + OllamaCalls.larger_max_tokens and window % CONTEXT_STEP == 0
     assert (body["truncate"], body["shift"]) == (False, False)
 
 

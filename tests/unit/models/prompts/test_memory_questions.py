@@ -1,4 +1,4 @@
-"""Compaction, rating and shortening: what is asked, and which answers are believed."""
+"""Prompts for compaction, rating and shortening, and the checks of their answers."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Each rule of the prompt: where it stands, what holds it whatever a model answers, and a case of it for the rules.
+"""Each rule of the prompt: its text, the check that enforces it on answers, and a case for the offline rules.
 
 `held` are drafts as a model that breaks the rule would write them, with the reason they are rejected for. Of a rule
 without them no check can see whether a model keeps it: that it stands in the prompt is all that is tested of models.
@@ -152,7 +152,7 @@ def test_known_memories_in_the_prompt_contain_no_secret_and_cannot_close_the_fen
 
 
 def recorded() -> list[str]:
-    """What a model of Anthropic's answered when another library asked it for memories: the texts, long and short."""
+    """Memories in the recorded answers of an Anthropic model to another library: long and short texts."""
     calls = map(json.loads, required("langmem", "claude_calls.jsonl").read_text().splitlines())
     blocks = [block for call in calls if call["status"] == 200 for block in call["response"].get("content", ())]
     return [text for block in blocks if block["type"] == "tool_use" for text in said_in(block["input"]) if " " in text]

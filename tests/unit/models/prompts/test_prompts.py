@@ -1,4 +1,4 @@
-"""The prompt: small, stable where it is cached, and closed to what conversations contain."""
+"""The prompt is small, stable where it is cached, and safe against injected content."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def inside(prompt: str, fence: str) -> list[str]:
 
 
 def texts(lines: list[str]) -> list[str]:
-    """What was said in the lines of a transcript; a line of another form is an error."""
+    """Returns the texts of the lines of a transcript; a line of another form is an error."""
     matched = [LINE.fullmatch(line) for line in lines if not line.startswith("day ")]
     return [json.loads(found[1]) if found else f"no line of a transcript: {found}" for found in matched]
 

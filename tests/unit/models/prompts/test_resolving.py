@@ -1,4 +1,4 @@
-"""What a model is asked about new statements and the memories near them, and what of its reply is taken."""
+"""The prompt that relates new statements to near memories, and the parsing of its answer."""
 
 import orjson
 

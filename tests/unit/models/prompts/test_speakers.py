@@ -1,4 +1,4 @@
-"""What a model is told of several people."""
+"""Prompts for conversations of several people."""
 
 from agents.models.port import Context
 from agents.models.prompts.extraction import data_part

@@ -1,4 +1,4 @@
-"""Whatever is said and done, a context keeps its limit and its counts."""
+"""A context keeps its limit and exact counts for any messages and controls."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A context holds the system prompt, the kept history and the current message, and never more than it may."""
+"""A context holds the system prompt, kept history and current message within its limit."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Gaps remember how much left and where, joined where no message stands between them."""
+"""Gaps record the number and place of removed messages, and adjacent gaps are joined."""
 
 import pytest
 import tiktoken

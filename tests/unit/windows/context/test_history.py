@@ -1,4 +1,4 @@
-"""What is in context: pruned when the conversation calls for it, told with its reasons, and counted without looking."""
+"""Pruning of the context by limits and boundaries, its events with reasons, and incremental counts."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Summaries of what left a context: asked for, told in its markers, bounded, whatever order they come in."""
+"""Summaries of removed messages are requested, shown in markers and bounded, in any order of arrival."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Statistics say what is in context, what left, and how that is decided."""
+"""Statistics of the context, of removed messages, and of pruning decisions."""
 
 import pytest
 from hypothesis import given

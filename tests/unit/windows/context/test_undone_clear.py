@@ -1,4 +1,4 @@
-"""A clear by hand can be undone for a while: what it took stays in the window for as long."""
+"""A manual clear can be undone for a limited time, during which its messages stay in the window."""
 
 from schemas.conversations.windows import UNDO_S
 from schemas.kafka import topics

@@ -1,4 +1,4 @@
-"""A prune by hand can be undone as a clear can: for a while, unless something else leaves, is cleared or erased meanwhile."""
+"""A manual prune can be undone for a limited time, unless the context changes otherwise."""
 
 from datetime import UTC, datetime
 
@@ -38,7 +38,7 @@ def pruned(**settings) -> Talk:
 
 
 def restored(talk: Talk, after_s: float = 1.0) -> list[int]:
-    """How many messages each undo brought back that the request led to."""
+    """Returns the number of messages that each undo of the request restored."""
     return [each.restored for each in talk.control("restore", after_s=after_s) if isinstance(each, ContextRestored)]
 
 

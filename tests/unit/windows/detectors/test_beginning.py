@@ -1,4 +1,4 @@
-"""What a user says to begin another task, and whether the one before is over then."""
+"""Detection of a new task, and of whether it ends the previous one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Casual messages: social and nothing else, in several languages, and never in a script the word lists do not know."""
+"""Detection of casual messages in several languages, and never in an unknown script."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Marks of a completed task are told from questions about it and from what is not complete."""
+"""Detection of completed tasks, apart from questions and incomplete ones."""
 
 import pytest
 

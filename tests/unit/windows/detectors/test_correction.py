@@ -1,4 +1,4 @@
-"""Corrections and clarifications are told from agreement and from talk about right and wrong."""
+"""Detection of corrections, apart from agreement and talk about right and wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Detectors read a message once, in bounded time, whatever its text is."""
+"""Detectors scan a message once, in bounded time for any text."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Directives: how a user wants things done from now on is told from what merely sounds like it."""
+"""Detection of lasting directives, apart from similar sentences."""
 
 import pytest
 

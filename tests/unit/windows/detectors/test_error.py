@@ -1,4 +1,4 @@
-"""Errors: reported by programs or by people, in several languages; their absence is none."""
+"""Detection of errors of programs and people in several languages, but not of their absence."""
 
 import pytest
 

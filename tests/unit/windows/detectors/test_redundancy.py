@@ -1,4 +1,4 @@
-"""Texts that come again are redundant, but for the last of them."""
+"""Repeated texts are redundant, except the last one."""
 
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.redundancy import MIN_CHARS, redundant

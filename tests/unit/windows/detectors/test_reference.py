@@ -1,4 +1,4 @@
-"""References to earlier messages are counted; one that is found twice counts once."""
+"""References to earlier messages are counted once each."""
 
 import pytest
 

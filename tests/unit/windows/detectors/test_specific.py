@@ -1,4 +1,4 @@
-"""Specific statements of users are found, and nothing that asks, chats or comes from others."""
+"""Detection of specific statements of users, apart from questions, chat and other roles."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A conversation that is said message by message, and what its window asks for."""
+"""Plays a conversation message by message and collects the requests of its window."""
 
 from typing import Any
 

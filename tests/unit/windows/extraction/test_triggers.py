@@ -1,4 +1,4 @@
-"""Triggers, alone and together: what asks for extraction, when, and that nothing is left in the end."""
+"""Extraction triggers, alone and combined; every message is requested in the end."""
 
 import pytest
 from hypothesis import given

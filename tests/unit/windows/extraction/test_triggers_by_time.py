@@ -1,4 +1,4 @@
-"""Triggers by time: silence, age, abandonment and schedules; and in which lane they ask."""
+"""Triggers by time: silence, age, abandonment and schedules, and their lanes."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Labels that people gave to messages and conversations; `test_labelled.py` says how they were made."""
+"""Labels of messages and conversations; `test_labelled.py` describes their origin."""
 
 import json
 from pathlib import Path

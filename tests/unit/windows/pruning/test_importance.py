@@ -1,4 +1,4 @@
-"""Importance is the stated formula, term by term, and stays in [0, 1]."""
+"""Importance follows the documented formula, term by term, and stays in [0, 1]."""
 
 import pytest
 from hypothesis import given

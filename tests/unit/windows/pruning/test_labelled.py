@@ -1,4 +1,4 @@
-"""How well importance and pruning agree with people: figures on labelled messages and conversations, with their bounds.
+"""Agreement of importance and pruning with labels of messages and conversations, and its lower bounds.
 
 `labelled_importance.json` and `labelled_conversations.json` were written for this test, by whoever wrote the rules and
 before writing them; the rules were tuned on one half of them and not on the other. `labelled_memorybank.json` labels real
@@ -99,7 +99,7 @@ def coherence(conversations: list[dict], strategy: str, share: float = OVERFULL)
 
 
 def figures(seen: list[Followed]) -> tuple[float, float]:
-    """Of what is needed, the share that is there; of the messages that left, the share that is needed and missed."""
+    """Returns the share of needed messages that were kept, and the share of removed messages that were needed."""
     needed = [there for each in seen for there in each.needed]
     left = sum(gaps_.count(each.gaps) for each in seen)
     return needed.count(True) / len(needed), needed.count(False) / left

@@ -1,4 +1,4 @@
-"""How well importance and detectors agree with labels of single messages; `test_labelled.py` says how these were made."""
+"""Agreement of importance and detectors with labels of single messages; `test_labelled.py` describes the labels."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ REAL = {"normal": 0.9, "low": 7 / 16, "all": 0.8}
 
 
 def agreement(which: str, labels: list[tuple[str, str]]) -> dict[str, float]:
-    """Of pairs of a label and what was found: which share of each label's was found, and of `all`."""
+    """Returns the share of correctly found labels, for each label and for `all`."""
     of = {name: [found for label, found in labels if label == name] for name in ("high", "normal", "low")}
     shares = {name: found.count(name) / len(found) for name, found in of.items() if found}
     for name, share in shares.items():
@@ -75,7 +75,7 @@ def test_importance_agrees_with_labels_of_real_messages(half):
 
 
 def test_at_most_one_percent_of_small_talk_is_detected_as_important():
-    """All of MemoryBank, talk with a companion: 1,132 messages in English, as many in Chinese."""
+    """Uses all of MemoryBank, conversations with a companion: 1,132 messages in English, as many in Chinese."""
     for language in ("en", "cn"):
         people = json.loads(public_data.required("memorybank", f"memory_bank_{language}.json").read_text())
         turns = [each for person in people.values() for day in person["history"].values() for each in day]

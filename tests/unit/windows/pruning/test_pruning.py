@@ -1,4 +1,4 @@
-"""Pruning keeps what must stay, removes in the stated order, splits nothing, and says why."""
+"""Pruning keeps protected messages, removes others in the documented order, splits no unit, and reports reasons."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Units are questions with their answers and calls with their results, whatever order they come in."""
+"""Units are questions with answers and calls with results, in any order of arrival."""
 
 from msgspec import structs
 

@@ -1,4 +1,4 @@
-"""Events applied again, in parts, or with restarts between: the window is the same, and every message is asked for once."""
+"""Events applied again, in parts or across restarts give the same window, and each message is requested once."""
 
 from typing import NamedTuple
 

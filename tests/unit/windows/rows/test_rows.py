@@ -1,4 +1,4 @@
-"""Windows as rows: what is saved is loaded again, at a cost that does not grow with the window."""
+"""Windows are saved as rows and loaded unchanged, at a cost independent of the window's size."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A message that was extracted long ago and comes again is passed over: its window has forgotten it, the archive has not."""
+"""A message redelivered after its extraction is skipped, by the archive once its window was forgotten."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""A window that fails unexpectedly puts the record aside; its partition, and its other records, go on."""
+"""An unexpected failure of a window dead-letters the record, and its partition continues."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Settings that a user chose for all their conversations, in the windows of these."""
+"""A user's settings apply to the windows of all their conversations."""
 
 import asyncio
 from collections.abc import Collection

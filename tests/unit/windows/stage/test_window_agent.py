@@ -1,4 +1,4 @@
-"""The window agent decodes, applies, and lets rows, effects and offsets leave together."""
+"""The window agent decodes and applies records, and commits rows, effects and offsets together."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Windows leave memory and come back from their rows."""
+"""Windows are evicted from memory and reloaded from their rows."""
 
 from collections import Counter
 

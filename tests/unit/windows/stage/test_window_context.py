@@ -1,4 +1,4 @@
-"""What becomes of a context is told as activity events, in the same transaction as the rows that record it."""
+"""Context changes emit activity events in the transaction of the rows that record them."""
 
 import pytest
 from msgspec.structs import replace

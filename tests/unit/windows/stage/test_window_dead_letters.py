@@ -1,4 +1,4 @@
-"""Records that the window stage cannot use become dead letters, and the rest goes on."""
+"""Unusable records of the window stage become dead letters, and processing continues."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The owner of windows and erasures: what is older comes in nowhere, windows are emptied, and only then is there an answer."""
+"""The window stage rejects erased data, empties its windows, and confirms an erasure afterwards."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ class Owner(Stage):
         work(*given)
 
     def erase(self, second: int, kind: Any = "user", **subject: Any) -> Erasure:
-        """What was said until that second."""
+        """Begins an erasure of messages up to that second."""
         subject = subject or {"user_id": "user"}
         at = BEGAN + timedelta(seconds=second)
         erasure = Erasure(erasure_id=f"e{len(self.known.begun)}", kind=kind, at=at, actor="ada", **subject)

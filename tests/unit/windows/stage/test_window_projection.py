@@ -1,4 +1,4 @@
-"""What others may know of windows follows each checkpoint, never runs ahead of it, and is told again after a crash."""
+"""Windows are projected after each checkpoint, never earlier, and again after a crash."""
 
 from datetime import UTC, datetime
 

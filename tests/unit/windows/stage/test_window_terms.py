@@ -1,4 +1,4 @@
-"""The terms of windows: what a policy says, within what the models that are asked can read."""
+"""The terms of a window follow its policy and the context sizes of its models."""
 
 from unittest.mock import Mock
 

@@ -1,4 +1,4 @@
-"""Timers tell windows that they are due, and write nothing; alarms are found again wherever a partition goes."""
+"""Timers notify due windows and write nothing; they are restored with their partition."""
 
 import pytest
 

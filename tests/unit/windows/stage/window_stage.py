@@ -1,4 +1,4 @@
-"""The windows stage of one worker on a stub app, a fake changelog and a clock set by hand."""
+"""The windows stage of one worker on a stub app, a fake changelog and a clock that the test sets."""
 
 from agents.windows.agent import WindowAgent
 from agents.windows.terms import WindowTerms
@@ -71,7 +71,7 @@ class Stage:
         return await self.deliver(CONTROL, *values)
 
     async def checkpoint(self) -> None:
-        """What was applied reaches the broker; the epoch goes on."""
+        """Completes a checkpoint of the applied records; the epoch continues."""
         self.app.checkpointer._start_due()
         await settled()
 
@@ -86,7 +86,7 @@ class Stage:
         return [codec.decode(effect.value, ActivityEvent) for effect in effects]
 
     def window(self) -> Window:
-        """As its rows describe it, whether they left for the broker or not."""
+        """Loads the window from its rows, committed or not."""
         found = rows.load(CONVERSATION, self.app.checkpointer[PARTITION].read)
         assert found is not None
         return found

@@ -1,4 +1,4 @@
-"""Tokens are accounted for by role, and held against the model's size."""
+"""Tokens are counted by role and compared with the model's context size."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Counted tokens become billed ones by what providers report."""
+"""Counted tokens are converted to billed ones by the providers' reports."""
 
 import pytest
 from hypothesis import given

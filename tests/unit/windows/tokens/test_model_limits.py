@@ -1,4 +1,4 @@
-"""Models' limits come from data: the longest prefix counts, and an unknown model has the stated default."""
+"""Context sizes of models come from data: the longest prefix applies, unknown models have the documented default."""
 
 import msgspec
 import pytest

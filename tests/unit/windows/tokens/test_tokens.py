@@ -1,4 +1,4 @@
-"""Counting tokens never fails and never takes long."""
+"""Counting tokens never fails and takes bounded time."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What the kill loop attacks: the harness is one, the workers it kills are a parameter, so that it can be seen to fail."""
+"""The interface of a system that the kill loop attacks, implemented for memstream and for stock Faust."""
 
 import asyncio
 import time
@@ -15,10 +15,10 @@ from tests.chaos.workers import WorkerProcess
 QUIET_WITHIN_S = 600.0
 
 
-class Subject(Protocol):
+class SystemUnderTest(Protocol):
     """Workers of one kind in one deployment. Conversations are published to the topics that `settings` names.
 
-    `stuck_after_s`: one whose count of records behind has stood still for so long is not waited for any more.
+    `stuck_after_s`: a system whose pending count is unchanged for so long counts as stuck.
     """
 
     settings: Settings
@@ -26,41 +26,42 @@ class Subject(Protocol):
 
     @classmethod
     async def prepared(cls, stack: EmbeddedStack, name: str, directory: Path) -> Self:
-        """On a running stack, under names of its own; what its workers keep and log lies in the directory."""
+        """Prepares the system on a running stack under its own names; its workers' data and logs are in the
+        directory."""
         ...
 
     def worker(self) -> WorkerProcess:
-        """Another worker under a new name, with an empty data directory, not yet started."""
+        """Returns another worker under a new name, with an empty data directory, not yet started."""
         ...
 
     async def erase(self, users: Collection[str]) -> None:
-        """Begins to erase users. What they said, and say after, may be in nothing that the ledger looks at."""
+        """Begins to erase users. None of their earlier or later messages may be in data that the ledger checks."""
         ...
 
     async def lag(self) -> int:
-        """Records published and not yet committed."""
+        """Returns the number of records published and not yet committed."""
         ...
 
     async def behind(self) -> int:
-        """The lag, and whatever else is still to be done."""
+        """Returns the lag and all other pending work."""
         ...
 
     async def left_wrong(self) -> list[str]:
-        """What is wrong, in words, with what the workers have left on disk. None runs any more."""
+        """Describes errors in the files that the stopped workers left on disk."""
         ...
 
     async def ledger(self, published: list[Conversation]) -> Ledger:
-        """What is missing or there twice, once nothing is behind."""
+        """Returns the missing and duplicated records, once nothing is pending."""
         ...
 
 
-async def drained(subject: Subject, within_s: float = QUIET_WITHIN_S) -> int:
-    """Waits until nothing is behind, twice in a row, or nothing moves any more; returns what is behind then."""
+async def drained(system: SystemUnderTest, within_s: float = QUIET_WITHIN_S) -> int:
+    """Waits until nothing is pending twice in a row, or nothing changes any more; returns the pending count."""
     begun = moved = time.monotonic()
     calm, behind = 0, -1
-    while calm < 2 and time.monotonic() < min(begun + within_s, moved + subject.stuck_after_s):
+    while calm < 2 and time.monotonic() < min(begun + within_s, moved + system.stuck_after_s):
         await asyncio.sleep(1.0)
-        before, behind = behind, await subject.behind()
+        before, behind = behind, await system.behind()
         moved = moved if behind == before else time.monotonic()
         calm = calm + 1 if behind == 0 else 0
     return behind

@@ -1,4 +1,4 @@
-"""Imported once by the process that commands are forked from: whatever each of them would load and work out anew."""
+"""Modules and data that the parent of all forked commands loads once."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""The curation agent over a fake curator."""
+"""The curation agent over a fake curator, and builders of its records."""
 
 import asyncio
 from collections import deque

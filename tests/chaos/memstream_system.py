@@ -1,4 +1,4 @@
-"""memstream's own workers under the kill loop."""
+"""memstream's workers under the kill loop."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -11,13 +11,13 @@ from tests.chaos.conversations import Conversation
 from tests.chaos.erasing import UNFINISHED, erase, left_of
 from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.stores import differing
-from tests.chaos.subject import QUIET_WITHIN_S
+from tests.chaos.system_under_test import QUIET_WITHIN_S
 from tests.chaos.workers import WorkerProcess
 from tests.preparation import prepared
 
 
 class Memstream:
-    """Workers with all stages, held to every entry of the ledger."""
+    """Workers with all stages, checked against every entry of the ledger."""
 
     stuck_after_s = QUIET_WITHIN_S  # it is not to stand still at all
 
@@ -51,7 +51,7 @@ class Memstream:
         return await differing(self.settings, self._directory)
 
     async def ledger(self, published: list[Conversation]) -> Ledger:
-        """Of those who were erased nothing may be left."""
+        """Compares the data; nothing of erased users may be left."""
         kept = [each for each in published if each.user_id not in self._erased]
         gone = frozenset(each.conversation_id for each in published) - {each.conversation_id for each in kept}
         async with connections.postgres(self.settings, max_size=2) as pool:

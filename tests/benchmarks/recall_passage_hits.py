@@ -1,5 +1,5 @@
-"""Hits of what was said, as bench-recall counts them: which messages each shows, how many tokens they take, and those of simple
-ways with the neighbours that ours have."""
+"""Evaluates passage hits for bench-recall: the messages that each hit shows and the tokens they take, also for the
+baselines with neighbours."""
 
 import os
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.retrieval.searches import SaidHit
 from streams.windows.tokens.counting import TokenCounter
-from tests.benchmarks.recall_said_ways import Messages
+from tests.benchmarks.recall_passage_baselines import Messages
 from tests.benchmarks.recall_talks import Said, Talk
 from tests.embedders import CACHE_DIR
 
 ENCODING: Final = "o200k_base"
-MOST: Final = 40  # hits of a simple way: those that are joined leave room
+MOST: Final = 40  # hits of a baseline: merged hits leave room
 
 
 def messages_of(hit: SaidHit) -> tuple[str, ...]:
-    """Those that are shown whole."""
+    """Returns the ids of the messages that a hit shows whole."""
     whole = (each for each in hit.exchange if not each.text.startswith(ELLIPSIS))
     return tuple(each.message_id for each in whole)
 
@@ -34,7 +34,7 @@ def messages(hits: Sequence[SaidHit]) -> list[Messages]:
 
 
 def tokens_of(hits: Sequence[SaidHit]) -> int:
-    """Of ten hits, as a context block shows them."""
+    """Counts the tokens of ten hits in a context block."""
     count, style = counter(), BlockStyle(heading="", line="", closing="")
     return sum(count(style.passage(each, "") + "\n") for hit in hits[:10] for each in hit.exchange)
 
@@ -46,7 +46,7 @@ def counter() -> TokenCounter:
 
 
 def joined_like_ours(talk: Talk, ranked: Sequence[Sequence[str]]) -> list[list[Messages]]:
-    """What a simple way finds, with the neighbours that ours would have."""
+    """Returns the hits of a baseline with the neighbours that memstream's rules add."""
     hits = {said.message_id: hit_of(talk, number, said) for number, said in enumerate(talk.messages)}
     places = {place_of(hit.passage): ReadPassage(passage=hit.passage, owners=()) for hit in hits.values()}
     return [messages(merge_neighbours([hits[each] for each in ids[:MOST]], places)) for ids in ranked]

@@ -1,4 +1,4 @@
-"""What the windows stage asked the LLM stage for: every message that was said, whole, in one request."""
+"""Compares extraction requests with the published messages: each message must be in exactly one request, unchanged."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -11,11 +11,11 @@ from schemas.kafka import topics
 from tests.chaos.conversations import Conversation
 
 
-async def asked(
+async def compare_requests(
     settings: Settings, published: list[Conversation], erased: Collection[str] = ()
 ) -> tuple[list[str], list[str], int]:
-    """What is lost and what is there twice, in words, and how many requests were sent again under the same id. What was asked of
-    erased conversations, before or until somebody heard of it, does not count."""
+    """Describes lost and duplicated messages, and counts requests repeated under the same id. Requests of erased
+    conversations are ignored."""
     requests: dict[str, list[tuple[str, str]]] = {}
     duplicated, repeated = [], 0
     async for record in follow(settings, topics.REQUESTS, from_beginning=True, until_end=True):

@@ -1,4 +1,4 @@
-"""Stock Faust doing the window stage's work event by event, with a table on RocksDB: runs until it is killed."""
+"""The work of the window stage in stock Faust, event by event, with a table on RocksDB. Runs until it is killed."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ TABLE = "windows"
 
 
 def changelog_of(job: Job) -> str:
-    """As Faust names it."""
+    """Returns the changelog's name, as Faust builds it."""
     return f"{job.group}-{TABLE}-changelog"
 
 

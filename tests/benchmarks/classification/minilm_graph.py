@@ -1,8 +1,8 @@
-"""Writes `minilm.onnx`: MiniLM with int8 activations as well, over the weights in the packaged model. `Graph` builds the
-classifiers' graphs, too.
+"""Writes `sinks/embeddings/minilm.onnx`: MiniLM with int8 activations as well, over the weights in the packaged model.
+`Graph` builds the classifiers' graphs, too.
 
 Each token is quantised by its own largest value, so a vector does not depend on the other texts of its batch. To change the
-graph, install the package `onnx` (needed for training, too) and run `python -m sinks.embeddings.minilm_graph`.
+graph, install the package `onnx` (needed for training, too) and run `python -m tests.benchmarks.classification.minilm_graph`.
 """
 
 from collections.abc import Sequence

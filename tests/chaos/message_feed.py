@@ -1,4 +1,4 @@
-"""Conversations on their way into Kafka, a part at a time: every kill is to hit a system that has work."""
+"""Publishes conversations to Kafka in parts, so that every kill hits a system with a backlog."""
 
 import asyncio
 import random
@@ -10,12 +10,12 @@ from deploy.wiring import connections
 from schemas.kafka.records import Outgoing
 from tests.chaos.conversations import Conversation, interleaved
 
-OPEN_AT_ONCE = 60  # conversations that are interleaved
+OPEN_AT_ONCE = 60  # interleaved conversations
 AT_ONCE = 20  # events published together
 
 
-class Supply:
-    """Publishes events as far as they are released, `rate` a second."""
+class MessageFeed:
+    """Publishes released events, `rate` a second."""
 
     def __init__(self, settings: Settings, events: list[Outgoing], rate: int) -> None:
         self._settings = settings
@@ -25,7 +25,7 @@ class Supply:
         self._more = asyncio.Event()
 
     def release(self, share: float) -> None:
-        """Lets another share of all events go."""
+        """Releases another share of all events."""
         self._released = min(len(self._events), self._released + max(1, round(share * len(self._events))))
         self._more.set()
 
@@ -48,15 +48,15 @@ class Supply:
 
 
 @asynccontextmanager
-async def supplying(
+async def running_feed(
     settings: Settings, said: list[Conversation], rate: int, rng: random.Random
-) -> AsyncIterator[Supply]:
-    """A supply that runs; at the end of the block the rest is released and published, unless the block has failed."""
-    supply = Supply(settings, list(interleaved(said, OPEN_AT_ONCE, rng)), rate)
-    running = asyncio.create_task(supply.run())
+) -> AsyncIterator[MessageFeed]:
+    """A running feed; at the end of the block the rest is released and published, unless the block has failed."""
+    feed = MessageFeed(settings, list(interleaved(said, OPEN_AT_ONCE, rng)), rate)
+    running = asyncio.create_task(feed.run())
     try:
-        yield supply
-        supply.release(1.0)
+        yield feed
+        feed.release(1.0)
         await running
     finally:
         running.cancel()

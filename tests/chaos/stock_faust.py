@@ -1,4 +1,4 @@
-"""Stock Faust under the kill loop: where the harness must find losses, or it could not find memstream's."""
+"""Stock Faust under the kill loop. The harness must detect its losses."""
 
 import contextlib
 import json
@@ -26,10 +26,10 @@ CHAT = (topics.MESSAGES, topics.ENDED)
 
 
 class StockProcess(WorkerProcess):
-    """A worker of stock Faust. One that hangs or ends by itself is not what is counted: the next kill replaces it."""
+    """A worker of stock Faust. Workers that hang or end by themselves are not counted: the next kill replaces them."""
 
     def launched(self) -> Process:
-        """From nothing, so that nothing of memstream's delivery is there."""
+        """Starts a new process, so that nothing of memstream's delivery is loaded."""
         command = [sys.executable, "-m", "tests.chaos.stock_worker", "--ready-file", str(self.ready_file)]
         with self._log.open("ab") as log:
             return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent)
@@ -44,8 +44,8 @@ class StockProcess(WorkerProcess):
         return 0
 
 
-class Stock:
-    """A table's rows, read from its changelog, against what the group has committed as done."""
+class StockFaust:
+    """Compares the rows of a table's changelog with the committed offsets of the group."""
 
     stuck_after_s = 30.0  # five sessions
 
@@ -82,11 +82,11 @@ class Stock:
         return await self.lag()
 
     async def left_wrong(self) -> list[str]:
-        """Stock Faust's own stores are not looked into: the changelog is what counts."""
+        """Stock Faust's own stores are not checked, only the changelog."""
         return []
 
     async def ledger(self, published: list[Conversation]) -> Ledger:
-        """A message is lost when the group has committed an offset above it and it is in no row.
+        """A message is lost if the group has committed an offset above it and no row contains it.
 
         One that is not committed yet, because its partition is stuck, is no loss: it counts as lag.
         """
@@ -126,7 +126,7 @@ class Stock:
 
 
 async def _read(consumer: Any, tps: list[TopicPartition]) -> list[ConsumerRecord]:
-    """Everything that is in these partitions now, each in order."""
+    """Returns all current records of these partitions, each in order."""
     consumer.assign(tps)
     await consumer.seek_to_beginning(*tps)
     ends = await consumer.end_offsets(tps)

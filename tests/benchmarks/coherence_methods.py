@@ -1,4 +1,4 @@
-"""Ways to bring a conversation down to a share of its tokens: the strategies, and two simple ones to compare them with."""
+"""Methods that reduce a conversation to a share of its tokens: the strategies, and two simple ones for comparison."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -68,7 +68,7 @@ def on_arrival(strategy: Strategy, ended: bool) -> Way:
 
 
 def cause(before: MessageTraits | None, turn: MessageTraits, settings: WindowSettings, ended: bool) -> Cause:
-    """What a window is pruned for when a message arrives."""
+    """Returns the cause of pruning when a message arrives."""
     if before is None or turn.role != "user":
         return "usage"
     if ended and turn.timestamp - before.timestamp >= settings.task_gap_s:
@@ -107,6 +107,6 @@ def at_random(seed: int) -> Way:
 
 
 def markers(turns: Sequence[MessageTraits], kept: Kept) -> int:
-    """How many places of a context have messages missing."""
+    """Counts the gaps of a context."""
     positions = sorted(kept.positions)
     return len(gaps_.merged((gaps_.of(turn) for turn in turns if turn.position not in kept.positions), positions))

@@ -1,5 +1,4 @@
-"""An installation over fakes in which there is something in every view. Each text that others write is one that a test gives:
-what chat users say, what they are called, what models and operators write."""
+"""An API over fakes with content in every view. Tests supply the texts that users, models and operators would write."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
@@ -43,7 +42,7 @@ MEMORIES = 24
 TURNS = 30
 
 
-class Installation:
+class PopulatedApi:
     """`text()` is the next of the texts, `name()` that of one that is no longer than an identifier may be."""
 
     def __init__(self, api: Api, texts: Sequence[str], conversation: str = "talk") -> None:

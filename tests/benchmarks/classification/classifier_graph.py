@@ -1,5 +1,5 @@
-"""Builds the graphs of this folder: multilingual-e5-small as a cross-encoder, whose last layers were trained to classify pairs of
-texts.
+"""Builds the graphs of `sinks/classification`: multilingual-e5-small as a cross-encoder, whose last layers were trained to
+classify pairs of texts.
 
 The other layers are those of the embedding model: the graphs refer to their bytes in `multilingual.bin`.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from sinks.classification.cross_encoder import OUTPUT, TRAINED_ON
-from sinks.embeddings.minilm_graph import Graph, StoredModel
+from tests.benchmarks.classification.minilm_graph import Graph, StoredModel
 
 # The weights of a layer in the order in which the packaged model has its dense parts.
 DENSE: Final = ("query", "key", "value", "attended", "wide", "narrow")

@@ -1,4 +1,4 @@
-"""The least that aiokafka can do with the topic: parse the JSON, count, commit. Runs until it is killed."""
+"""A minimal aiokafka consumer: parses the JSON, counts and commits. Runs until it is killed."""
 
 import asyncio
 import time

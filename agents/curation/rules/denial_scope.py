@@ -1,4 +1,4 @@
-"""Tells whether a denial is of what a statement says, not of one word in it: `quit smoking` and `smokes fish` are two things."""
+"""Decides whether a negation applies to the whole statement or to one word in it: "quit smoking" does not deny "smokes fish"."""
 
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
@@ -11,7 +11,7 @@ from agents.curation.rules.meaning import meaning, stems
 from agents.curation.rules.named_things import is_planned, subject_of
 from agents.curation.rules.statement import ENDED, TIMES, Statement, is_content, number
 
-REGARDING: Final = words.words(  # what is watched or talked about need not be done or had
+REGARDING: Final = words.words(  # verbs whose object is only perceived, discussed, lost or found
     "watch watches watching hears reads reading talks thinks knows remembers writes paints draws photographs fears"
     " lost won heard found"
     " looks studies collects schaut sieht liest regarde lit mira lee"
@@ -27,8 +27,8 @@ A_DAY: Final = words.words(
 )
 
 
-def reaches(negative: Statement, positive: Statement, said: AbstractSet[str]) -> bool:
-    """Whether the words that are denied are the matter of the other statement. `said` are those that it must have."""
+def denies_statement(negative: Statement, positive: Statement, said: AbstractSet[str]) -> bool:
+    """Whether the negation denies the whole positive statement. `said` are the denied words."""
     if said <= subject_of(negative) or not DAYS.isdisjoint(negative.tokens) or is_for_a_month(negative):
         return False
     if negative.wish and positive.wish:
@@ -47,37 +47,37 @@ def reaches(negative: Statement, positive: Statement, said: AbstractSet[str]) ->
 
 
 def is_of_a_verb(each: Statement) -> bool:
-    """Whether a verb is denied, `cannot drive`, not a thing: `does not have a car`."""
+    """Whether the negation is of a verb ("cannot drive"), not of a thing ("does not have a car")."""
     copula = words.COPULAS | words.IS
     beside = zip(("", *each.tokens), each.tokens, (*each.tokens[1:], ""), strict=False)
     return any(token in VERBAL and before not in copula and is_content(after) for before, token, after in beside)
 
 
 def is_for_a_month(each: Statement) -> bool:
-    """Whether it may be given up for that month alone: `gave up meat in January`."""
+    """Whether something may have ended for one month only: "gave up meat in January"."""
     in_month = any(before == "in" and is_month(after) for before, after in pairwise(each.tokens))
     return ENDED in each.tokens and in_month and not each.quantities
 
 
 def predicate(each: Statement) -> tuple[str, ...]:
-    """What is said of the subject."""
+    """The words after the subject, without words for a beginning."""
     return tuple(token for token in each.tokens[len(subject_words(each)) :] if token not in BEGINS)
 
 
 def verb_of(each: Statement) -> str:
-    """The first word of the predicate that carries meaning; a copula carries none."""
+    """The stem of the first content word of the predicate."""
     return next((meaning(token) for token in predicate(each) if is_content(token)), "")
 
 
 def subject_words(each: Statement) -> tuple[str, ...]:
-    """Those with which it begins, up to the first that says something of the subject."""
+    """The words before the predicate: articles, relations, names and words for the user."""
     known = words.GENERIC_SUBJECTS | words.ARTICLES | words.RELATIONS | set(each.names)
     place = next((place for place, token in enumerate(each.tokens) if token not in known), len(each.tokens))
     return each.tokens[:place]
 
 
 def has_another_object(behind: tuple[str, ...], verb: str, said: AbstractSet[str]) -> bool:
-    """Whether a thing follows the verb at once, of which the denial says nothing: `runs a shop`, for `does not run`."""
+    """Whether the verb has an object that the denial does not name: "runs a shop" for "does not run"."""
     first = next((token for token in behind if token not in ABLE | words.LIKES | {"to", "zu"}), "")
     if len(said) > 1 or meaning(first) != verb or not A_DAY.isdisjoint(behind):
         return False
@@ -93,8 +93,8 @@ def tails(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def is_of_something_else(behind: tuple[str, ...], said: AbstractSet[str]) -> bool:
-    """Whether the other says more exactly what is meant, `tired of Jira`, or names something before what is denied: `works at
-    Siemens with Ben`."""
+    """Whether the positive statement adds a complement ("tired of Jira"), or a place or companion before the denied words
+    ("works at Siemens with Ben")."""
     kept = [token for token in behind if is_content(token) or token in COMPLEMENTS | PLACES]
     last = max((place for place, token in enumerate(kept) if meaning(token) in said), default=-1)
     if len(said) == 1 and kept[last + 1 : last + 2] and kept[last + 1] in COMPLEMENTS and kept[last + 2 : last + 3]:

@@ -1,5 +1,5 @@
-"""The part of bench-recall that asks for what was said: conversations go through the archive and the passages indexer into
-PostgreSQL and the vector server, then each question is searched."""
+"""The passage part of bench-recall: indexes conversations in PostgreSQL and the vector server, then searches for each
+question."""
 
 import os
 import sys
@@ -30,9 +30,9 @@ from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.models import PASSAGE_DEFAULT
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
-from tests.benchmarks import recall_said_ways as ways
+from tests.benchmarks import recall_passage_baselines as baselines
 from tests.benchmarks.recall_both import in_both, remember_by_rules
-from tests.benchmarks.recall_said_hits import joined_like_ours, messages, tokens_of
+from tests.benchmarks.recall_passage_hits import joined_like_ours, messages, tokens_of
 from tests.benchmarks.recall_stack import Store
 from tests.benchmarks.recall_talks import SETS, Said, Talk
 from tests.embedders import packaged_embedder
@@ -41,13 +41,13 @@ APP: Final = "recall"
 LIMIT: Final = 20
 PAGE: Final = 200
 ALONE: Final = "memstream, each hit alone"
-Answer: TypeAlias = tuple[frozenset[str], Sequence[ways.Messages]]  # the evidence, and the messages of each hit
-MOST_REMEMBERED: Final = 200_000  # vectors: the ways beside ours get the same ones
+Answer: TypeAlias = tuple[frozenset[str], Sequence[baselines.Messages]]  # the evidence, and the messages of each hit
+MOST_REMEMBERED: Final = 200_000  # vectors: the baselines use the same ones
 
 
 class Setup(Struct, frozen=True):
-    """How a chat service tells who speaks: the policy, the user of a message, whether its speaker's name is told, and the
-    namespaces that are searched."""
+    """The scope of a chat service: the policy, the user of a message, whether the speaker's name is given, and the
+    searched namespaces."""
 
     policy: Policy
     user: Callable[[Said], str]
@@ -143,7 +143,7 @@ class Bench:
         archived = (self._archived(number, said) for number, said in enumerate(self.talk.messages))
         await remember_by_rules(self._store, self.setup.policy, [each.message for each in archived])
 
-    async def found_in_both(self) -> list[list[ways.Messages]]:
+    async def found_in_both(self) -> list[list[baselines.Messages]]:
         namespaces = self.setup.namespaces(self.talk)
         return [
             await in_both(self._store, self._search(), namespaces, each.text, each.asked_at, limit=LIMIT)
@@ -172,7 +172,8 @@ class Bench:
 
 
 async def said(store: Store) -> dict[str, Any]:
-    """By set of conversations, of the held-out half; with TALKS in the environment only so many of the shortest."""
+    """Returns the results of each set of conversations, held-out half. TALKS in the environment limits them to the
+    shortest."""
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
     told = {}
@@ -223,11 +224,11 @@ async def measured(
             await empty(store, vectors)
     return {
         "questions": len(found["memstream"]),
-        "ways": {name: ways.measures(rows) for name, rows in found.items()},
-        "kinds": {name: {"questions": len(rows)} | ways.measures(rows) for name, rows in kinds.items()},
-        "tokens_of_ten_hits": {name: ways.mean(each) for name, each in tokens.items()},
+        "ways": {name: baselines.measures(rows) for name, rows in found.items()},
+        "kinds": {name: {"questions": len(rows)} | baselines.measures(rows) for name, rows in kinds.items()},
+        "tokens_of_ten_hits": {name: baselines.mean(each) for name, each in tokens.items()},
         "search_ms": {str(each): round(float(np.percentile(took_ms, each)), 1) for each in (50, 95)},
-        "of_another_conversation_left_empty": ways.mean(unrelated),
+        "of_another_conversation_left_empty": baselines.mean(unrelated),
     }
 
 
@@ -244,7 +245,7 @@ async def empty(store: Store, vectors: PassageVectors) -> None:
 
 
 async def beside(store: Store, embedder: CachedEmbedder, talk: Talk) -> dict[str, list[list[str]]]:
-    """What simple ways find in the passages that are indexed, with the vectors that were made for them."""
+    """Ranks the indexed passages by the baselines, with the same vectors."""
     rows = await store.pool.fetch(
         "SELECT passage_id::text, message_id, speaker FROM passages ORDER BY ordinal, piece, passage_id"
     )
@@ -255,12 +256,12 @@ async def beside(store: Store, embedder: CachedEmbedder, talk: Talk) -> dict[str
         )
         for row in rows
     ]
-    made = ways.passages([row["message_id"] for row in rows], texts, await embedder.embed(texts))
+    made = baselines.passages([row["message_id"] for row in rows], texts, await embedder.embed(texts))
     asked = await embedder.embed_questions([each.text for each in talk.questions])
     return {
         name: [
             made.best_messages(way(made, each.text, (made.vectors @ vector).astype(np.float64)))
             for each, vector in zip(talk.questions, asked, strict=True)
         ]
-        for name, way in ways.WAYS.items()
+        for name, way in baselines.WAYS.items()
     }

@@ -1,4 +1,4 @@
-"""Simple ways to rank what was said, over the same passages and vectors: what ours is held against."""
+"""Simple rankings of the same passages and vectors, to compare with memstream's search."""
 
 import math
 from collections import Counter
@@ -74,8 +74,8 @@ WAYS: Final[dict[str, Callable[[Passages, str, Scores], Scores]]] = {
 
 
 def measures(found: Sequence[tuple[frozenset[str], Sequence[Messages]]]) -> dict[str, float]:
-    """Of evidence and the messages of each hit, the best first: the share of the evidence that the first 5, 10 and 20 hits hold;
-    the mean reciprocal rank of the first hit that is right."""
+    """Returns the share of the evidence in the first 5, 10 and 20 hits, and the mean reciprocal rank of the first
+    correct hit."""
     figures = {
         f"recall_{most}": mean(len(evidence & set(chain(*hits[:most]))) / len(evidence) for evidence, hits in found)
         for most in (5, 10, 20)

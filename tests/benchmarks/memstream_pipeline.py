@@ -1,4 +1,5 @@
-"""One worker's window stage as deploy/wiring/stages.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
+"""The window stage of one worker as in deploy/wiring/stages.py, without PostgreSQL and Qdrant. Runs until it is
+killed."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Answers extraction requests that do not decode: their headers and key name the window."""
+"""Headers of extraction requests. With them, a request that cannot be decoded still gets an `extraction_failed`."""
 
 from datetime import datetime
 from typing import Any
@@ -13,14 +13,14 @@ from schemas.kafka.records import Outgoing
 REQUEST_ID = "request-id"  # without the prefix of dead letters' own headers, so that a dead letter keeps this header
 
 
-def headers_of(request: ExtractionRequest) -> tuple[tuple[str, bytes], ...]:
+def request_headers(request: ExtractionRequest) -> tuple[tuple[str, bytes], ...]:
     """The headers of a request's record."""
     return ((REQUEST_ID, request.request_id.encode()),)
 
 
-def failure_of(record: Any, rejected: Rejected, at: datetime) -> Outgoing | None:
-    """`extraction_failed` for the window, which would otherwise repeat the request for ever; None if the record does not
-    name the window.
+def extraction_failed_record(record: Any, rejected: Rejected, at: datetime) -> Outgoing | None:
+    """The control event `extraction_failed`, without which the window would repeat the request for ever; None if the record
+    does not name the window.
 
     `record` is an aiokafka ConsumerRecord of the requests' topic; its key is the conversation, its partition that of the
     conversation's messages.

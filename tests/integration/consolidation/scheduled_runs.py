@@ -1,4 +1,4 @@
-"""A night of consolidation, with its clock in the hands of a test."""
+"""Consolidation runs of several schedulers on one database, with a clock that the test sets."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
-from tests.archived import archived_message
+from tests.archived_messages import archived_message
 from tests.fakes.sinks import FakePublisher
 from tests.fakes.windows import a_state
 
@@ -28,8 +28,8 @@ NIGHTLY = Policy(name="nightly", match=Match(app_id="app"), triggers=Triggers(sc
 SILENT = Policy(name="silent", match=Match(app_id="silent"), extract=False)
 
 
-class Night:
-    """Workers side by side on one database, and the conversations that they consolidate."""
+class ScheduledRuns:
+    """Creates schedulers and archived conversations, and reads the runs and their requests."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -48,7 +48,7 @@ class Night:
     async def said(
         self, conversation: str, positions: range, partition: int = 3, app: str = "app", **state: Any
     ) -> None:
-        """Messages in the archive, and a window that knows of them."""
+        """Stores messages in the archive, and their projected window."""
         await Archive(self.pool).store(
             [
                 archived_message(conversation, at, partition=partition, timestamp=NOON, app_id=app, user_id="ada")
@@ -68,7 +68,7 @@ class Night:
         failed: bool = False,
         **used: int,
     ) -> str:
-        """A slice that was answered, and settled; its candidates came to these results."""
+        """Stores an answered slice whose candidates had these results."""
         request = f"{conversation}/{first}-{last}"
         await self.pool.execute(
             "INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy,"
@@ -90,7 +90,7 @@ class Night:
         )
         return request
 
-    def asked(self) -> list[tuple[str, int | None, str | None]]:
+    def requested(self) -> list[tuple[str, int | None, str | None]]:
         told = [
             (record, decode(record.value or b"", WindowControl)) for record in self.published.on(topics.WINDOW_CONTROL)
         ]

@@ -1,4 +1,4 @@
-"""Tools for models over memories in a dictionary."""
+"""Agent tools over fakes, with memories in a dictionary."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}/{user_id}",)),
 MINE, SHARED, THEIRS = "kitchen/ada", "kitchen", "kitchen/tom"
 
 
-class Workshop(Struct):
+class Toolset(Struct):
     """The tools, and the fakes behind them."""
 
     remembered: FakeMemoryIndex
@@ -76,19 +76,19 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def spoken(workshop: Workshop) -> None:
+def spoken(toolset: Toolset) -> None:
     """Messages of ada and tom some days ago, and shared ones."""
-    workshop.said.say("We took the night train to Porto.", at=NOON, namespace=MINE, conversation_id="trip")
-    workshop.said.say("The night train is my enemy.", at=NOON, namespace=THEIRS, speaker="tom")
-    workshop.said.say("The night train again?", at=NOON, namespace=SHARED, owners=(THEIRS,), speaker="tom")
+    toolset.said.say("We took the night train to Porto.", at=NOON, namespace=MINE, conversation_id="trip")
+    toolset.said.say("The night train is my enemy.", at=NOON, namespace=THEIRS, speaker="tom")
+    toolset.said.say("The night train again?", at=NOON, namespace=SHARED, owners=(THEIRS,), speaker="tom")
 
 
 def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
     return a_memory(text, NOON, namespace=namespace, **fields)
 
 
-def furnished() -> Workshop:
-    """A workshop with four memories in three namespaces, and recent messages of ada and tom."""
+def populated_toolset() -> Toolset:
+    """Returns a toolset with four memories in three namespaces, and recent messages of ada and tom."""
     remembered = FakeMemoryIndex(
         memory("User is allergic to peanuts.", importance=0.9, tags=("food",), full_text="User carries an injector."),
         memory("User prefers short recipes.", kind="preference"),
@@ -99,4 +99,4 @@ def furnished() -> Workshop:
     archive = FakeArchive()
     archive.say("of-ada", ("user", "I keep bees."), app_id="kitchen", user_id="ada")
     archive.say("of-tom", ("user", "I keep wolves."), app_id="kitchen", user_id="tom")
-    return Workshop(remembered, FakeCommands(remembered), retrieval, archive, FakePassageSearch())
+    return Toolset(remembered, FakeCommands(remembered), retrieval, archive, FakePassageSearch())

@@ -1,4 +1,4 @@
-"""Moves the start of the day of budgets, so that midnight cannot change a test with the real clock."""
+"""Moves the start of the budget day, so that tests with the real clock do not depend on midnight."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""quixstreams doing the window stage's work message by message, with its state on RocksDB: runs until it is killed.
+"""The work of the window stage in quixstreams, message by message, with state on RocksDB. Runs until it is killed.
 
 It runs in an environment of its own (quixstreams.lock), because its pins conflict with memstream's.
 """
