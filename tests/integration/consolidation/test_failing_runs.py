@@ -165,8 +165,8 @@ async def test_a_manual_run_that_cannot_start_blocks_neither_schedules_nor_other
     scheduled.now = NIGHT
     other = await scheduled.by_hand(conversation_id="a")
     await worker.tick()
-    (scheduled,) = [run for run in await scheduled.all() if run.trigger == "schedule"]
-    assert (scheduled.status, (await scheduled.run(other)).status) == ("running", "completed")
+    (by_schedule,) = [run for run in await scheduled.all() if run.trigger == "schedule"]
+    assert (by_schedule.status, (await scheduled.run(other)).status) == ("running", "completed")
     assert (await scheduled.run(poison)).status == "pending"
     assert scheduled.requested() == [("a", 3, "background")]
 
