@@ -201,7 +201,7 @@ class Curator:
         """Decides with the inputs that `decide` needs. Fetches them without holding a lock."""
         verdicts: dict[str, Verdict] | None = None if self._resolver else {}
         fetch_other = partial(self._fetch, policy=policy, command=command, batch=batch)
-        return await self._inputs.decide(decide, vectors, verdicts, namespace, policy, fetch_other)
+        return await self._inputs.decide_with_inputs(decide, vectors, verdicts, namespace, policy, fetch_other)
 
     async def _fetch(
         self,

@@ -62,7 +62,7 @@ class Forecast:
         if not (texts or batch.wishes):
             return ForecastResult((), ())
         vectors = await self._inputs.embed(texts)
-        return await self._inputs.decide(
+        return await self._inputs.decide_with_inputs(
             partial(self._decide_once, batch, policy), vectors, {}, batch.namespace, policy
         )
 

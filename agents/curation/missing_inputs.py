@@ -37,7 +37,7 @@ class InputFetcher:
         self._editor = editor
         self._comparer = comparer
 
-    async def decide(
+    async def decide_with_inputs(
         self,
         decide: Callable[[DecisionInputs], Awaitable[T]],
         vectors: Mapping[str, Vector],

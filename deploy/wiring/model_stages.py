@@ -77,7 +77,7 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
     """Adds extraction and curation, as far as they are among `stages`, with one index and provider. Raises Misconfigured."""
     settings = wiring.settings
     vectors = await wiring.resources.enter_async_context(vector_index.qdrant(settings, embedder))
-    await require_index(wiring.pool, vectors)
+    await reject_lost_index(wiring.pool, vectors)
     await vectors.ensure_collection()
     provider = model_provider(wiring)
     comparer = OnnxComparer()
@@ -89,7 +89,7 @@ async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> No
         await add_curation(wiring, provider, embedder, vectors, comparer)
 
 
-async def require_index(pool: Pool, vectors: Vectors) -> None:
+async def reject_lost_index(pool: Pool, vectors: Vectors) -> None:
     """Raises Misconfigured if the index is missing although there are memories: an empty one would let memories be stored
     twice."""
     if not await vectors.exists() and await Memories(pool).any():

@@ -33,7 +33,7 @@ REPORT_EVERY_S = 5.0
 async def add(wiring: Wiring, embedder: Embedder) -> None:
     vectors = await wiring.resources.enter_async_context(vector_index.passage_index(wiring.settings, embedder))
     passages = Passages(wiring.pool)
-    await require_index(passages, vectors)
+    await reject_lost_index(passages, vectors)
     await vectors.ensure_collection()
     vectors.on_refused = RefusedPassages(wiring.publisher).publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
@@ -42,7 +42,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
 
 
-async def require_index(passages: Passages, vectors: PassageVectors) -> None:
+async def reject_lost_index(passages: Passages, vectors: PassageVectors) -> None:
     """Raises Misconfigured if the index is missing although there are passages: with an empty one, search would silently use
     words alone."""
     if not await vectors.exists() and await passages.any():
@@ -70,7 +70,7 @@ async def backfill(
     """Indexes archived messages. Raises Misconfigured for a missing or incomplete index, and Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
         passages = Passages(pool)
-        await require_index(passages, vectors)
+        await reject_lost_index(passages, vectors)
         await vectors.ensure_collection()
         audience = Audience(Participants(pool), policies)
         indexer = PassageIndexer(passages, vectors, embedder, policies)

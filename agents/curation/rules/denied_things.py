@@ -89,7 +89,7 @@ def is_of_another_thing(negative: Statement, positive: Statement, said: Abstract
         if any(is_part(positive, place, said, kinds) for place in places):
             return True
     must_be_possessed = (having or avoided) and bool(places) and not (avoided and min(places) <= 1)
-    return must_be_possessed and not any(is_possessed(positive, place, known) for place in places)
+    return must_be_possessed and not any(has_or_consumes(positive, place, known) for place in places)
 
 
 def is_compound(token: str, denied: AbstractSet[str], narrow: bool) -> bool:
@@ -147,7 +147,7 @@ def is_another(token: str, said: AbstractSet[str]) -> bool:
     )
 
 
-def is_possessed(each: Statement, place: int, known: bool) -> bool:
+def has_or_consumes(each: Statement, place: int, known: bool) -> bool:
     """Whether somebody has, gets or consumes the denied thing itself; not `a share in a car`. If it is `known`, a description
     is enough: `the car is a Golf`."""
     tokens = each.tokens

@@ -47,7 +47,7 @@ def repeats(sentences: Sequence[str], statements: Iterable[str], text: str, said
 
 
 def repeats_words(sentence: str, said: str) -> bool:
-    """Whether a sentence contains all words of another one in order, up to the end of a clause or to an addition. It is no
+    """Whether a sentence contains all words of another one as one run, up to the end of a clause or to an addition. It is no
     repeat if only one of them has a negation, or if it adds hearsay or a condition."""
     row = tuple(written_out(CLAUSE.sub(" ", said)).split())
     if len(row) < MIN_RUN or sentence.rstrip().endswith("?") or owners(sentence) != owners(said):

@@ -23,7 +23,7 @@ from sinks.extraction.batches import Batch, Batches, Member, QuestionContext
 
 log = logging.getLogger(__name__)
 
-LOOKUPS: Final = 8  # requests whose related memories are looked up concurrently
+CONCURRENT_LOOKUPS: Final = 8  # requests whose related memories are looked up concurrently
 # The search for a batch begins this long before its submission, as the provider's clock may be behind.
 CLOCK_TOLERANCE: Final = timedelta(minutes=10)
 SETTLED_S: Final = 360.0  # the time after which a call that submits a batch has ended in any case
@@ -92,8 +92,8 @@ class BatchSubmission:
     async def _questions(self, batch: Batch, owner: str, still_held: StillHeld) -> StoredQuestions:
         questions: StoredQuestions = {}
         members = await self._batches.members(batch.batch_key)
-        for first in range(0, len(members), LOOKUPS):
-            some = members[first : first + LOOKUPS]
+        for first in range(0, len(members), CONCURRENT_LOOKUPS):
+            some = members[first : first + CONCURRENT_LOOKUPS]
             await asyncio.gather(*(self._add_question(batch, each, owner, still_held, questions) for each in some))
         in_turn = (member.parked.request_id for member in members)
         return {request_id: questions[request_id] for request_id in in_turn if request_id in questions}
