@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT
 from msgspec import Struct
@@ -50,9 +50,9 @@ class Opened:
     def rows(self) -> Locator:
         return self.page.locator(".row")
 
-    async def dialog(self, role: Literal["dialog", "alertdialog"] = "alertdialog") -> Locator:
-        """The open dialog, once it has the focus: one that has just opened moves it, and keys pressed before go elsewhere."""
-        dialog = self.page.get_by_role(role)
+    async def dialog(self) -> Locator:
+        """The open confirmation, once it has the focus: keys that are pressed before go elsewhere."""
+        dialog = self.page.get_by_role("alertdialog")
         await expect(dialog.locator(":focus")).to_have_count(1)
         return dialog
 
