@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer train-sentences bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
+.PHONY: help demo dev check test lint lint-python schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding train-standing train-comparer train-sentences train-questions bench-embed bench-recall bench-curate bench-serve bench-import bench-stages lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -121,6 +121,9 @@ train-standing: environment $(DEV) ## train the classifier of limits and standin
 
 train-comparer: environment $(TRAINING)/.installed ## train the model that compares statements (half an hour; MEMSTREAM_SHARED_DATA) and measure it on unseen ones; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_comparer
+
+train-questions: environment $(TRAINING)/.installed ## train the encoder of questions (ten minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen chats; the last line is JSON
+	@$(TRAINING)/bin/python -m tests.benchmarks.questions.train
 
 train-sentences: environment $(TRAINING)/.installed ## train the sentence classifier (twenty minutes; MEMSTREAM_SHARED_DATA) and measure it on unseen sentences; the last line is JSON
 	@$(TRAINING)/bin/python -m tests.benchmarks.classification.train_sentences

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import accumulate
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
 MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
+SOURCE_SHARE: Final = 0.8  # of its source's relevance, from which on a memory is shown in the place of the source
 
 
 class PassageSearch(Protocol):
@@ -99,8 +100,9 @@ def merged(
 ) -> list[Hit | SaidHit]:
     """Both tiers in one order. Passages keep their order.
 
-    A memory whose source message is among the passages or their neighbours says the same: the more relevant of the two is
-    shown, at the passage's place. Other memories follow the last passage that is more relevant.
+    A memory whose source message is among the passages or their neighbours says the same, in fewer words: it is shown at the
+    passage's place if it is SOURCE_SHARE as relevant, otherwise the passage is. Other memories follow
+    the last passage that is more relevant.
     """
     places = {
         message_key(passage): place
@@ -117,7 +119,9 @@ def merged(
     for place, (passage_hit, passage_score) in enumerate(zip(passage_hits, passage_relevance, strict=True)):
         while free and relevance(free[0], memory_scale) >= best_from[place]:
             order.append(free.pop(0))
-        memories_shown = [hit for hit in anchored[place] if relevance(hit, memory_scale) >= passage_score]
+        memories_shown = [
+            hit for hit in anchored[place] if relevance(hit, memory_scale) >= SOURCE_SHARE * passage_score
+        ]
         shown_sources.update(*map(sources_of, memories_shown))
         order += memories_shown
         order += without_shown(passage_hit, lambda said: message_key(said) in shown_sources)

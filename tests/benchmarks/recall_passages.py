@@ -21,6 +21,7 @@ from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, SCALES, Weights
 from agents.retrieval.passage_search import PassageSearch
 from agents.retrieval.passage_wording import WordingWeights
 from agents.retrieval.question_times import spans
+from deploy.embedded.embedding_models import JARS, files_in
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import SaidHit
@@ -28,6 +29,8 @@ from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
 from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.models import PASSAGE_DEFAULT
+from sinks.embeddings.onnx import OnnxEmbedder
+from sinks.embeddings.port import Embedder
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from tests.benchmarks import recall_passage_baselines as baselines
@@ -35,12 +38,13 @@ from tests.benchmarks.recall_both import in_both, remember_by_rules
 from tests.benchmarks.recall_passage_hits import joined_like_ours, messages, tokens_of
 from tests.benchmarks.recall_stack import Store
 from tests.benchmarks.recall_talks import SETS, Said, Talk
-from tests.embedders import packaged_embedder
+from tests.embedders import CACHE_DIR, packaged_embedder
 
 APP: Final = "recall"
 LIMIT: Final = 20
 PAGE: Final = 200
 ALONE: Final = "memstream, each hit alone"
+UNTRAINED: Final = "without the encoder of questions"
 Answer: TypeAlias = tuple[frozenset[str], Sequence[baselines.Messages]]  # the evidence, and the messages of each hit
 MOST_REMEMBERED: Final = 200_000  # vectors: the baselines use the same ones
 
@@ -159,9 +163,20 @@ class Bench:
         found = await search.search(text, self.setup.namespaces(self.talk), spans=spans(text, asked_at), limit=LIMIT)
         return list(found.hits), 1_000 * (time.perf_counter() - began)
 
-    def _search(self, weights: Weights = DEFAULT_WEIGHTS, passages: Passages | None = None) -> PassageSearch:
+    async def found_untrained(self, embedder: Embedder) -> list[list[SaidHit]]:
+        """With questions embedded by the model as it is. Its cosines are higher, so no floor applies."""
+        search = self._search(embedder=embedder)
+        search.scale = replace(search.scale, floor=0.0)
+        return [(await self.ask(each.text, each.asked_at, search=search))[0] for each in self.talk.questions]
+
+    def _search(
+        self,
+        weights: Weights = DEFAULT_WEIGHTS,
+        passages: Passages | None = None,
+        embedder: Embedder | None = None,
+    ) -> PassageSearch:
         return PassageSearch(
-            self._embedder,
+            embedder or self._embedder,
             self._vectors,
             passages or Passages(self._store.pool),
             self._policies,
@@ -177,20 +192,26 @@ async def said(store: Store) -> dict[str, Any]:
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
     told = {}
-    with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model:
+    with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model, closing(untrained()) as other:
         embedder = CachedEmbedder(model, most=MOST_REMEMBERED)
         known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
         async with aclosing(PassageVectors(client, collection="talks-said", **known)) as vectors:
             await vectors.ensure_collection()
             for name, load in SETS.items():
                 shortest = sorted(load(), key=lambda talk: len(talk.messages))
-                told[name] = await measured(store, vectors, embedder, shortest[:most])
+                told[name] = await measured(store, vectors, embedder, other, shortest[:most])
     await client.close()
     return told
 
 
+def untrained() -> OnnxEmbedder:
+    """The model of passages without its encoder of questions."""
+    files = files_in(CACHE_DIR / "jars" / JARS[PASSAGE_DEFAULT.name].file_name)
+    return OnnxEmbedder(replace(PASSAGE_DEFAULT, question_graph=None), files)
+
+
 async def measured(
-    store: Store, vectors: PassageVectors, embedder: CachedEmbedder, talks: Sequence[Talk]
+    store: Store, vectors: PassageVectors, embedder: CachedEmbedder, other: Embedder, talks: Sequence[Talk]
 ) -> dict[str, Any]:
     found = defaultdict[str, list[Answer]](list)
     kinds = defaultdict[str, list[Answer]](list)
@@ -208,6 +229,7 @@ async def measured(
                     if part == "memstream":
                         tokens[part] += map(tokens_of, hits)
                         kinds_of(talk, hits, kinds)
+                found[UNTRAINED] += zip(evidence, map(messages, await bench.found_untrained(other)), strict=True)
                 hits = await bench.found_alone()
                 found[ALONE] += zip(evidence, map(messages, hits), strict=True)
                 tokens[ALONE] += map(tokens_of, hits)

@@ -43,9 +43,10 @@ def shown(hits: list[Hit], said: list[SaidHit]) -> list[str]:
     ]
 
 
-def test_the_better_of_a_memory_and_its_source_passage_is_shown_at_the_position_of_the_passage() -> None:
+def test_a_memory_that_is_nearly_as_relevant_as_its_source_passage_is_shown_at_the_position_of_the_passage() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
     assert shown([memory("better", 0.8, "m2")], said) == ["m1", "better", "m3"]
+    assert shown([memory("nearly", 0.5, "m2")], said) == ["m1", "nearly", "m3"]
     assert shown([memory("worse", 0.4, "m2")], said) == ["m1", "m2", "m3"]
 
 
