@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from rapidfuzz.distance import Levenshtein
 
-from agents.curation.rules.contradictions import contradicted_memories
-from agents.curation.rules.decide import Decision, Merge, Reinforce, decide, same_attribute_value
-from agents.curation.rules.normalise import normalise
-from agents.curation.rules.scored import Scored
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.contradictions import contradicted_memories
+from agents.curation.rules.decisions.decide import Decision, Merge, Reinforce, decide, same_attribute_value
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger.scored import Scored
+from agents.curation.rules.statements.normalise import normalise
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.embeddings.port import Embedder

@@ -10,11 +10,11 @@ import msgspec
 
 from agents.models.offline.excerpt import best_sentences, scored_sentences
 from agents.models.offline.findings import findings
-from agents.models.offline.rules.compaction import decide
-from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.rating import rated
-from agents.models.offline.rules.relations import relate
-from agents.models.offline.rules.rule_engine import Finding
+from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.findings.relations import relate
+from agents.models.offline.rules.importance.compaction import decide
+from agents.models.offline.rules.importance.condensing import condensed
+from agents.models.offline.rules.importance.rating import rated
 from agents.models.port import Subject
 from schemas.extraction.requests import SliceMessage
 from schemas.memories.memories import Memory

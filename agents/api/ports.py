@@ -33,7 +33,7 @@ from agents.conversations.control import WindowControlSender
 from agents.conversations.listing import ConversationList
 from agents.conversations.lookup import Conversations
 from agents.conversations.user_settings import UserSettingsService
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.erasure.begin import ErasureService
 from agents.profile.profile_reader import Profiles
 from agents.retrieval.ports import SearchService

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from agents.curation import outcome_records
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
-from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion, rejected
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion
-from agents.curation.rules.incoming import command_memory_ids
-from agents.curation.rules.lengths import too_long
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.commands.apply_command import UndoneChange, apply_command, needs_completion, rejected
+from agents.curation.rules.commands.lengths import too_long
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs, NeedsCompletion
+from agents.curation.rules.decisions.incoming import command_memory_ids
+from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from agents.curation.rules import limits
-from agents.curation.rules.limits import PlannedStep
+from agents.curation.rules.commands import limits
+from agents.curation.rules.commands.limits import PlannedStep
 from agents.models.port import Compaction, Provider
 from schemas.errors import MemstreamError
 from schemas.memories.memories import Memory

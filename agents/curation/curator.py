@@ -26,12 +26,12 @@ from agents.curation.missing_inputs import InputFetcher
 from agents.curation.part_inputs import fences_of
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion, NeedsVerdicts
-from agents.curation.rules.incoming import erases
-from agents.curation.rules.lengths import fitted
-from agents.curation.rules.limits import NeedsInput, NeedsPlan
-from agents.curation.rules.outcomes import Outcome
-from agents.curation.rules.scrubbing import scrub_command, scrub_wishes
+from agents.curation.rules.commands.lengths import fitted
+from agents.curation.rules.commands.limits import NeedsInput, NeedsPlan
+from agents.curation.rules.commands.scrubbing import scrub_command, scrub_wishes
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs, NeedsCompletion, NeedsVerdicts
+from agents.curation.rules.decisions.incoming import erases
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.curation.wishes import (
     BeginErasures,
     FindRepetitions,

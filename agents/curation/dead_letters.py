@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from agents.curation.rules.incoming import is_before_erasure, is_erased
+from agents.curation.rules.decisions.incoming import is_before_erasure, is_erased
 from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from agents.curation.rules.change import DEFAULT_KIND
+from agents.curation.rules.ledger.change import DEFAULT_KIND
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Provider, Subject
 from schemas.errors import MemstreamError, Rejected

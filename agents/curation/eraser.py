@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from agents.curation import outcome_records
 from agents.curation.ledgers import DecidingTransaction
-from agents.curation.rules import change
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.profile.changes import of_gone
 from schemas import ids
 from schemas.erasure.erasures import Erasure, Fence

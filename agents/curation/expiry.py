@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 
 from agents.curation.ledgers import DecidingTransaction, record_changes
-from agents.curation.rules import change
-from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.ledger import Ledger
 from schemas.errors import Retryable
 from schemas.memories.events import Cause
 from sinks.memories import writer

@@ -9,10 +9,10 @@ from msgspec import Struct
 from agents.curation.editor import Editor
 from agents.curation.missing_inputs import InputFetcher
 from agents.curation.parts import settle_candidates
-from agents.curation.rules.decision_inputs import DecisionInputs
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcomes import Ruling
-from agents.curation.rules.scrubbing import scrub_wishes
+from agents.curation.rules.commands.scrubbing import scrub_wishes
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Ruling
 from agents.curation.wishes import apply_wishes, texts_of
 from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from agents.curation import outcome_records
 from agents.curation.ledgers import DecidingTransaction, LiveLimit, close_ledger, open_ledger, same_texts
-from agents.curation.rules.apply_command import apply_command
-from agents.curation.rules.incoming import command_memory_ids
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import NeedsPlan
-from agents.curation.rules.outcomes import Outcome
-from agents.curation.rules.scrubbing import scrub_command
+from agents.curation.rules.commands.apply_command import apply_command
+from agents.curation.rules.commands.limits import NeedsPlan
+from agents.curation.rules.commands.scrubbing import scrub_command
+from agents.curation.rules.decisions.incoming import command_memory_ids
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.stage.prefetch import prefetched
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause

@@ -8,11 +8,11 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agents.curation import outcome_records
-from agents.curation.rules.decision_inputs import Plan
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import enforce_limit, number_to_load
-from agents.curation.rules.links import relink, removed_memories
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.commands.limits import enforce_limit, number_to_load
+from agents.curation.rules.decisions.decision_inputs import Plan
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.links import relink, removed_memories
+from agents.curation.rules.statements.normalise import normalise
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.memories import writer

@@ -7,8 +7,13 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from agents.curation.editor import Editor
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVector
-from agents.curation.rules.limits import NeedsInput
+from agents.curation.rules.commands.limits import NeedsInput
+from agents.curation.rules.decisions.decision_inputs import (
+    DecisionInputs,
+    NeedsImportances,
+    NeedsRelations,
+    NeedsVector,
+)
 from agents.models.port import Verdict
 from schemas.errors import Retryable
 from schemas.policies.policies import Policy

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from agents.curation.rules.outcomes import Outcome, WishOutcome
+from agents.curation.rules.ledger.outcomes import Outcome, WishOutcome
 from agents.profile.changes import Change, profile_change
 from schemas import ids
 from schemas.codec import encode

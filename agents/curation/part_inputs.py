@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from agents.curation.rules.change import created
-from agents.curation.rules.decision_inputs import DecisionInputs
-from agents.curation.rules.incoming import named_ids
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.normalise import normalise
-from agents.curation.rules.wishes import covering_wish, is_personal
+from agents.curation.rules.commands.wishes import covering_wish, is_personal
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs
+from agents.curation.rules.decisions.incoming import named_ids
+from agents.curation.rules.ledger.change import created
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.statements.normalise import normalise
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory

@@ -18,10 +18,16 @@ from agents.curation.part_inputs import (
     neighbours_of_each,
     remaining_allowance,
 )
-from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.comparing import pairs_to_compare
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsRelations, NeedsVerdicts
-from agents.curation.rules.incoming import (
+from agents.curation.rules.commands.apply_command import ERASED
+from agents.curation.rules.commands.wishes import FORGOTTEN
+from agents.curation.rules.decisions.comparing import pairs_to_compare
+from agents.curation.rules.decisions.decision_inputs import (
+    DecisionInputs,
+    NeedsImportances,
+    NeedsRelations,
+    NeedsVerdicts,
+)
+from agents.curation.rules.decisions.incoming import (
     contradicted_ids,
     corrected_ids,
     decision_order,
@@ -29,13 +35,12 @@ from agents.curation.rules.incoming import (
     is_erased,
     mentioned_ids,
 )
-from agents.curation.rules.ledger import Ledger, cosine
-from agents.curation.rules.notes import note_of
-from agents.curation.rules.outcomes import Ruling
-from agents.curation.rules.resolving import apply_verdict, in_other_languages, select_for_resolving
-from agents.curation.rules.settle import settle
-from agents.curation.rules.thresholds import Thresholds, thresholds
-from agents.curation.rules.wishes import FORGOTTEN
+from agents.curation.rules.decisions.resolving import apply_verdict, in_other_languages, select_for_resolving
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
+from agents.curation.rules.ledger.ledger import Ledger, cosine
+from agents.curation.rules.ledger.notes import note_of
+from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from agents.curation.part_inputs import fences_of
-from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.decision_inputs import DecisionInputs
-from agents.curation.rules.incoming import is_before_erasure
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcomes import Ruling, WishOutcome
-from agents.curation.rules.thresholds import thresholds
-from agents.curation.rules.wishes import forget, is_personal, memories_meant
+from agents.curation.rules.commands.apply_command import ERASED
+from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs
+from agents.curation.rules.decisions.incoming import is_before_erasure
+from agents.curation.rules.decisions.thresholds import thresholds
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Ruling, WishOutcome
 from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.memories.events import MessageId
 from schemas.memories.memories import Memory

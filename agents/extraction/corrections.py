@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agents.curation.rules.statement import statement
+from agents.curation.rules.statements.statement import statement
 from agents.models.offline.statements import beginning
 from agents.models.port import Proposal
 from schemas.extraction.requests import ExtractionRequest

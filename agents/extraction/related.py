@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.curation.rules.thresholds import of_model
+from agents.curation.rules.decisions.thresholds import of_model
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from agents.models.offline.rules.languages import (
+from agents.models.offline.rules.engine.languages import (
     MIN_KNOWN_WORDS,
     PLACEHOLDER,
     STOP_WORDS,

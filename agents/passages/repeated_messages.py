@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
-from agents.curation.rules.repeats import repeats
+from agents.curation.rules.commands.repeats import repeats
 from agents.models.offline.findings import findings
-from agents.models.offline.rules.framing import own_part
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.languages import language_of
-from agents.models.offline.rules.sentences import sentences
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.engine.languages import language_of
+from agents.models.offline.rules.engine.sentences import sentences
+from agents.models.offline.rules.framing.framing import own_part
 from agents.models.offline.statements import beginning
 from agents.models.one_language import OWN_SUBJECTS
 from agents.passages.terms import question_words, stems, term

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct, structs
 
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 from schemas.codec import decode
 from schemas.erasure.erasures import Fence
 from schemas.errors import Misconfigured, Rejected

@@ -9,9 +9,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from agents.curation.rules.normalise import normalise
-from agents.curation.rules.similarity import alike
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.statements.normalise import normalise
+from agents.curation.rules.statements.similarity import alike
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from sinks.replay.generations import Ranges

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from agents.curation.rules.thresholds import thresholds
+from agents.curation.rules.decisions.thresholds import thresholds
 from agents.replay.comparison import (
     Difference,
     EndedMemory,

@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agents.curation.rules import change
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.links import distinct
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.links import distinct
 from agents.replay.comparison import Difference
 from schemas import ids
 from schemas.memories.events import Cause

@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 from msgspec import structs
 
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.memories import Memory

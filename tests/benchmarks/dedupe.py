@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from agents.curation.rules.similarity import ALIKE
-from agents.curation.rules.thresholds import Thresholds, thresholds
+from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
+from agents.curation.rules.statements.similarity import ALIKE
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.embeddings.models import MEMORY_DEFAULT, MODELS
 from sinks.embeddings.onnx import OnnxEmbedder

@@ -12,8 +12,8 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from agents.models.offline.findings import findings_in, read, scores_of
-from agents.models.offline.rules.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
-from agents.models.offline.rules.sentences import sentences
+from agents.models.offline.rules.engine.sentences import sentences
+from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
 from agents.models.port import SentenceClassifier
 from sinks.classification.sentences import OnnxSentenceClassifier
 from tests import public_data

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.apply_command import UndoneChange, apply_command
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.commands.apply_command import UndoneChange, apply_command
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from sinks.memories.reader import MemoryVersion

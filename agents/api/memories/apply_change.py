@@ -15,7 +15,7 @@ from agents.api.memories.commands import status_path
 from agents.api.memories.views import MemoryView, etag, memory_view
 from agents.api.ports import Ports
 from agents.curation.eraser import erasure_id
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from schemas import codec, ids
 from schemas.memories.commands import Command
 from schemas.memories.memories import Change, Memory

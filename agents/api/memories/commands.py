@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import quote
 
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from schemas import codec
 from schemas.codec import convert
 from schemas.errors import MemstreamError, Retryable

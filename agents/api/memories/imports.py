@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from agents.api.http.line_splitter import MAX_LINE_BYTES, Line
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 from schemas import codec, ids
 from schemas.conversations.messages import Identifier, Moment, require_storable
 from schemas.errors import Rejected

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from agents.api.memories.views import MemoryView, memory_view
 from agents.api.ports import Ports
-from agents.curation.rules.thresholds import of_model
+from agents.curation.rules.decisions.thresholds import of_model
 from agents.retrieval.read_rights import MayRead, may_read_any
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory

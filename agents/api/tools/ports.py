@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from agents.conversations.lookup import Conversation
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.retrieval.ports import SearchService
 from agents.retrieval.read_rights import MayRead
 from schemas.memories.commands import Command

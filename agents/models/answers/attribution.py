@@ -6,7 +6,7 @@ from typing import Final
 
 from agents.models.answers.speakers import is_of_user
 from agents.models.answers.texts import UnusableText
-from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.engine.injection import is_injection
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
 

@@ -27,7 +27,7 @@ from agents.models.answers.texts import (
     truncated,
 )
 from agents.models.dates.dates import local
-from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
 from schemas.conversations.messages import is_storable

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.engine.injection import is_injection
 from agents.privacy.scrub import storable
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Privacy

@@ -5,8 +5,8 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.sentences import BREAK
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.engine.sentences import BREAK
 from agents.privacy.scrub import storable
 from schemas.conversations.windows import LONGEST_SUMMARY
 from schemas.policies.policies import Privacy

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from agents.models.answers.summaries import broken_off
-from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.engine.injection import is_injection
 from agents.privacy.scrub import storable
 from schemas.policies.policies import Policy, Privacy
 from streams.windows.tokens.counting import TokenCount

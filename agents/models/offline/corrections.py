@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from agents.models.answers.drafts import Draft
-from agents.models.offline.rules.relations import words
+from agents.models.offline.rules.findings.relations import words
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
 TAKES_BACK: Final = re.compile(

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from agents.models.answers.summaries import NOTHING_PERSONAL, fitted, split
 from agents.models.dates.dates import local
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.standing_findings import apply_rules
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.statements import beginning, language_rules, safe_sentences
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy

@@ -6,8 +6,8 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.answers.drafts import Draft
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.rule import anywhere
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.engine.rule import anywhere
 from agents.models.offline.statements import beginning, language_rules, safe_sentences
 from schemas.extraction.requests import SliceMessage
 

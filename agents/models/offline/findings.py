@@ -7,18 +7,18 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from agents.models.dates.dates import local
-from agents.models.offline.rules.classified_statements import (
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.engine.rule import LanguageRules
+from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.findings.classified_statements import (
     ONE_SPEAKER,
     Thresholds,
     as_context,
     continued,
     statement_in_context,
 )
-from agents.models.offline.rules.framing import own_part
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.rule_engine import Finding
-from agents.models.offline.rules.standing_findings import apply_rules
+from agents.models.offline.rules.findings.sentence_findings import apply_rules
+from agents.models.offline.rules.framing.framing import own_part
 from agents.models.offline.statements import beginning, language_rules, with_gaps
 from agents.models.offline.wishes import wishes_in
 from agents.models.port import SentenceClassifier

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from agents.models.offline.rules.framing import after_frame, is_taken_back, opens_frame
+from agents.models.offline.rules.framing.framing import after_frame, is_taken_back, opens_frame
 from schemas.extraction.requests import SliceMessage
 
 FRAME_TIMEOUT: Final = timedelta(minutes=30)  # without a message of the person who opened it

@@ -19,15 +19,15 @@ from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
 from agents.models.offline.note import note
 from agents.models.offline.own_statements import own_statements
-from agents.models.offline.rules.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS
-from agents.models.offline.rules.compaction import decide, delete_least_important
-from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.finer_kinds import finer_kind
-from agents.models.offline.rules.impersonal_statements import impersonal_findings
-from agents.models.offline.rules.languages import language_of
-from agents.models.offline.rules.rating import rated
-from agents.models.offline.rules.relations import relate
-from agents.models.offline.rules.rule_engine import Finding
+from agents.models.offline.rules.engine.languages import language_of
+from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS
+from agents.models.offline.rules.findings.impersonal_statements import impersonal_findings
+from agents.models.offline.rules.findings.relations import relate
+from agents.models.offline.rules.importance.compaction import decide, delete_least_important
+from agents.models.offline.rules.importance.condensing import condensed
+from agents.models.offline.rules.importance.rating import rated
+from agents.models.offline.rules.tables.finer_kinds import finer_kind
 from agents.models.port import (
     Answer,
     Compaction,

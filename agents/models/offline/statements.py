@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from agents.models.offline.rules.english import ENGLISH
-from agents.models.offline.rules.french import FRENCH
-from agents.models.offline.rules.german import GERMAN
-from agents.models.offline.rules.languages import PLACEHOLDER, language_of
-from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.sentences import sentences
-from agents.models.offline.rules.spanish import SPANISH
+from agents.models.offline.rules.engine.languages import PLACEHOLDER, language_of
+from agents.models.offline.rules.engine.rule import LanguageRules
+from agents.models.offline.rules.engine.sentences import sentences
+from agents.models.offline.rules.tables.english import ENGLISH
+from agents.models.offline.rules.tables.french import FRENCH
+from agents.models.offline.rules.tables.german import GERMAN
+from agents.models.offline.rules.tables.spanish import SPANISH
 from agents.privacy.scrub import scrub
 
 LANGUAGE_RULES = {each.code: each for each in (ENGLISH, GERMAN, FRENCH, SPANISH)}

@@ -10,16 +10,16 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.dates.dates import local
-from agents.models.offline.rules.english_wishes import ENGLISH
-from agents.models.offline.rules.frame_patterns import REPORTING_VERBS
-from agents.models.offline.rules.framing import is_hearsay, is_unreal, own_part
-from agents.models.offline.rules.french_wishes import FRENCH
-from agents.models.offline.rules.german_wishes import GERMAN
-from agents.models.offline.rules.injection import instructs
-from agents.models.offline.rules.sentences import is_question
-from agents.models.offline.rules.spanish_wishes import SPANISH
-from agents.models.offline.rules.standing_findings import apply_rules
-from agents.models.offline.rules.wish_phrases import Kind, Phrases, spoken
+from agents.models.offline.rules.engine.injection import instructs
+from agents.models.offline.rules.engine.sentences import is_question
+from agents.models.offline.rules.findings.sentence_findings import apply_rules
+from agents.models.offline.rules.framing.frame_patterns import REPORTING_VERBS
+from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal, own_part
+from agents.models.offline.rules.wishes.english import ENGLISH
+from agents.models.offline.rules.wishes.french import FRENCH
+from agents.models.offline.rules.wishes.german import GERMAN
+from agents.models.offline.rules.wishes.phrases import Kind, Phrases, spoken
+from agents.models.offline.rules.wishes.spanish import SPANISH
 from agents.models.offline.statements import LANGUAGE_RULES, beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
 

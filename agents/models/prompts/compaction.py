@@ -11,7 +11,7 @@ from msgspec import Struct
 from agents.models.answers.replies import without_code_fence
 from agents.models.answers.texts import UnusableText, new_text
 from agents.models.billing import Payer
-from agents.models.offline.rules.relations import numbers
+from agents.models.offline.rules.findings.relations import numbers
 from agents.models.one_language import is_unwanted_language, writing_rule
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines

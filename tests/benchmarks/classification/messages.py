@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from agents.models.offline.rules.sentences import sentences
+from agents.models.offline.rules.engine.sentences import sentences
 from schemas.extraction.sentences import Sentence, SentenceScores, in_context
 from tests.benchmarks.offline_measures import covers, stems
 from tests.benchmarks.offline_sets import held_out, present

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from agents.curation.rules.comparing import pair_of, unquoted
+from agents.curation.rules.decisions.comparing import pair_of, unquoted
 from agents.models.dates.dates import local
-from agents.models.offline.rules.classified_statements import stated
-from agents.models.offline.rules.sentences import is_question, sentences
+from agents.models.offline.rules.engine.sentences import is_question, sentences
+from agents.models.offline.rules.findings.classified_statements import stated
 from agents.models.offline.statements import language_rules
 from tests.benchmarks.offline_measures import stems
 from tests.benchmarks.offline_sets import Talk, held_out, present

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.models.offline.own_statements import own_statements
-from agents.models.offline.rules.framing import is_unreal, own_part
-from agents.models.offline.rules.rule import LanguageRules
-from agents.models.offline.rules.rule_engine import LEADING, plainly
-from agents.models.offline.rules.standing_classifier import DIMENSION, FILE, MEMORY, Model, features, indices
-from agents.models.offline.rules.standing_findings import labels, rule_findings
-from agents.models.offline.rules.standing_instruction_classes import TABLE
-from agents.models.offline.rules.standing_wording import SUBJECTS
+from agents.models.offline.rules.engine.rule import LanguageRules
+from agents.models.offline.rules.engine.rule_engine import LEADING, plainly
+from agents.models.offline.rules.findings.sentence_findings import labels, rule_findings
+from agents.models.offline.rules.framing.framing import is_unreal, own_part
+from agents.models.offline.rules.standing.classifier import DIMENSION, FILE, MEMORY, Model, features, indices
+from agents.models.offline.rules.standing.instruction_classes import TABLE
+from agents.models.offline.rules.standing.wording import SUBJECTS
 from agents.models.offline.statements import LANGUAGE_RULES, language_rules, safe_sentences
 from tests.benchmarks.offline_sets import UNDATED, held_out, present
 from tests.benchmarks.standing.sentences import Sentence, files, sentences

@@ -13,18 +13,19 @@ from unittest.mock import patch
 
 from msgspec import structs
 
-from agents.models.offline import findings, own_statements, provider, statements
-from agents.models.offline.rules import rule_engine, standing_findings, standing_instructions
-from agents.models.offline.rules.english_plans import PLANS
-from agents.models.offline.rules.english_preferences import PREFERENCES
-from agents.models.offline.rules.english_projects import PROJECTS
-from agents.models.offline.rules.english_statements import IDENTITY, STATEMENTS
-from agents.models.offline.rules.rule import LanguageRules
+from agents.models.offline import findings, own_statements, provider, rules, statements
+from agents.models.offline.rules.engine import rule_engine
+from agents.models.offline.rules.engine.rule import LanguageRules
+from agents.models.offline.rules.findings import sentence_findings
+from agents.models.offline.rules.tables.english_plans import PLANS
+from agents.models.offline.rules.tables.english_preferences import PREFERENCES
+from agents.models.offline.rules.tables.english_projects import PROJECTS
+from agents.models.offline.rules.tables.english_statements import IDENTITY, STATEMENTS
 from agents.profile import classification
 from tests.benchmarks.understanding.run import run, told
 from tests.benchmarks.understanding.scenarios import scenarios
 
-RULES: Final = Path(standing_instructions.__file__).parent
+RULES: Final = Path(rules.__file__).parent
 FIGURES: Final = ("contained", "constraints_in_block", "never_kept", "wrong_subject", "junk")
 
 
@@ -50,50 +51,53 @@ def silent(code: str) -> Any:
 # By group: the files that it is in, and what takes it away.
 GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     "English: statements": (
-        ("english_statements.py",),
+        ("tables/english_statements.py",),
         lambda: (without("en", *IDENTITY, *STATEMENTS),),
     ),
-    "English: preferences": (("english_preferences.py",), lambda: (without("en", *PREFERENCES),)),
-    "English: plans": (("english_plans.py",), lambda: (without("en", *PLANS),)),
-    "English: projects": (("english_projects.py",), lambda: (without("en", *PROJECTS),)),
-    "English: changes": (("english_changes.py",), lambda: (without("en", changes=()),)),
-    "German": (("german.py",), lambda: (silent("de"),)),
-    "French": (("french.py",), lambda: (silent("fr"),)),
-    "Spanish": (("spanish.py",), lambda: (silent("es"),)),
+    "English: preferences": (("tables/english_preferences.py",), lambda: (without("en", *PREFERENCES),)),
+    "English: plans": (("tables/english_plans.py",), lambda: (without("en", *PLANS),)),
+    "English: projects": (("tables/english_projects.py",), lambda: (without("en", *PROJECTS),)),
+    "English: changes": (("tables/english_changes.py",), lambda: (without("en", changes=()),)),
+    "German": (("tables/german.py",), lambda: (silent("de"),)),
+    "French": (("tables/french.py",), lambda: (silent("fr"),)),
+    "Spanish": (("tables/spanish.py",), lambda: (silent("es"),)),
     "limits and wishes: all": (
-        ("standing_instruction*", "standing_classifier.py", "spelling.py"),
+        ("standing/*instruction*", "standing/classifier.py", "engine/spelling.py"),
         lambda: (
-            patch.object(standing_findings, "standing_instruction", lambda *_: None),
-            patch.object(standing_findings, "apply_classifier", lambda *given: given[3]),
+            patch.object(sentence_findings, "standing_instruction", lambda *_: None),
+            patch.object(sentence_findings, "apply_classifier", lambda *given: given[3]),
         ),
     ),
     "limits and wishes: classifier": (
-        ("standing_classifier.py",),
+        ("standing/classifier.py",),
         lambda: (
-            patch.object(standing_findings, "apply_classifier", lambda *given: given[3]),
+            patch.object(sentence_findings, "apply_classifier", lambda *given: given[3]),
             patch.object(classification, "part_by_classifier", lambda _: None),
         ),
     ),
-    "slips of spelling": (("spelling.py",), lambda: (patch.object(rule_engine, "spelled", lambda text, _code: text),)),
+    "slips of spelling": (
+        ("engine/spelling.py",),
+        lambda: (patch.object(rule_engine, "spelled", lambda text, _code: text),),
+    ),
     "frames": (
-        ("fram*",),
+        ("framing/*",),
         lambda: (
             patch.object(findings, "own_part", same),
             patch.object(own_statements, "opens_frame", lambda _, **__: False),
-            patch.object(standing_findings, "is_unreal", lambda _: False),
-            patch.object(standing_findings, "is_hearsay", lambda _: False),
+            patch.object(sentence_findings, "is_unreal", lambda _: False),
+            patch.object(sentence_findings, "is_hearsay", lambda _: False),
         ),
     ),
     "all rules for statements": (
-        ("english*", "german*", "french*", "spanish*", "rule.py", "standing_instruction*"),
-        lambda: (patch.object(standing_findings, "rule_findings", nothing),),
+        ("tables/*", "engine/rule.py", "standing/*instruction*"),
+        lambda: (patch.object(sentence_findings, "rule_findings", nothing),),
     ),
     "corrections by a bare value": (
         ("../corrections.py",),
         lambda: (patch.object(provider, "with_corrections", nothing),),
     ),
     "what tools and assistants state": (
-        ("impersonal_statements.py",),
+        ("findings/impersonal_statements.py",),
         lambda: (patch.object(provider, "impersonal_drafts", nothing),),
     ),
 }

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.rules.languages import language_of
+from agents.models.offline.rules.engine.languages import language_of
 from agents.models.port import Answer, Context, Proposal, Resolution, Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest

@@ -151,7 +151,7 @@ async def test_a_redelivered_batch_triggers_no_second_compaction(bench: "Bench",
 async def test_a_namespace_far_above_its_limit_is_reduced_in_several_decisions(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.curation.rules.limits.MAX_REMOVALS", 2)
+    monkeypatch.setattr("agents.curation.rules.commands.limits.MAX_REMOVALS", 2)
     await remember(bench, bench.curator_under(Policies((replace(NOTES, max_memories=None),))), *FACTS)
     await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
         bench.batch("User is left-handed", policy="notes")

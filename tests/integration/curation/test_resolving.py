@@ -10,7 +10,7 @@ from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
-from agents.curation.rules.thresholds import thresholds
+from agents.curation.rules.decisions.thresholds import thresholds
 from agents.models.port import Verdict
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate

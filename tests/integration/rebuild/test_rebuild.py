@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from agents.curation.rules.change import deleted
+from agents.curation.rules.ledger.change import deleted
 from agents.rebuild.rebuilder import Rebuild
 from schemas.errors import Misconfigured
 from schemas.extraction.candidates import Source, Wish

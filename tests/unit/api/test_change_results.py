@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from tests.api import Api, a_memory
 
 NEW = {"namespace": "app/ada", "text": "User plays chess."}

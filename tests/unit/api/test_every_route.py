@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agents.api.app import document
 from agents.consolidation.requests import manual_run
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from agents.replay.comparison import Difference
 from agents.retention.sweeper import manual_sweep
 from schemas import ids

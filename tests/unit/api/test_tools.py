@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.tools.tools import UNAVAILABLE
-from agents.curation.rules.outcomes import Outcome
+from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
 from tests.api import Api

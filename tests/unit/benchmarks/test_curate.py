@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 from tests.benchmarks.curate_store import Arrivals, memory, sentences
 
 

@@ -17,12 +17,12 @@ from agents.models.answers.summaries import estimated_tokens, fitted
 from agents.models.dates.dates import dates_in, event_time, local, with_dates
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.findings import findings
-from agents.models.offline.rules.injection import is_injection
-from agents.models.offline.rules.languages import language_of
-from agents.models.offline.rules.relations import relate
-from agents.models.offline.rules.rule_engine import Finding
-from agents.models.offline.rules.sentences import MAX_CHARS, sentences
-from agents.models.offline.rules.standing_findings import apply_rules
+from agents.models.offline.rules.engine.injection import is_injection
+from agents.models.offline.rules.engine.languages import language_of
+from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.engine.sentences import MAX_CHARS, sentences
+from agents.models.offline.rules.findings.relations import relate
+from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.statements import LANGUAGE_RULES, MAX_READ_CHARS
 from agents.models.offline.wishes import wishes_in
 from agents.models.prompts.extraction import data_part

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from agents.models.offline.rules.rule_engine import Finding
+from agents.models.offline.rules.engine.rule_engine import Finding
 from agents.passages import repeated_messages
 from agents.passages.repeated_messages import MAX_ANALYSED_CHARS, MAX_COMPARED_CHARS, RepeatComparison, source_sentences
 from schemas.extraction.candidates import Source, Wish

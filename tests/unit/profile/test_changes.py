@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from agents.curation.rules.change import deleted
+from agents.curation.rules.ledger.change import deleted
 from agents.profile.changes import profile_change
 from tests.api import NOON, a_memory
 

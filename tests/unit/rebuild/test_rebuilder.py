@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agents.curation.rules.change import deleted
+from agents.curation.rules.ledger.change import deleted
 from agents.rebuild.rebuilder import ReadCounts, page
 from schemas.codec import encode
 from schemas.kafka import topics

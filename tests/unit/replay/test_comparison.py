@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.replay.comparison import EndedMemory, LiveMemory, ReplayedMemory, compare, pair, replayed_whole
 from schemas.extraction.candidates import Source
 from sinks.vectors.port import Vector

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.ledger.ledger import Ledger
 from agents.replay.comparison import Difference
 from agents.replay.switch import cut_over, revert
 from schemas.extraction.candidates import Source

@@ -1,1 +1,1 @@
-"""The offline provider's rules: tables of first-person sentences, one language per file."""
+"""The rules of the provider without a model: sentences, tables by language, limits, frames, wishes and importance."""

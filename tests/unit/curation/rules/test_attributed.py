@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from agents.curation.rules.contradictions import contradicted_memories
-from agents.curation.rules.decide import Create, Reinforce, Supersede, decide
-from agents.curation.rules.scored import Scored
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.contradictions import contradicted_memories
+from agents.curation.rules.decisions.decide import Create, Reinforce, Supersede, decide
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger.scored import Scored
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY

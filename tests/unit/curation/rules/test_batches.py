@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.settle import settle
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.policies.policies import DEFAULT_POLICY
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agents.curation.rules import change
+from agents.curation.rules.ledger import change
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory

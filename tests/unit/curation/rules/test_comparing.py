@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.rules.comparing import numbers_tell_apart, pair_of
+from agents.curation.rules.decisions.comparing import numbers_tell_apart, pair_of
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from contextlib import closing
 
 import pytest
 
-from agents.curation.rules.decide import Create, Drop, Supersede, same_attribute_value
-from agents.curation.rules.guards import objection
-from agents.curation.rules.similarity import ALIKE
-from agents.curation.rules.thresholds import Thresholds, table, thresholds
-from agents.curation.rules.uncertainty import doubt
+from agents.curation.rules.decisions.decide import Create, Drop, Supersede, same_attribute_value
+from agents.curation.rules.decisions.thresholds import Thresholds, table, thresholds
+from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.similarity import ALIKE
+from agents.curation.rules.statements.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
 from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured

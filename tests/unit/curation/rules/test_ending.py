@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from agents.curation.rules import change
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.outcomes import Ruling
-from agents.curation.rules.settle import settle
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Ruling
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.curation.rules.guards import objection
-from agents.curation.rules.uncertainty import doubt
+from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.uncertainty import doubt
 
 APART = [
     # (guard, what is said now, what is known)

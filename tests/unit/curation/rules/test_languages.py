@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.curation.rules.languages import are_other_languages, as_translated
-from agents.curation.rules.merge import merge, preserves
+from agents.curation.rules.ledger.merge import merge, preserves
+from agents.curation.rules.statements.languages import are_other_languages, as_translated
 from schemas.memories.memories import Memory
 from tests.unit.curation.rules.test_merge import MakeCandidate, MakeMemory
 

@@ -3,10 +3,10 @@ from datetime import datetime
 
 import numpy as np
 
-from agents.curation.rules.apply_command import apply_command
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.settle import settle
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.commands.apply_command import apply_command
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.curation.rules.lengths import fitted, too_long
+from agents.curation.rules.commands.lengths import fitted, too_long
 from schemas.memories.commands import Command
 
 MakeCommand = Callable[..., Command]

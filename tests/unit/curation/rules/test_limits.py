@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import NeedsPlan, PlannedStep, enforce_limit, memories_after
+from agents.curation.rules.commands.limits import NeedsPlan, PlannedStep, enforce_limit, memories_after
+from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Compaction
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory

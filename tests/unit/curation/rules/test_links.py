@@ -6,9 +6,11 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from agents.curation.rules.apply_command import UndoneChange, apply_command
-from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.links import (
+from agents.curation.rules.commands.apply_command import UndoneChange, apply_command
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.links import (
     MAX_LINKS,
     MAX_RELATED,
     linked_successor,
@@ -16,9 +18,7 @@ from agents.curation.rules.links import (
     relink,
     without_removed_links,
 )
-from agents.curation.rules.scored import Scored
-from agents.curation.rules.settle import settle
-from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.ledger.scored import Scored
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.links import Link, LinkType

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.rules.normalise import normalise
+from agents.curation.rules.statements.normalise import normalise
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The note of a continued conversation contains the new content and the old content that fits."""
 
-from agents.curation.rules.notes import with_missing_sentences
+from agents.curation.rules.ledger.notes import with_missing_sentences
 
 OLD = "User plans a trip to Porto in May. The hotel is booked."
 

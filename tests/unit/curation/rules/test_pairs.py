@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.rules.conflicts import conflict
+from agents.curation.rules.conflicts.conflicts import conflict
 from tests.labelled_pairs import rule_pairs
 
 

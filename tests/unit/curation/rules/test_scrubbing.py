@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.curation.rules.scrubbing import scrub_command
+from agents.curation.rules.commands.scrubbing import scrub_command
 from schemas.memories.commands import Command
 from schemas.policies.policies import Privacy
 

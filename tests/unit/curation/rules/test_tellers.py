@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from agents.curation.rules import change
-from agents.curation.rules.merge import merge
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.merge import merge
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.commands import Command, Origin
 from schemas.memories.memories import Memory

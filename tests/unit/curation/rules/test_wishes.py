@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.curation.rules.wishes import is_personal, memories_meant
+from agents.curation.rules.commands.wishes import is_personal, memories_meant
 from schemas.extraction.candidates import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy

@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.offline.provider import MAX_COMPARED, OfflineProvider
-from agents.models.offline.rules.compaction import decide
-from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.languages import is_another_language
-from agents.models.offline.rules.rating import MAX_BY_FREQUENCY, frequency, rated
+from agents.models.offline.rules.engine.languages import is_another_language
+from agents.models.offline.rules.importance.compaction import decide
+from agents.models.offline.rules.importance.condensing import condensed
+from agents.models.offline.rules.importance.rating import MAX_BY_FREQUENCY, frequency, rated
 from agents.models.port import Subject
 from agents.models.prompts.compaction import Decision
 from schemas.memories import importance

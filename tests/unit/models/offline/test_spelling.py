@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.models.offline.rules.spelling import spelled
+from agents.models.offline.rules.engine.spelling import spelled
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.curation.rules.conflicts import conflict
+from agents.curation.rules.conflicts.conflicts import conflict
 from agents.models.offline.provider import OfflineProvider
 from agents.profile.classification import part_of
 from schemas.extraction.requests import SliceMessage

@@ -1,0 +1,1 @@
+"""Attributes of people and things in a statement, with owner and value. Pure."""

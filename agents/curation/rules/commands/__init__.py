@@ -1,0 +1,1 @@
+"""Commands and wishes of people, applied to the ledger. Pure."""

@@ -1,0 +1,190 @@
+"""Applies a command to the ledger."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import Outcome
+from schemas.memories.commands import Command
+from schemas.memories.events import Cause
+from schemas.memories.memories import Change, Memory
+from sinks.vectors.port import Vector
+
+ENDS_EARLY: Final = "valid_until is before valid_from: the memory would end before it begins"
+ERASED: Final = "older than the erasure of its namespace"
+
+
+class UndoneChange(Struct, frozen=True):
+    """The change to undo: the version that it made, and the memory before it; None if it created the memory."""
+
+    version: int
+    before: Memory | None
+
+
+def apply_command(
+    ledger: Ledger,
+    command: Command,
+    vector: Vector | None,
+    now: datetime,
+    undone: UndoneChange | None = None,
+    fenced: datetime | None = None,
+) -> Outcome:
+    """Applies a command to the ledger. `vector` is that of its text, or of the text that it restores.
+
+    Rejects commands that were sent before `fenced`, the time of the namespace's erasure.
+
+    A person's or service's statement is never merged into a similar memory, only into one with the same text.
+    """
+    if fenced is not None and command.at <= fenced:
+        return rejected(ledger, ERASED)
+    if (version := other_version(ledger, command)) is not None:
+        return rejected(ledger, f"memory {command.memory_id} is at version {version}, not {command.if_version}")
+    if command.kind == "undo":
+        return _undo(ledger, command, vector, now, undone)
+    return ORDERS[command.kind](ledger, command, vector, now)
+
+
+def needs_completion(ledger: Ledger, command: Command) -> bool:
+    """Whether a model may add a missing short text or importance."""
+    if command.kind == "create":
+        if not command.text or not command.text.strip():
+            return bool(command.full_text and command.full_text.strip())
+        return command.importance is None and ledger.exact(command.text) is None
+    given = command.text is not None and command.importance is not None
+    if command.kind != "update" or given or not command.full_text or not command.full_text.strip():
+        return False
+    memory = ledger.find_live(command.memory_id)
+    return memory is not None and command.full_text != memory.full_text
+
+
+def _create(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    if not command.text or not command.text.strip():
+        return rejected(ledger, "create needs a text, or a full text of which a short one can be made")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
+    if (known := ledger.exact(command.text)) is not None:
+        return accepted(ledger, "reinforced", change.reinforced_by_command(known, command, now), command, now)
+    made = change.created_by_command(command, command.text, now)
+    if ends_before_it_begins(command, made):
+        return rejected(ledger, ENDS_EARLY)
+    return accepted(ledger, "created", made, command, now, vector)
+
+
+def _update(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    memory = ledger.find_live(command.memory_id)
+    if memory is None:
+        return rejected(ledger, f"no live memory {command.memory_id} in {ledger.namespace}")
+    if command.text is not None and not command.text.strip():
+        return rejected(ledger, "the text is empty; delete the memory instead")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
+    after = change.updated(memory, command, now)
+    if ends_before_it_begins(command, after):
+        return rejected(ledger, ENDS_EARLY)
+    if after == replace(memory, updated_at=now):  # no new version without a change
+        return unchanged(ledger, memory)
+    return accepted(ledger, "updated", after, command, now, vector)
+
+
+def ends_before_it_begins(command: Command, memory: Memory) -> bool:
+    """Whether the command's validity ends before it begins."""
+    if command.valid_from is None and command.valid_until is None:
+        return False
+    begins, ends = memory.valid_from, memory.valid_until
+    return begins is not None and ends is not None and ends <= begins
+
+
+def unknown_link(ledger: Ledger, command: Command) -> str | None:
+    """The first linked memory of the command that does not exist; None if all exist."""
+    return next((link.memory_id for link in command.links or () if ledger.find(link.memory_id) is None), None)
+
+
+def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    memory = ledger.find(command.memory_id)
+    if memory is None:
+        return rejected(ledger, f"no memory {command.memory_id} in {ledger.namespace}")
+    return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+
+
+def _undo(
+    ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
+) -> Outcome:
+    """Restores the state before a change, as a further change. Deletes the memory if the change created it."""
+    memory = ledger.find_any_status(command.memory_id)
+    if memory is None or undone is None:
+        which = f"version {command.version}" if command.version else "change"
+        return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
+    command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
+    if undone.before is None:
+        return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+    before = undone.before
+    over = before.expires_at is not None and before.expires_at <= now  # it would expire again at once
+    restored = replace(
+        before,
+        expires_at=None if over else before.expires_at,
+        valid_until=None if has_ended(before, now) else before.valid_until,
+        links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
+        updated_at=now,
+    )
+    return accepted(ledger, "restored", restored, command, now, vector)
+
+
+def has_ended(memory: Memory, now: datetime) -> bool:
+    """Whether the validity of a live memory has ended."""
+    return memory.status == "active" and memory.valid_until is not None and memory.valid_until <= now
+
+
+def _import(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """An existing memory stays unchanged: repeating an import changes nothing."""
+    if not command.text or not command.text.strip() or not command.memory_id:
+        return rejected(ledger, "import needs a text and a memory_id")
+    known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
+    if known is not None:
+        return unchanged(ledger, known)
+    own, derived = change.import_ids(command)
+    is_foreign = ledger.knows(own) and ledger.find_any_status(own) is None
+    memory = change.imported(command, derived if is_foreign else own, command.text, now)
+    kind: Change = "restored" if ledger.find_any_status(memory.memory_id) else "created"
+    return accepted(ledger, kind, memory, command, now, vector)
+
+
+def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """The app is removed; its memories stay unless the command also purges."""
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
+
+
+ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall, "import": _import}
+
+
+def other_version(ledger: Ledger, command: Command) -> int | None:
+    """The memory's version if the command expects another one; None otherwise."""
+    memory = ledger.find_any_status(command.memory_id)
+    if memory is None or command.if_version in (None, memory.version):
+        return None
+    return memory.version
+
+
+def accepted(
+    ledger: Ledger, kind: Change, memory: Memory, command: Command, now: datetime, vector: Vector | None = None
+) -> Outcome:
+    cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
+    after = ledger.enter(kind, memory, cause, now, vector)
+    return Outcome(
+        status="accepted",
+        namespace=ledger.namespace,
+        sequence=ledger.sequence,
+        memory_id=after.memory_id,
+        change=kind,
+    )
+
+
+def unchanged(ledger: Ledger, memory: Memory) -> Outcome:
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence, memory_id=memory.memory_id)
+
+
+def rejected(ledger: Ledger, reason: str) -> Outcome:
+    return Outcome(status="rejected", namespace=ledger.namespace, sequence=ledger.sequence, reason=reason)

@@ -1,0 +1,238 @@
+"""Finds the memories that a user's wish to forget means, and removes them. In doubt a memory stays."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from agents.curation.rules.attributes.attribute_values import owners
+from agents.curation.rules.attributes.readings import readings
+from agents.curation.rules.commands.themes import is_of_theme, theme_of
+from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.outcomes import WishOutcome
+from agents.curation.rules.statements import words
+from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.meaning import meaning
+from agents.curation.rules.statements.normalise import normalise
+from agents.curation.rules.statements.statement import Statement, statement
+from agents.models.offline.rules.engine.languages import is_another_language
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source, Wish
+from schemas.memories.events import Cause, MessageId
+from schemas.memories.memories import Change, Memory
+from schemas.policies.namespaces import parse_name
+from schemas.policies.policies import Policy
+from schemas.replay.shadows import live_namespace_of
+
+TOPICS: Final = Path(__file__).with_name("topics.json")
+MAX_MEMORIES: Final = 5  # memories that a wish for one thing may remove
+MAX_OF_THEME: Final = 100  # a wish for a theme ("everything about my health") may remove more
+MIN_COVERED: Final = 0.5  # of a memory's content words must occur in the words that the wish refers to
+MIN_SHARED_LETTERS: Final = 4  # letters of a word that two languages share
+FORGOTTEN: Final = "a user asked to have it forgotten"
+ASKED: Final = "the user asked to have it forgotten, in message {message_id}"
+# Words of a topic without content: `my old job`, `all the details of my job`.
+EMPTY: Final = words.words(
+    "old new current previous last own everything anything all details thing things fact facts part alte neue aktuelle alles"
+    " ancien nouveau actuel tout détails viejo nuevo actual todo detalles where how who when which what wo wie wer was wann où"
+    " comment qui quand dónde cómo cuándo meinen meinem meiner meines unsere unseren unserem unserer"
+)
+VERB_ENDING: Final = re.compile(r"(?:ée?s?|er|e)$")  # endings that `meaning` does not remove
+MIN_STEM_LETTERS: Final = 5  # letters: shorter stems ("department") may belong to another word
+OWN: Final = words.words(
+    "my our mein meine unser unsere mon ma mes notre nos mi mis nuestro nuestra nuestros nuestras the die das la le"
+)
+POSSESSIVE: Final = re.compile(r"['’]s(?= )")
+
+
+def is_personal(namespace: str, policy: Policy) -> bool:
+    """Whether a namespace belongs to one person, by the templates of its policy."""
+    live = live_namespace_of(namespace)
+    return any("{user_id}" in each and parse_name(each, live) is not None for each in policy.namespaces)
+
+
+def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:
+    """Whether a memory is based only on the words of the wish's user, or is in a personal namespace."""
+    if personal:
+        return True
+    return bool(memory.sources) and all(is_by(source, wish.message) for source in memory.sources)
+
+
+def is_by(source: Source, wish: Source) -> bool:
+    """Whether both messages are of the same person. A conversation without user ids is one person's."""
+    if source.attributed_to is not None or source.user_id != wish.user_id:
+        return False
+    return wish.user_id is not None or source.conversation_id == wish.conversation_id
+
+
+def memories_meant(wish: Wish, memories: Iterable[Memory], near: Collection[str], personal: bool) -> list[Memory]:
+    """The memories that a wish means. `near` are the ids of memories whose vectors are as near to the wish's text as a
+    repetition's."""
+    theirs = [each for each in memories if is_theirs(each, wish, personal) and not is_newer_than_wish(each, wish)]
+    if wish.statement is not None:
+        stated = wish.statement
+        return [
+            each for each in theirs if says(each.text, stated) or (each.memory_id in near and agree(each.text, stated))
+        ]
+    if wish.topic is not None:
+        topic = wish.topic
+        return [each for each in theirs if is_about(each, topic)]
+    return [each for each in theirs if comes_from_message(each, wish)]
+
+
+def covering_wish(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], personal: bool) -> Wish | None:
+    """The first of these earlier wishes that covers a candidate from an earlier message; None if none does. The candidate's
+    answer may arrive after that of a later message. `memory` is the memory that the candidate would create."""
+    for wish in wishes:
+        late = all(is_before(source, wish.message) for source in candidate.sources)
+        if late and memories_meant(wish, [memory], (), personal):
+            return wish
+    return None
+
+
+def is_newer_than_wish(memory: Memory, wish: Wish) -> bool:
+    """Whether the memory's message was sent after the wish: conversations may be processed in another order."""
+    asked_at, said_at = wish.message.timestamp, memory.said_at
+    return asked_at is not None and said_at is not None and said_at > asked_at
+
+
+def is_before(source: Source, wish: Source) -> bool:
+    """Whether a message was sent before the one with the wish."""
+    if source.timestamp is None or wish.timestamp is None:
+        return False
+    return source.timestamp <= wish.timestamp
+
+
+def comes_from_message(memory: Memory, wish: Wish) -> bool:
+    """Whether a memory is based on the message that the wish refers to, and on the words that it refers to."""
+    means = wish.means
+    if means is None or not any(
+        (each.conversation_id, each.message_id) == (means.conversation_id, means.message_id) for each in memory.sources
+    ):
+        return False
+    return wish.said is None or is_stated_by(memory.text, wish.said)
+
+
+def is_stated_by(text: str, said: str) -> bool:
+    """Whether these words state the memory: all of its names, numbers and times, and at least MIN_COVERED of its content
+    words."""
+    if is_another_language(text, said):
+        return is_stated_in_other_language(statement(text), statement(said))
+    of_text, of_said = statement(text), statement(f"User: {said}")
+    if not (set(of_text.names) <= set(of_said.tokens) and of_text.quantities <= of_said.quantities):
+        return False
+    shared = set(of_text.content) & set(of_said.content)
+    return len(shared) >= MIN_COVERED * len(set(of_text.content))
+
+
+def is_stated_in_other_language(of_text: Statement, of_said: Statement) -> bool:
+    """The same across languages, by numbers, names and some longer words."""
+    shared = {each for each in set(of_text.tokens) & set(of_said.tokens) if len(each) >= MIN_SHARED_LETTERS}
+    return bool(shared) and of_text.quantities <= of_said.quantities
+
+
+def says(text: str, stated: str) -> bool:
+    """Whether a memory has the wish's statement, possibly among others."""
+    if normalise(text) == normalise(stated):
+        return True
+    mine = {(each.owner, each.attribute, each.value) for each in readings(text)}
+    if any((each.owner, each.attribute, each.value) in mine for each in readings(stated)):
+        return True
+    content = set(statement(stated).content)
+    return bool(content) and content <= set(statement(text).content) and agree(text, stated)
+
+
+def agree(text: str, stated: str) -> bool:
+    """Whether the memory neither denies the statement nor says it about somebody else."""
+    return owners(text) == owners(stated) and objection(stated, text) is None
+
+
+def is_about(memory: Memory, topic: str) -> bool:
+    """Whether a memory is about the topic; about the user's own, unless the topic names another person."""
+    topic = POSSESSIVE.sub(" ", topic)
+    if (theme := theme_named(topic)) is not None:
+        return is_of_theme(memory, theme)
+    of_topic = statement(f"about {topic}")
+    named, whose, memory_statement = set(of_topic.names), relations(of_topic.tokens), statement(memory.text)
+    if named and named <= set(memory_statement.tokens) and whose <= set(memory_statement.content):
+        return True
+    if not owners(memory.text) <= whose:
+        return False
+    if {each.attribute for each in readings(memory.text)} & attributes(topic):
+        return True
+    content = {each for each in of_topic.content if each not in EMPTY} - {meaning("about")}
+    tagged = {meaning(word) for tag in (*memory.tags, memory.kind) for word in normalise(tag).split()}
+    words_of_memory = {*memory_statement.content, *tagged}
+    verbs = {VERB_ENDING.sub("", each) for each in words_of_memory}
+    return bool(content) and all(each in words_of_memory or verb_stem(each) in verbs for each in content)
+
+
+def verb_stem(noun: str) -> str | None:
+    """The stem of the verb from which a noun in -ement is formed: "engagement", "déménagement"."""
+    verb = noun.removesuffix("ement")
+    return verb if verb != noun and len(verb) >= MIN_STEM_LETTERS else None
+
+
+def theme_named(topic: str) -> str | None:
+    """The theme of a topic such as "my health" or "all my family"; None for "Tom's family"."""
+    remaining = [each for each in normalise(POSSESSIVE.sub(" ", topic)).split() if each not in EMPTY | OWN]
+    return theme_of(" ".join(remaining))
+
+
+def relations(tokens: Sequence[str]) -> frozenset[str]:
+    """The user's people and animals that are named."""
+    return frozenset(meaning(each) for each in tokens if each in words.RELATIONS)
+
+
+def attributes(topic: str) -> frozenset[str]:
+    """The attributes that a topic names, if it names nothing else: the user's "job", "where I live"; not "my wife's job"."""
+    phrase = normalise(topic)
+    plain = " ".join(each for each in phrase.split() if each not in EMPTY | words.GENERIC_SUBJECTS)
+    return frozenset(name for name, phrases in topics().items() if phrase in phrases or plain in phrases)
+
+
+def forget(
+    ledger: Ledger,
+    batch: CandidateBatch,
+    wish: Wish,
+    found: Sequence[Memory],
+    policy: Policy,
+    now: datetime,
+    said_again: Mapping[str, tuple[MessageId, ...]],
+) -> WishOutcome:
+    """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
+    further messages with its content."""
+    if not found:
+        return WishOutcome(wish_id=wish.wish_id, result="unknown", reason="no memory has this content")
+    memory_ids = tuple(memory.memory_id for memory in found)
+    most = MAX_MEMORIES if wish.topic is None or theme_named(wish.topic) is None else MAX_OF_THEME
+    if wish.means is None and len(found) > most:
+        reason = f"it may mean {len(found)} memories, more than {most}"
+        return WishOutcome(wish_id=wish.wish_id, result="unclear", memory_ids=memory_ids, reason=reason)
+    if policy.on_forget_wish == "report":
+        return WishOutcome(wish_id=wish.wish_id, result="reported", memory_ids=memory_ids)
+    cause = Cause(
+        actor=batch.provider,
+        wish_id=wish.wish_id,
+        request_id=batch.request_id,
+        reason=ASKED.format(message_id=wish.message.message_id),
+        conversation_id=wish.message.conversation_id,
+        message_id=wish.message.message_id,
+    )
+    kind: Change = "deleted" if policy.on_forget_wish == "delete" else "expired"
+    for memory in found:
+        after = change.deleted(memory, now) if kind == "deleted" else change.retracted(memory, now)
+        ledger.enter(kind, after, replace(cause, said_again=said_again.get(memory.memory_id, ())), now)
+    return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids)
+
+
+@cache
+def topics() -> dict[str, frozenset[str]]:
+    """Normalised words for each attribute."""
+    listed = msgspec.json.decode(TOPICS.read_bytes(), type=dict[str, tuple[str, ...]])
+    return {name: frozenset(map(normalise, phrases)) for name, phrases in listed.items()}

@@ -1,0 +1,1 @@
+"""Rules that recognise that a statement ends an earlier one. Pure."""

@@ -1,0 +1,92 @@
+"""Chooses the statements that a model compares with each other, and reads its answers. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from agents.curation.rules.ledger.ledger import Ledger, cosine
+from agents.curation.rules.ledger.sources import said_later
+from agents.curation.rules.statements.normalise import normalise
+from agents.models.offline.rules.engine.languages import language_of
+from agents.models.offline.rules.standing.wording import wording
+from agents.models.one_language import UNDETERMINED, primary
+from schemas.extraction.candidates import Candidate
+from schemas.memories.memories import Memory
+from sinks.classification.port import LANGUAGES, Pair, Relation
+from sinks.vectors.port import Neighbour, Vector
+
+MOST_COMPARED: Final = 6  # per candidate, the nearest first
+ENDS: Final = 0.8  # least probability at which a memory ends
+# The beginning of a statement whose subject has a number: "Room 3 is ...".
+NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
+REASON: Final = "the candidate replaces it"
+
+
+def pairs_to_compare(
+    ledger: Ledger,
+    candidates: Sequence[Candidate],
+    neighbours: Sequence[Sequence[Neighbour]],
+    vector_of: Callable[[str], Vector],
+    comparable: float,
+) -> tuple[Pair, ...]:
+    """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
+    least `comparable`. A candidate that names related memories is not compared. `vector_of` raises NeedsVector."""
+    pairs: dict[Pair, None] = {}
+    for candidate, found in zip(candidates, neighbours, strict=True):
+        if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate):
+            continue
+        vector = vector_of(candidate.text)
+        near: list[tuple[float, Memory | Candidate]] = [
+            (each.score, each.memory) for each in ledger.neighbours(vector, found)
+        ]
+        near += [(cosine(vector, vector_of(other.text)), other) for other in candidates if other is not candidate]
+        ranked = sorted(near, key=lambda each: -each[0])
+        texts = (each.text for score, each in ranked if score >= comparable and is_compared(each))
+        pairs |= dict.fromkeys(pair_of(text, candidate.text) for text in nearest_others(texts, candidate.text))
+    return tuple(pairs)
+
+
+def names_others(candidate: Candidate) -> bool:
+    """Whether the candidate names memories or candidates that it ends, corrects, refines or repeats."""
+    named = candidate.contradicts, candidate.supersedes, candidate.corrects, candidate.refines, candidate.repeats
+    return any(named)
+
+
+def pair_of(earlier: str, later: str) -> Pair:
+    """The pair in the form in which the model compares it."""
+    return Pair(unquoted(earlier), unquoted(later))
+
+
+def unquoted(text: str) -> str:
+    """The text; a quotation at its beginning is replaced by the quoted words."""
+    found = (wording(language).quotation.match(text) for language in LANGUAGES)
+    quotation = next((each for each in found if each is not None), None)
+    return text if quotation is None else quotation[1] + text[quotation.end() :]
+
+
+def nearest_others(texts: Iterator[str], text: str) -> list[str]:
+    """The first MOST_COMPARED texts that differ from `text` after normalisation."""
+    others = dict.fromkeys(each for each in texts if normalise(each) != normalise(text))
+    return list(others)[:MOST_COMPARED]
+
+
+def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
+    """Whether the memory no longer holds once the candidate does, by the model's answer. The model assumes that the candidate
+    is the later statement, so its answer is ignored for memories that were said later, and for things with another number."""
+    relation = relations.get(pair_of(memory.text, candidate.text))
+    is_ended = relation is not None and relation.ends >= ENDS
+    return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
+
+
+def numbers_tell_apart(text: str, other: str) -> bool:
+    """Whether the subjects differ only in a number: "Room 3 is upstairs", "Room 4 is downstairs"."""
+    one, another = NUMBERED.match(text), NUMBERED.match(other)
+    if one is None or another is None:
+        return False
+    return one[1].lower() == another[1].lower() and one[2] != another[2]
+
+
+def is_compared(of: Memory | Candidate) -> bool:
+    """Whether the model supports the language: the declared one, otherwise the one detected from the words."""
+    declared = of.language if of.language != UNDETERMINED else None
+    return (primary(declared) if declared else language_of(of.text)) in LANGUAGES

@@ -1,0 +1,128 @@
+"""Finds the memories that no longer hold once a candidate does, by rules and by the model's verdict."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agents.curation.rules.attributes.attribute_values import owners
+from agents.curation.rules.attributes.readings import readings
+from agents.curation.rules.conflicts.conflicts import conflict
+from agents.curation.rules.decisions.comparing import REASON, is_replaced
+from agents.curation.rules.ledger.scored import Scored
+from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.normalise import normalise
+from agents.curation.rules.statements.statement import statement
+from agents.curation.rules.statements.uncertainty import doubt
+from agents.models.one_language import primary
+from schemas.extraction.candidates import Candidate
+from schemas.memories.memories import Memory
+from sinks.classification.port import Pair, Relation
+
+UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
+MODEL: Final = "the candidate contradicts it"
+CORRECTED: Final = "the same slice corrects it"
+
+
+class EndedMemory(Struct, frozen=True):
+    """A memory that contradicts a candidate, and why."""
+
+    memory: Memory
+    reason: str
+
+
+def contradicted_memories(
+    candidate: Candidate,
+    named: Iterable[Memory],
+    cosines: Mapping[str, float],
+    near: Sequence[Scored],
+    comparable: float,
+    corrected: Collection[str] = (),
+    relations: Mapping[Pair, Relation] | None = None,
+) -> tuple[tuple[EndedMemory, ...], str | None]:
+    """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find or
+    the comparison of both statements. Also the objection of the first guard.
+
+    `named` and `near` are live memories; `cosines` has the known cosines of named ones. Two statements with a cosine of at
+    least `comparable` may be about the same. Memories in `corrected` end unless they say the same.
+    """
+    found: dict[str, EndedMemory] = {}
+    objected: str | None = None
+    for memory in named:
+        is_corrected = memory.memory_id in corrected
+        guard = reason_to_ignore(candidate, memory, cosines.get(memory.memory_id), comparable, is_corrected)
+        guard = "a user stated it, and the candidate is attributed" if is_outweighed(candidate, memory) else guard
+        if guard is None:
+            found[memory.memory_id] = EndedMemory(memory, CORRECTED if is_corrected else MODEL)
+        else:
+            objected = objected or f"{memory.memory_id} is not contradicted: {guard}"
+    for each in near:
+        if each.memory.memory_id in found or each.memory.memory_id in (candidate.repeats, candidate.refines):
+            continue
+        if is_outweighed(candidate, each.memory) or can_hold_beside(candidate, each.memory):
+            continue
+        why = conflict(candidate.text, each.memory.text)
+        if why is None and is_replaced(candidate, each.memory, relations or {}):
+            guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
+            why = REASON if guard is None else None
+        if why is not None:
+            found[each.memory.memory_id] = EndedMemory(each.memory, why)
+    return tuple(found.values()), objected
+
+
+def is_outweighed(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the assistant or a tool stated the candidate and a user the memory: the memory then stays."""
+    return candidate.attributed_to is not None and memory.attributed_to is None
+
+
+def can_hold_beside(candidate: Candidate, memory: Memory) -> bool:
+    """Whether one of the two is temporary and the other is not: then neither ends the other."""
+    bounded = memory.valid_until is not None and memory.superseded_by is None
+    return (candidate.valid_until is not None) != bounded
+
+
+def reason_to_ignore(
+    candidate: Candidate, memory: Memory, cosine: float | None, comparable: float, is_corrected: bool = False
+) -> str | None:
+    """Why a model's `contradicts` is ignored; None if it counts."""
+    if says_the_same(candidate, memory):
+        return "it says the same"
+    if is_corrected or conflict(candidate.text, memory.text) is not None:
+        return None
+    if is_about_somebody_else(candidate.text, memory.text):
+        return "it is about somebody else"
+    if (
+        cosine is not None
+        and cosine < comparable - (1 - comparable) * UNRELATED_SHARE
+        and is_same_language(candidate, memory)
+    ):
+        return f"it is unrelated, cosine {cosine:.3f}"
+    return None
+
+
+def is_about_somebody_else(text: str, other: str) -> bool:
+    """Whether a statement is clearly about another person than the other one. Statements that end something ("is divorced"),
+    or name a person of the other one ("husband is Pavel"), may be about the same."""
+    new, old, mine, theirs = statement(text), statement(other), owners(text), owners(other)
+    if mine == theirs or not (new.understood and old.understood):
+        return False
+    attributes = {each.attribute for each in readings(text)}
+    if attributes & {each.attribute for each in readings(other)} or not theirs:
+        return True
+    is_over = new.ended or new.denied or new.negated is not None or any(each.state for each in readings(text))
+    return not is_over and set(new.names).isdisjoint(old.names)
+
+
+def is_same_language(candidate: Candidate, memory: Memory) -> bool:
+    """Whether both are in one language: with most models cosines across languages are not comparable."""
+    if candidate.language and memory.language:
+        return primary(candidate.language) == primary(memory.language)
+    return statement(candidate.text).understood and statement(memory.text).understood
+
+
+def says_the_same(candidate: Candidate, memory: Memory) -> bool:
+    """Whether both have the same text, or the same content words without an objection."""
+    if normalise(candidate.text) == normalise(memory.text):
+        return True
+    same = statement(candidate.text).content == statement(memory.text).content
+    return same and objection(candidate.text, memory.text) is None and doubt(candidate.text, memory.text) is None

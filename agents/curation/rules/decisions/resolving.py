@@ -1,0 +1,87 @@
+"""Applies a model's verdict to a candidate. A verdict is evidence: the rules check it against the current memories."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agents.curation.rules.ledger.merge import preserves
+from agents.curation.rules.statements.languages import as_translated, in_other_language
+from agents.curation.rules.statements.statement import statement
+from agents.models.port import Verdict
+from schemas.extraction.candidates import Candidate
+from schemas.memories.memories import Memory
+
+NAME_CHARS: Final = 4
+
+
+def apply_verdict(
+    candidate: Candidate, verdict: Verdict | None, same: Memory | None = None, one_language: str | None = None
+) -> Candidate:
+    """The candidate with the verdict's relations; `same` is the memory that the verdict names. The verdict's text is used
+    unless it lacks content of the candidate; it is in that memory's language, or in the policy's."""
+    if verdict is None:
+        return candidate
+    ended = [*candidate.supersedes, *verdict.ends]
+    found = replace(
+        candidate,
+        contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,
+        supersedes=tuple(dict.fromkeys(each for each in ended if each != verdict.same))[:64],
+        corrects=tuple(dict.fromkeys((*candidate.corrects, *verdict.corrects)))[:64],
+    )
+    if verdict.same is None:
+        return found
+    if verdict.text is None:
+        return replace(found, repeats=verdict.same, refines=None)
+    refining = replace(found, refines=verdict.same, repeats=None)
+    language = one_language or (same and same.language) or candidate.language
+    if not preserves(verdict.text, language, candidate.text, candidate.language):
+        return refining
+    written = replace(refining, text=verdict.text, language=language)
+    crosses = same is not None and (in_other_language(candidate, same) or in_other_language(written, same))
+    return as_translated(written) if crosses else written
+
+
+def select_for_resolving(
+    candidates: Sequence[Candidate],
+    near: Sequence[Sequence[Memory]],
+    most: int,
+    foreign: Sequence[Sequence[Memory]] = (),
+    most_foreign: int = 0,
+) -> tuple[tuple[Candidate, ...], tuple[Memory, ...]]:
+    """The candidates to compare, and the memories to compare them with: those with nearby memories, or all if there are
+    several. Memories are the nearest of each first, at most `most`, then at most `most_foreign` in other languages. Empty
+    if there is nothing to compare."""
+    memories = interleaved(near, most)
+    memories |= interleaved(
+        [[each for each in found if each.memory_id not in memories] for found in foreign], most_foreign
+    )
+    if len(candidates) < 2 and not memories:
+        return (), ()
+    return tuple(candidates), tuple(memories.values())
+
+
+def interleaved(found: Sequence[Sequence[Memory]], most: int) -> dict[str, Memory]:
+    """The first memory of each list, then the second of each, and so on, without duplicates."""
+    memories: dict[str, Memory] = {}
+    for place in range(max(map(len, found), default=0)):
+        for each in found:
+            if place < len(each) and len(memories) < most:
+                memories.setdefault(each[place].memory_id, each[place])
+    return memories
+
+
+def in_other_languages(candidate: Candidate, latest: Sequence[Memory], most: int) -> list[Memory]:
+    """Memories in other languages that may have the candidate's statement, the latest first: embedders rarely find them.
+    Those that share names or numbers come first, then those of the same kind."""
+    said, figures = long_words(candidate.text), statement(candidate.text).quantities
+
+    def shared(memory: Memory) -> int:
+        return len(said & long_words(memory.text)) + len(figures & statement(memory.text).quantities)
+
+    return sorted(latest, key=lambda each: (-shared(each), each.kind != candidate.kind))[:most]
+
+
+def long_words(text: str) -> set[str]:
+    """Words that two languages may share are mostly names; short words are left out."""
+    return {each for each in statement(text).tokens if len(each) >= NAME_CHARS}

@@ -1,0 +1,198 @@
+"""Applies the decision about a candidate to the ledger."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from agents.curation.rules.decisions.contradictions import contradicted_memories
+from agents.curation.rules.decisions.decide import (
+    Create,
+    Decision,
+    Drop,
+    Merge,
+    Reinforce,
+    Rewrite,
+    Supersede,
+    decide,
+    same_attribute_value,
+)
+from agents.curation.rules.decisions.incoming import contradicted_ids
+from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.ledger import change, links
+from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.merge import adds_content, merge
+from agents.curation.rules.ledger.notes import rewritten
+from agents.curation.rules.ledger.outcomes import Result, Ruling
+from agents.curation.rules.ledger.scored import Scored
+from agents.curation.rules.statements.languages import TranslatedCandidate, in_other_language
+from schemas import ids
+from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.memories.events import Cause
+from schemas.memories.memories import Change, Memory
+from schemas.policies.policies import Policy
+from sinks.classification.port import Pair, Relation
+from sinks.vectors.port import Neighbour, Vector
+
+
+def settle(
+    ledger: Ledger,
+    batch: CandidateBatch,
+    candidate: Candidate,
+    vector: Vector,
+    found: Sequence[Neighbour],
+    policy: Policy,
+    thresholds: Thresholds,
+    now: datetime,
+    may_create: bool = True,
+    vector_of: Callable[[str], Vector] | None = None,
+    cosines: Mapping[str, float] | None = None,
+    note: Memory | None = None,
+    corrected: Sequence[str] = (),
+    relations: Mapping[Pair, Relation] | None = None,
+) -> Ruling:
+    """Decides about a candidate and enters the changes into the ledger. `found` are the nearest memories of the vector
+    index.
+
+    `vector_of` returns the vectors of other texts; `cosines` has the known cosines of memories that the model named. Without
+    `may_create` the conversation has reached its number of memories: a candidate that would create one is dropped, or
+    rewrites the conversation's `note`, if it has one. `corrected` are memories with statements that the candidate corrects:
+    those that this slice created end without further evidence. `relations` are those of memories and candidates that a model
+    compared.
+    """
+    if ledger.knows(ids.memory_id(candidate.candidate_id)):
+        return Ruling(
+            candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
+        )
+    nearest = ledger.neighbours(vector, found)
+    near = [
+        each
+        for each in nearest
+        if each.score >= thresholds.related
+        or says_the_same_in_another_language(candidate, each.memory)
+        or same_attribute_value(candidate.text, each.memory.text) is not None
+    ]
+    near += match_in_other_language(ledger, candidate, near, cosines or {})
+    ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
+    named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None]
+    known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
+    own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
+    ended, objected = contradicted_memories(
+        candidate, named, known, nearest, thresholds.comparable, own, relations or {}
+    )
+    decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
+    if creates_memory(decision) and not may_create:
+        full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+        decision = full if note is None else Rewrite(note, "the conversation went on")
+    return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
+
+
+def match_in_other_language(
+    ledger: Ledger, candidate: Candidate, near: Sequence[Scored], cosines: Mapping[str, float]
+) -> list[Scored]:
+    """The memory in another language that is the same by a model's verdict, if the vector index did not find it: most
+    embedders rarely match two languages."""
+    memory = ledger.find_live(candidate.refines if isinstance(candidate, TranslatedCandidate) else candidate.repeats)
+    if memory is None or not says_the_same_in_another_language(candidate, memory):
+        return []
+    known = any(each.memory.memory_id == memory.memory_id for each in near)
+    return [] if known else [Scored(memory, cosines.get(memory.memory_id, 0.0))]
+
+
+def says_the_same_in_another_language(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the memory has the same statement in another language, by a model's verdict."""
+    if isinstance(candidate, TranslatedCandidate):
+        return memory.memory_id == candidate.refines
+    return memory.memory_id == candidate.repeats and in_other_language(candidate, memory)
+
+
+def creates_memory(decision: Decision) -> bool:
+    """Whether the decision creates a memory, also as the successor of superseded ones."""
+    return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
+
+
+class _Settlement:
+    """Applies one candidate's decision."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        batch: CandidateBatch,
+        candidate: Candidate,
+        vector: Vector,
+        near: Sequence[Scored],
+        policy: Policy,
+        now: datetime,
+        vector_of: Callable[[str], Vector] | None,
+    ) -> None:
+        self._vector_of = vector_of
+        self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
+        self._near, self._policy = near, policy
+        self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
+
+    def apply(self, decision: Decision) -> Ruling:
+        match decision:
+            case Drop(reason):
+                return self._ruling("dropped", None, reason)
+            case Reinforce(memory, reason):
+                return self._ruling("reinforced", self._fold("reinforced", memory, reason), reason)
+            case Merge(memory, reason):
+                return self._ruling("merged", self._fold("merged", memory, reason), reason)
+            case Rewrite(memory, reason):
+                return self._ruling("merged", self._rewrite(memory, reason), reason)
+            case Create(reason):
+                return self._ruling("created", self._create(reason), reason)
+            case Supersede(memories, successor, reason):
+                return self._ruling("superseded", self._supersede(memories, successor, reason), reason)
+
+    def _create(self, reason: str | None, supersedes: Sequence[Memory] = ()) -> Memory:
+        refined = self._ledger.find_live(self._candidate.refines)
+        linked = links.links_of(self._candidate, self._near, refined, supersedes)
+        memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now, linked)
+        if supersedes:
+            memory = replace(memory, supersedes=supersedes[0].memory_id)
+        return self._enter("created", memory, reason, self._vector)
+
+    def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
+        """Merges the candidate into the memory. Its text goes into the reason, where it stays readable."""
+        after = merge(memory, self._candidate, self._now, self._policy.max_text_chars)
+        vector = None if after.text == memory.text else self._vector_for(after.text)
+        return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
+
+    def _rewrite(self, memory: Memory, reason: str) -> Memory:
+        after = rewritten(memory, self._candidate, self._now, self._policy.max_text_chars)
+        return self._enter("merged", after, f"{reason}: {self._candidate.text}", self._vector_for(after.text))
+
+    def _vector_for(self, text: str) -> Vector:
+        """The vector of a text: the candidate's, or that of a merged text."""
+        return self._vector if text == self._candidate.text or self._vector_of is None else self._vector_of(text)
+
+    def _supersede(self, memories: Sequence[Memory], successor: Memory | None, reason: str) -> Memory:
+        """Enters the successor first, so that at any sequence one of both is live. A memory that ends in the future stays
+        live until then."""
+        if successor is None:
+            follows = self._create(None, memories)
+        else:
+            is_more = adds_content(self._candidate, successor, self._policy.max_text_chars)
+            follows = self._fold(
+                "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
+            )
+        until = change.valid_from(self._candidate, self._now)
+        lies_ahead = until > max(self._now, change.first_said(self._candidate, self._now))  # senders' clocks may differ
+        for memory in memories:
+            if lies_ahead:
+                self._enter(
+                    "updated", change.ending(memory, follows, until, self._now), f"{reason}, from {until:%Y-%m-%d}"
+                )
+            else:
+                self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
+        return follows
+
+    def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
+        if kind not in ("superseded", "updated"):
+            memory = change.with_expiry(memory, self._policy, self._now)
+        return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
+
+    def _ruling(self, result: Result, memory: Memory | None, reason: str | None) -> Ruling:
+        memory_id = memory.memory_id if memory else None
+        return Ruling(candidate_id=self._candidate.candidate_id, result=result, memory_id=memory_id, reason=reason)

@@ -1,0 +1,1 @@
+"""A namespace within one transaction, and the changes of its memories. Pure."""

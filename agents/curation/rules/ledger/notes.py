@@ -1,0 +1,44 @@
+"""The note of a conversation, rewritten when the conversation continues, within its length."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from agents.curation.rules.ledger.merge import merge
+from agents.curation.rules.statements.statement import statement
+from schemas.extraction.candidates import Candidate
+from schemas.memories.memories import Memory
+
+SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?…])\s+")
+MIN_COVERED: Final = 0.6  # share of a sentence's content words that the new note must have
+
+
+def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int) -> Memory:
+    """The note with the content of a later slice. A model that saw the note writes all of it."""
+    return replace(
+        merge(note, candidate, now, most_chars), text=with_missing_sentences(note.text, candidate.text, most_chars)
+    )
+
+
+def with_missing_sentences(old: str, new: str, most_chars: int) -> str:
+    """The new note, after those sentences of the old one that it lacks, as many as fit, in order."""
+    kept: list[str] = []
+    for sentence in SENTENCE_BREAK.split(old.strip()):
+        if not is_covered(sentence, new) and len(" ".join([*kept, sentence, new])) <= most_chars:
+            kept.append(sentence)
+    return " ".join([*kept, new])
+
+
+def is_covered(sentence: str, text: str) -> bool:
+    """Whether the text has at least MIN_COVERED of the sentence's content words and numbers."""
+    old, new = statement(sentence), statement(text)
+    words = {*old.content, *old.quantities}
+    return len(words & {*new.content, *new.quantities}) >= MIN_COVERED * len(words)
+
+
+def note_of(memories: Iterable[Memory | None]) -> Memory | None:
+    """The latest live memory; None if there is none."""
+    return max((each for each in memories if each), key=lambda each: (each.created_at, each.memory_id), default=None)

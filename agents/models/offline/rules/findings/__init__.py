@@ -1,0 +1,1 @@
+"""The statements of a sentence, by rules and classifiers."""

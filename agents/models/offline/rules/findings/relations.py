@@ -1,0 +1,188 @@
+"""Finds the memory that a finding repeats or contradicts, by words, without a model."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from agents.models.offline.rules.engine.rule_engine import Finding
+from agents.models.offline.rules.standing.wording import remark_of
+from schemas.memories.memories import Memory
+
+WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
+REMARK = re.compile(r"\((?:said|gesagt|dit|dicho): [^()]*\)")
+EMPTY_WORDS = (
+    "user users user's s team the a an is are am of to in on at for and with they their them it that this "
+    "has have had was been be will now also very really assistant wants want does do der die das nutzer "
+    "ist hat ein eine im zu und l utilisateur le la les un une est el usuario los es en de du des d"
+)
+EMPTY = frozenset(EMPTY_WORDS.split())
+NEGATIVE = re.compile(
+    r"\b(?:not|no longer|never|cannot|dislikes?|hates?|detests?|stopped|quit|gave up|without"
+    r"|any ?more|nicht|kein\w*|hasst|n'\w+|ne \w+ (?:pas|plus)|déteste|no|nunca|odia)\b",
+    re.IGNORECASE,
+)
+LIKING = re.compile(
+    r"\b(?:prefers?|likes?|loves?|enjoys?|favou?rs?|dislikes?|hates?|detests?|adores?|cannot stand"
+    r"|fan of|into|mag|liebt|hasst|bevorzugt|aime|adore|déteste|préfère|gustan?|prefiere|odia)\b"
+    r"(?: not)?",
+    re.IGNORECASE,
+)
+CHOOSING = re.compile(r"\b(?:prefers?|bevorzugt|préfère|prefiere)\b|\bfavou?rite\b", re.IGNORECASE)
+OBJECT_ENDS = re.compile(
+    r"\b(?:over|to|than|rather|instead|because|when|in|for|at|since|now|als|weil|que|à|a)\b|[,;(.]", re.IGNORECASE
+)
+# Attributes with one value at a time: another value contradicts the earlier one of the same person.
+SLOTS = {
+    "home": re.compile(
+        r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
+        r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
+        r"|déménagé|\bvive en\b|se mudó"
+    ),
+    "employer": re.compile(
+        r"\b(?:works|arbeitet|travaille|trabaja) (?:now )?(?:at|for|bei|für|chez|pour|para)\b|^User "
+        r"(?:joined|started (?:a new job|working) at)\b"
+    ),
+    "name": re.compile(r"\bname is\b|\bheißt\b|s'appelle|se llama"),
+    "called": re.compile(r"wants to be called|genannt werden|être appelé"),
+    "age": re.compile(r"^User is \d{1,3}(?: years old)?\."),
+}
+ALIKE = 0.72
+SAME_BUT_FOR_NUMBERS = 0.6
+
+
+class Relation(Struct, frozen=True):
+    """Places in the related memories, from 0; None without such a memory."""
+
+    repeats: int | None = None
+    contradicts: int | None = None
+
+
+def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
+    """The first memory with the same content, otherwise the first one that the finding contradicts. Statements with a remark
+    about the previous sentence are compared only with those that have the same remark."""
+    own = {index: memory for index, memory in enumerate(related) if remark_of(memory.text) == remark_of(finding.text)}
+    for index, memory in own.items():
+        if is_same(finding.text, memory.text) if finding.old is None else is_same_change(finding.text, memory.text):
+            return Relation(repeats=index)
+    opposed = (index for index, memory in own.items() if is_opposed(finding, memory))
+    return Relation(contradicts=next(opposed, None))
+
+
+def is_same(text: str, other: str) -> bool:
+    if is_negative(text) != is_negative(other) or numbers(text) != numbers(other) or choice_differs(text, other):
+        return False
+    mine, theirs = words(text), words(other)
+    return overlap(mine, theirs) >= ALIKE and not (slot(text) and mine != theirs)
+
+
+def is_same_change(text: str, other: str) -> bool:
+    """Whether the memory states the whole change, in the same words; one with only its old state has most of them."""
+    return is_negative(text) == is_negative(other) and words(text) == words(other)
+
+
+def is_opposed(finding: Finding, memory: Memory) -> bool:
+    if finding.old is not None:
+        return mentions_only_old(finding, memory)
+    taken = slot(finding.text)
+    if taken is not None:
+        return taken == slot(memory.text)
+    return (
+        taste_differs(finding.text, memory.text)
+        or choice_differs(finding.text, memory.text)
+        or numbers_differ(finding.text, memory.text)
+    )
+
+
+def mentions_only_old(finding: Finding, memory: Memory) -> bool:
+    """Whether the memory is about the old state of a change and not about the new one. A move contradicts a home, but not a
+    preference for the town."""
+    old, new, known = words(finding.old or ""), words(finding.new or ""), words(memory.text)
+    if not old or not old <= known or (new - old and new <= known):
+        return False
+    if "home" in finding.tags:
+        return slot(memory.text) == ("home", frozenset())
+    return not (finding.new is None and is_negative(finding.text) == is_negative(memory.text))
+
+
+def taste_differs(text: str, other: str) -> bool:
+    """Whether the same thing is liked in one and disliked in the other."""
+    mine, theirs = liked(text), liked(other)
+    same = bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_same_person(text, other)
+    return same and is_negative(text) != is_negative(other)
+
+
+def choice_differs(text: str, other: str) -> bool:
+    """Whether they prefer different things of one sort: "light mode" and "dark mode", "A over B" and "B over A"."""
+    if not (CHOOSING.search(text) and CHOOSING.search(other)) or is_negative(text) != is_negative(other):
+        return False
+    if not is_same_person(text, other):
+        return False
+    mine, theirs = preference_stems(text), preference_stems(other)
+    if not mine or not theirs or mine == theirs:
+        return False
+    swapped = mine[-1] in words(other) and theirs[-1] in words(text) and mine[-1] != theirs[-1]
+    return swapped or (mine[-1] == theirs[-1] and mine[:-1] != theirs[:-1] and bool(mine[:-1]) and bool(theirs[:-1]))
+
+
+def numbers_differ(text: str, other: str) -> bool:
+    """Whether they are the same statement with another number or date. A number in only one of them is a detail."""
+    mine, theirs = numbers(text), numbers(other)
+    if not mine - theirs or not theirs - mine:
+        return False
+    return overlap(words(text) - mine, words(other) - theirs) >= SAME_BUT_FOR_NUMBERS
+
+
+def liked(text: str) -> frozenset[str]:
+    return frozenset(preference_stems(text))
+
+
+def preference_stems(text: str) -> list[str]:
+    """The stems of the preferred things, in order."""
+    verb = LIKING.search(text)
+    if verb is None:
+        _, _, rest = text.partition(" is ") if CHOOSING.search(text) else ("", "", "")
+    else:
+        rest = text[verb.end() :]
+    return [stem(word) for word in WORD.findall(OBJECT_ENDS.split(rest)[0].lower()) if word not in EMPTY]
+
+
+def slot(text: str) -> tuple[str, frozenset[str]] | None:
+    """The attribute with one value at a time that the text sets, and its owner's words: empty for the user."""
+    for name, pattern in SLOTS.items():
+        found = pattern.search(text)
+        if found is not None:
+            return name, words(text[: found.start()])
+    return None
+
+
+def is_same_person(text: str, other: str) -> bool:
+    """Whether both are preferences of the same person."""
+    mine, theirs = LIKING.search(text), LIKING.search(other)
+    return not mine or not theirs or whose(text[: mine.start()]) == whose(other[: theirs.start()])
+
+
+def whose(subject: str) -> frozenset[str]:
+    return words(NEGATIVE.sub(" ", subject))
+
+
+def is_negative(text: str) -> bool:
+    return NEGATIVE.search(text) is not None
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in WORD.findall(REMARK.sub("", text).lower()) if word not in EMPTY)
+
+
+def numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if any(letter.isdigit() for letter in word))
+
+
+def stem(word: str) -> str:
+    """The first five letters without a plural "s": equal for "allergic" and "allergy"."""
+    return word if any(letter.isdigit() for letter in word) else word.removesuffix("s")[:5]
+
+
+def overlap(mine: frozenset[str], theirs: frozenset[str]) -> float:
+    """The Jaccard index of two sets of words, in [0, 1]."""
+    return len(mine & theirs) / len(mine | theirs) if mine and theirs else 0.0

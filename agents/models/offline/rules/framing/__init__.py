@@ -1,0 +1,1 @@
+"""Recognises what is fiction, a hypothesis, or another person's words."""

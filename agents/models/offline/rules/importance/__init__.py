@@ -1,0 +1,1 @@
+"""The importance of memories, and what may be shortened or removed."""

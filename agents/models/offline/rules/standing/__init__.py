@@ -1,0 +1,1 @@
+"""Recognises limits and standing wishes."""

@@ -1,0 +1,96 @@
+"""Classifies a sentence as a limit of the speaker, a standing wish, or neither: a linear model over words and classes of words.
+
+`make train-standing` trains the weights (`classifier.json`) on sentences that were written for it
+(`tests/benchmarks/standing`). Classes (`instructions.json`) cover words that the model has not seen.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from agents.models.offline.rules.standing.instruction_classes import anywhere, table
+
+FILE: Final = Path(__file__).with_suffix(".json")
+DIMENSION: Final = 1 << 14
+TOKEN: Final = re.compile(r"[^\W\d]+|\d+|[?!:\"«»“”]")
+MEMORY: Final = ("memory",)  # instead of labels, for the text of a memory
+NOT_CLASSES: Final = frozenset({"templates", "predicates"})
+
+
+class Scores(NamedTuple):
+    """Probabilities, from 0 to 1. The rest to 1 is the probability of neither."""
+
+    limit: float
+    wish: float
+
+    @property
+    def either(self) -> float:
+        return self.limit + self.wish
+
+
+class Model(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """A linear model. `weights` has one byte per feature for limits, then one for wishes, in units of `scale`. `trained_on`
+    is the hash of the training sentences and of the word classes."""
+
+    trained_on: str
+    scale: float
+    bias: tuple[float, float]
+    weights: bytes
+
+    @cached_property
+    def columns(self) -> tuple[memoryview, memoryview]:
+        whole = memoryview(self.weights).cast("b")
+        return whole[:DIMENSION], whole[DIMENSION:]
+
+    def scores(self, features: Iterable[str]) -> Scores:
+        places = indices(features)
+        weight = self.scale / math.sqrt(max(1, len(places)))
+        odds = [
+            math.exp(bias + weight * sum(column[place] for place in places))
+            for bias, column in zip(self.bias, self.columns, strict=True)
+        ]
+        return Scores(*(each / (1 + sum(odds)) for each in odds))
+
+
+def scores(text: str, code: str, labels: Sequence[str] = ()) -> Scores:
+    """The probabilities for a sentence without contractions. `labels` are the kinds and tags of the rules' findings in it."""
+    return model().scores(features(text, code, labels))
+
+
+def features(text: str, code: str, labels: Sequence[str] = ()) -> Iterator[str]:
+    """The features of a sentence: words, pairs of neighbouring words, classes of words, and labels."""
+    words = ["^", *("0" if each.isdigit() else each for each in TOKEN.findall(folded(text))), "$"]
+    yield from words[1:-1]
+    yield from map(" ".join, pairwise(words))
+    yield from (f"class {name}" for name, words_of in classes(code) if words_of.search(text))
+    yield from (f"found {each}" for each in labels or ("nothing",))
+
+
+def indices(features: Iterable[str]) -> set[int]:
+    return {crc32(each.encode()) % DIMENSION for each in features}
+
+
+def folded(text: str) -> str:
+    """The text in lower case without accents."""
+    parts = unicodedata.normalize("NFD", text.casefold())
+    return "".join(each for each in parts if not unicodedata.combining(each))
+
+
+@cache
+def classes(code: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    named = msgspec.structs.asdict(table()[code])
+    return tuple((name, anywhere(words)) for name, words in named.items() if name not in NOT_CLASSES)
+
+
+@cache
+def model() -> Model:
+    return msgspec.json.decode(FILE.read_bytes(), type=Model)

@@ -1,0 +1,1 @@
+"""Phrases of wishes to forget, by language."""

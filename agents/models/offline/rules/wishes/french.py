@@ -1,0 +1,53 @@
+"""French phrases of wishes to forget."""
+
+from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phrases
+
+OF_FR = r"(?:sur|de|d'|à propos de|au sujet de|concernant)"
+KNOW_FR = r"(?:tu sais|vous savez|tu as (?:retenu|enregistré|appris)|vous avez (?:retenu|enregistré))"
+FORGET_FR = r"(?:oublie[zrs]?|oubliez)"
+DROP_FR = r"(?:oublie[zrs]?|efface[zrs]?|supprime[zrs]?)"
+MEMORY_FR = r"de (?:ta|votre) mémoire"
+MINE_FR = r"(?:mon|ma|mes|notre|nos)"
+
+FRENCH = Phrases(
+    code="fr",
+    polite=(
+        r"(?:(?:s'il (?:te|vous) pla[iî]t|stp|svp|non|ah|oh|ok|bon|alors|et|mais|attends?|pardon|désolée?|merci|en "
+        r"fait|finalement)"
+        rf"{GAP}){{0,6}}"
+        r"(?:(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|tu peux|vous pouvez|veuillez|je (?:veux|voudrais"
+        r"|souhaite) que tu)"
+        r"(?: s'il (?:te|vous) pla[iî]t,?)? )?"
+    ),
+    everything=(
+        rf"{DROP_FR} tout ce que {KNOW_FR} {OF_FR} ?(?:moi|nous){END}",
+        rf"{DROP_FR} tout (?:sur|de) moi{END}",
+        rf"{DROP_FR} (?:tous )?(?:tes|vos|les) souvenirs(?: (?:de|sur) moi)?{END}",
+        rf"(?:efface[zrs]?|vide[zrs]?) (?:ta|votre) mémoire{END}",
+    ),
+    that=(
+        rf"{FORGET_FR} (?:ça|ca|cela|ceci){END}",
+        rf"{DROP_FR} ce que j'ai (?:dit|raconté|écrit){END}",
+        rf"{DROP_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
+        rf"|écrit)){END}",
+        rf"{FORGET_FR} mon dernier message{END}",
+        rf"je retire ce que j'ai dit{END}",
+        rf"{DROP_FR} (?:ça|cela) {MEMORY_FR}{END}",
+        rf"ne (?:retiens|retenez|garde|mémorise) pas (?:ça|cela){END}",
+    ),
+    stated=(rf"(?:efface[zrs]?|supprime[zrs]?) (?:ça|cela){END}",),
+    named=(
+        rf"{DROP_FR} (?:de (?:ta|votre) mémoire )?(?:le fait )?que (?P<clause>(?:j'|je\b|nous\b|{MINE_FR}\b){REST})",
+        rf"{DROP_FR} ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté|écrit) {OF_FR} ?(?P<topic>{REST})",
+        rf"ne (?:garde|retiens|retenez|gardez|mémorise|note) rien (?:sur|de|à propos de) (?P<topic>{REST})",
+        rf"{FORGET_FR} (?:le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
+        rf"{DROP_FR} (?:l'histoire|cette histoire) (?:de|du|avec|sur) ?(?P<topic>[^,.;!?]{{1,80}})",
+        rf"{DROP_FR} (?:tout )?ce que (?:{KNOW_FR}|je (?:t'ai|vous ai) dit) {OF_FR} ?(?P<topic>{REST})",
+        rf"{DROP_FR} tout (?:sur|à propos de) (?P<topic>{REST})",
+        rf"{DROP_FR} (?P<topic>{MINE_FR} {ANY}{{1,200}}?) {MEMORY_FR}{END}",
+        rf"{FORGET_FR} (?P<topic>(?:où|comment|qui|quand) (?:j'|je\b){REST})",
+        rf"{FORGET_FR} (?P<topic>{MINE_FR} {REST})",
+    ),
+    denied=r"\b(?:pour (?:l'instant|aujourd'hui|ce soir)|aujourd'hui|ce soir)\b",
+    me=r"(?:moi|nous)",
+)

@@ -1,0 +1,65 @@
+"""German phrases of wishes to forget."""
+
+from agents.models.offline.rules.wishes.phrases import ANY, END, GAP, REST, Phrases
+
+FILL = r"(?: (?:bitte|mal|doch|einfach|jetzt|sofort|wieder|auch|schnell|gleich|lieber|alles|ganz))*"
+OF_DE = r"(?:über|von|zu)"
+KNOW_DE = r"(?:weißt|weisst|wissen|gespeichert ha(?:st|ben)|gemerkt ha(?:st|ben))"
+HELD_DE = r"(?:erinnerung(?:en)?|notizen?|daten|informationen|einträge?)"
+MEMORY_DE = r"(?:aus|von) (?:deinem|ihrem|deinen|ihren|dem) (?:gedächtnis|speicher|erinnerungen|notizen)"
+FORGET_DE = r"(?:vergiss|vergesst|vergessen sie)"
+DROP_DE = r"(?:vergiss|vergesst|vergessen sie|lösche?|löscht|löschen sie|entfern(?:e|en sie))"
+
+GERMAN = Phrases(
+    code="de",
+    polite=(
+        r"(?:(?:bitte|also|und|aber|nein|ach|oh|ok(?:ay)?|moment|warte|sorry|entschuldigung|doch|jetzt|dann|danke|na "
+        r"gut|übrigens)"
+        rf"{GAP}){{0,6}}"
+    ),
+    everything=(
+        rf"{DROP_DE}{FILL}(?: alles)?,? was (?:du|sie) (?:über mich|von mir) {KNOW_DE}{END}",
+        rf"{DROP_DE}{FILL} alles (?:über mich|von mir){END}",
+        rf"{DROP_DE}{FILL}(?: alle)?(?: deine| ihre| meine)? {HELD_DE}(?: (?:an|über|von) mi(?:ch|r)){END}",
+        rf"{DROP_DE}{FILL} (?:alle )?(?:deine |ihre )erinnerungen{END}",
+        rf"{DROP_DE}{FILL} (?:dein|ihr)(?: ganzes)? gedächtnis{END}",
+        rf"(?:kannst|könntest|würdest) du (?:bitte )?alles(?: (?:vergessen|löschen))?,? was du über mich {KNOW_DE}(?: "
+        rf"(?:vergessen|löschen))?{END}",
+    ),
+    that=(
+        rf"{FORGET_DE}{FILL} (?:das|dies|dieses){FILL}{END}",
+        rf"(?:kannst|könntest|würdest|können|könnten|würden) (?:du|sie){FILL} (?:das|dies){FILL} vergessen{END}",
+        rf"ich (?:möchte|will|hätte gern),? dass du das{FILL} vergisst{END}",
+        rf"{DROP_DE}{FILL},? was ich (?:dir |ihnen )?(?:gerade |eben |zuletzt |vorhin |soeben )*(?:gesagt|erzählt"
+        rf"|geschrieben) habe{END}",
+        rf"das nehme ich zurück{END}",
+        rf"ich nehme das zurück{END}",
+        rf"{FORGET_DE}{FILL} meine letzte (?:nachricht|aussage){END}",
+        rf"{DROP_DE}{FILL} (?:das|dies){FILL} {MEMORY_DE}{END}",
+        rf"(?:merke?|merken sie) (?:dir|sich) das{FILL} nicht{END}",
+        rf"speicher(?:e|n sie)? das{FILL} nicht{END}",
+    ),
+    stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies){FILL}{END}",),
+    named=(
+        rf"{FORGET_DE}{FILL} (?:die|diese) (?:sache|geschichte) (?:mit|über|von) (?P<topic>{REST})",
+        rf"(?:{FORGET_DE}|(?:kannst|könntest|würdest) du{FILL} vergessen){FILL},? dass (?P<clause>(?:ich|wir|mein\w*"
+        rf"|unser\w*)\b{REST})",
+        rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
+        rf"|sie) {OF_DE} "
+        rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
+        rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
+        rf"|geschrieben) habe{END}",
+        rf"(?:speicher(?:e|n sie)?|merke? dir|behalte?|notiere?){FILL} (?:nichts|bitte nichts) {OF_DE} (?P<topic>{REST})",
+        rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
+        rf"{DROP_DE}{FILL} (?:deine |ihre |die |alle )*{HELD_DE} (?:an|{OF_DE}) (?P<topic>{REST})",
+        rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {ANY}{{1,200}}?) {MEMORY_DE}{END}",
+        rf"{FORGET_DE}{FILL},? (?P<topic>(?:wo|wie|wer|was|wann) (?:alt )?(?:ich|wir|mein\w*|unser\w*)\b{REST})",
+        rf"{FORGET_DE}{FILL} (?P<topic>(?:mein|unser)\w* {REST})",
+        rf"(?:kannst|könntest|würdest) du{FILL} (?P<topic>(?:mein|unser)\w* {ANY}{{1,200}}?) vergessen{END}",
+    ),
+    denied=(
+        r"^(?:bitte )?(?:vergiss|vergesst|vergessen sie)(?: \w+){0,3}? (?:nicht|nie|niemals)\b"
+        r"|\b(?:für (?:heute|jetzt|einen moment)|heute|ausnahmsweise|diesmal)\b"
+    ),
+    me=r"(?:mich|mir|uns)",
+)
