@@ -177,8 +177,8 @@ async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_a
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in of_those_asked})
 
     assert await asyncio.gather(*(worker.stop() for worker in workers)) == [0, 0]
-    await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight
     await deployment.worker("tomorrow", budget={}, **PATIENT)
+    await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight, once the worker has joined, see above
     await deployment.settled(WITHIN_S)
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in asked})
     assert await memories(deployment) == markers([talk for talk in asked if talk.fault.reason is None])
