@@ -77,10 +77,21 @@ async def an_erasure(api: httpx.AsyncClient) -> str:
     return erasure_id
 
 
+async def stored(api: httpx.AsyncClient, body: dict[str, str]) -> dict[str, str]:
+    """Returns the result of creating a memory, also if the worker gets its partitions only after the API stopped waiting."""
+    answer = (await api.post("/v1/memories", json=body)).raise_for_status()
+
+    async def result() -> dict[str, str] | None:
+        later = await api.get(answer.headers["Location"]) if answer.status_code == 202 else answer
+        return None if later.json()["status"] == "pending" else dict(later.json())
+
+    return await eventually(result, "the memory is stored")
+
+
 async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str]:
     """Returns existing ids by parameter name; requests with unknown ids alone would find few errors."""
     body = {"namespace": NAMESPACE, "text": "User plays chess."}
-    made = (await api.post("/v1/memories", json=body)).raise_for_status().json()
+    made = await stored(api, body)
     run = (await api.post("/v1/consolidation-runs", json={"namespace": NAMESPACE, "dry_run": True})).raise_for_status()
     sweep = (await api.post("/v1/retention-sweeps", json={"dry_run": True})).raise_for_status()
     await deployment.publish(Event(topics.MESSAGES, TALK["conversation_id"], TALK))
