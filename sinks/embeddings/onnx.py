@@ -17,7 +17,7 @@ from tokenizers import Encoding, Tokenizer
 from sinks.embeddings.models import Model, ModelFiles
 from sinks.embeddings.port import unit_rows
 
-# At most two cores: the process has other work, and several processes embed.
+# At most two cores for texts and two for questions: the process has other work, and several processes embed.
 THREADS: Final = min(2, os.cpu_count() or 1)
 # Characters per batch: eight texts of 2,000 characters took 25 % more CPU time in one batch than singly.
 BATCH_CHARS: Final = 1_500
@@ -33,7 +33,7 @@ class QueuedText:
 
 class OnnxEmbedder:
     """Implements Embedder. Loads the model when constructed (0.2 s); computes on its own threads, one core each. A model
-    with a question graph has a second embedder for questions, which therefore do not wait behind texts."""
+    with a question graph has a second embedder for questions (another 0.2 s), so they do not wait behind texts."""
 
     def __init__(self, model: Model, files: ModelFiles, threads: int = THREADS) -> None:
         self.model = model.name

@@ -2,7 +2,7 @@
 
 `labelled/*.txt` were written for this. A file is one chat: lines `number|speaker|text`, a line `QUESTIONS`, then lines
 `kind|question|numbers of the messages that hold the answer`. FriendsQA (Yang and Choi, 2019; Apache-2.0) asks about scenes of
-a television series; its files are fetched (`recall_talks.json`), except the largest one, which the archive lacks.
+a television series; two of its three files are used (`recall_talks.json`).
 """
 
 import json

@@ -33,7 +33,7 @@ def shipped() -> Iterator[OnnxEmbedder]:
 @pytest.fixture
 def packaged() -> Iterator[OnnxEmbedder]:
     """The model as the package has it."""
-    whole = ModelFiles(Path(model_path()).read_bytes(), MINILM_TOKENIZER.read_bytes())
+    whole = ModelFiles(Path(model_path()).read_bytes(), MINILM_TOKENIZER.read_bytes(), "model.onnx")
     with closing(OnnxEmbedder(MINILM, whole)) as embedder:
         yield embedder
 

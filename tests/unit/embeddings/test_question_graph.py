@@ -56,7 +56,7 @@ async def margins(embedder: OnnxEmbedder) -> list[float]:
     return [float(vector @ (answer - other)) for vector, answer, other in zip(asked, answers, others, strict=True)]
 
 
-async def test_training_brings_questions_nearer_to_their_answers_than_to_messages_with_the_same_words(
+async def test_training_moves_questions_towards_their_answers_away_from_messages_with_the_same_words(
     trained: OnnxEmbedder, untrained: OnnxEmbedder
 ) -> None:
     before, after = await margins(untrained), await margins(trained)
@@ -88,4 +88,4 @@ def test_the_graph_holds_the_trained_layers_alone_and_needs_the_file_of_its_mode
     graph = E5_SMALL.question_graph.read_bytes()
     assert len(graph) < len(files.onnx) / 2
     with pytest.raises(Exception, match=r"e5-small-v2-q\.onnx"):
-        OnnxEmbedder(replace(E5_SMALL, question_graph=None), ModelFiles(graph, files.tokenizer))
+        OnnxEmbedder(replace(E5_SMALL, question_graph=None), ModelFiles(graph, files.tokenizer, "questions"))

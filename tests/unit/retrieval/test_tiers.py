@@ -50,6 +50,10 @@ def test_a_memory_that_is_nearly_as_relevant_as_its_source_passage_is_shown_at_t
     assert shown([memory("worse", 0.4, "m2")], said) == ["m1", "m2", "m3"]
 
 
+def test_a_memory_that_is_more_relevant_than_an_irrelevant_source_is_shown_in_its_place() -> None:
+    assert shown([memory("better", -0.04, "m1")], [passage("m1", -0.05)]) == ["better"]
+
+
 def test_a_memory_of_several_messages_replaces_all_their_passages() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
     assert shown([memory("both", 0.7, "m3", "m2")], said) == ["m1", "both"]
