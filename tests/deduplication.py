@@ -1,10 +1,12 @@
 """Measures how well pairs of statements are classified: by cosine alone, by edit distance alone, and by the curator."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from agents.curation.rules.decisions.contradictions import contradicted_memories
@@ -64,8 +66,15 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 async def cases(pairs: Sequence[Pair], embedder: Embedder) -> list[Case]:
-    texts = sorted({text for pair in pairs for text in (pair.memory, pair.candidate)})
-    vectors = dict(zip(texts, await embedder.embed(texts), strict=True))
+    texts = texts_of(pairs)
+    return with_vectors(pairs, dict(zip(texts, await embedder.embed(texts), strict=True)))
+
+
+def texts_of(pairs: Sequence[Pair]) -> list[str]:
+    return sorted({text for pair in pairs for text in (pair.memory, pair.candidate)})
+
+
+def with_vectors(pairs: Sequence[Pair], vectors: Mapping[str, NDArray[np.float32]]) -> list[Case]:
     return [
         Case(
             pair,

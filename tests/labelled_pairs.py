@@ -43,9 +43,10 @@ def changes() -> list[Pair]:
     return convert(json.loads(CHANGES.read_text(encoding="utf-8")), list[Pair])
 
 
-def rule_pairs(section: str) -> Iterator[tuple[str, str]]:
-    """Memory and statement of the lines `memory | statement` below `[section]`, of all files. Lines with `#` are comments."""
-    for path in sorted(RULE_PAIRS.glob("*.txt")):
+def rule_pairs(section: str, subject: str = "*") -> Iterator[tuple[str, str]]:
+    """Memory and statement of the lines `memory | statement` below `[section]`, of the subject's file or of all. Lines with `#`
+    are comments."""
+    for path in sorted(RULE_PAIRS.glob(f"{subject}.txt")):
         current = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("["):

@@ -31,9 +31,7 @@ class CrossEncoder:
 
     def __init__(self, graph: Path, threads: int = THREADS) -> None:
         self._tokenizer = pair_tokenizer(TOKENIZER)
-        self._session = onnxruntime.InferenceSession(
-            graph.read_bytes(), session_options(WEIGHTS.parent), providers=["CPUExecutionProvider"]
-        )
+        self._session = session_of(graph)
         self._threads = ThreadPoolExecutor(threads, graph.stem)
 
     @property
@@ -78,6 +76,12 @@ class CrossEncoder:
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         computed: NDArray[np.float32] = self._session.run([OUTPUT], inputs)[0]
         return computed
+
+
+def session_of(graph: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(
+        graph.read_bytes(), session_options(WEIGHTS.parent), providers=["CPUExecutionProvider"]
+    )
 
 
 def pair_tokenizer(path: Path) -> Tokenizer:

@@ -1,12 +1,12 @@
 """Precision and recall of deduplication on labelled pairs, with the vectors of each in-process model."""
 
-import asyncio
 import json
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 
+from agents.curation.rules.decisions import contradictions, decide
 from agents.curation.rules.decisions.decide import Create, Drop, Supersede, same_attribute_value
 from agents.curation.rules.decisions.thresholds import Thresholds, table, thresholds
 from agents.curation.rules.statements.guards import objection
@@ -14,8 +14,8 @@ from agents.curation.rules.statements.similarity import ALIKE
 from agents.curation.rules.statements.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
-from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
-from tests.embedders import packaged_embedder
+from tests.deduplication import RIGHT_WORD, Case, as_curated, decision, is_folded, measured, texts_of, with_vectors
+from tests.embedders import vectors_of
 from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
@@ -40,12 +40,22 @@ def embedded(model: str) -> list[Case]:
 
 
 def embed(listed: Sequence[Pair], model: str) -> list[Case]:
-    with closing(packaged_embedder(model)) as embedder:
-        return asyncio.run(cases(listed, embedder))
+    return with_vectors(listed, vectors_of(texts_of(listed), model))
 
 
 def of(half: Sequence[Pair], embedded: Sequence[Case]) -> list[Case]:
-    return [case for case in embedded if case.pair in half]
+    pairs_of_half = set(half)
+    return [case for case in embedded if case.pair in pairs_of_half]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pairs_are_read_once() -> Iterator[None]:
+    """What the rules say of a pair depends on no model and on no threshold: it is found out once, not in each test."""
+    with pytest.MonkeyPatch.context() as patched:
+        for module, names in ((contradictions, ("conflict", "objection", "doubt")), (decide, ("objection", "doubt"))):
+            for name in names:
+                patched.setattr(module, name, cache(getattr(module, name)))
+        yield
 
 
 def test_held_out_pairs_reach_the_minimum_deduplication_precision_and_recall(

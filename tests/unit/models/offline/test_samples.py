@@ -2,7 +2,9 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ def events(day: int) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
+@cache
 def conversations(day: int) -> dict[str, list[Message]]:
     """The valid messages of each conversation, each message_id once."""
     found: dict[str, dict[str, Message]] = defaultdict(dict)
@@ -52,8 +55,14 @@ def as_expected(item: Proposal) -> dict[str, Any]:
     return fields | ({"event_time": item.event_time.isoformat()} if item.event_time else {})
 
 
+@pytest.fixture(scope="module")
+def classifier() -> Iterator[OnnxSentenceClassifier]:
+    with closing(OnnxSentenceClassifier()) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("name", EXPECTED)
-async def test_sample_conversation_is_remembered_as_expected(name: str) -> None:
+async def test_sample_conversation_is_remembered_as_expected(name: str, classifier: OnnxSentenceClassifier) -> None:
     day = next(day for day in DAYS if name in conversations(day))
     messages = conversations(day)[name]
     earlier = [
@@ -62,9 +71,8 @@ async def test_sample_conversation_is_remembered_as_expected(name: str) -> None:
         for item in EXPECTED[other]
         if said[0].user_id == messages[0].user_id
     ]
-    with closing(OnnxSentenceClassifier()) as classifier:
-        provider = OfflineProvider(classifier=classifier)
-        answer = await provider.extract(slice_of(*as_slice(messages)), knowing(*earlier))
+    provider = OfflineProvider(classifier=classifier)
+    answer = await provider.extract(slice_of(*as_slice(messages)), knowing(*earlier))
     assert [as_expected(item) for item in answer.proposals] == EXPECTED[name]
     assert answer.rejected == {}
 

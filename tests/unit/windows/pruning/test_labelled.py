@@ -18,6 +18,7 @@ followed in several windows.
 import logging
 import random
 from collections.abc import Callable
+from functools import cache
 from statistics import fmean
 
 import pytest
@@ -46,6 +47,9 @@ AHEAD = [(1.25, 0.04), (1.0, 0.15), (0.85, 0.14), (0.7, 0.12), (0.5, 0.05)]
 SEEDS = 10
 
 
+detected = cache(detect)  # the same messages are followed a thousand times
+
+
 class Followed:
     """A labelled conversation, pruned as it goes on: what was needed and there, what was begun, what left."""
 
@@ -61,7 +65,7 @@ class Followed:
 
     def _arrive(self, place: int, message: dict) -> None:
         at, before = message["minute"] * 60.0, self._state.segment
-        found = detect(message["role"], message["text"], "call" in message)
+        found = detected(message["role"], message["text"], "call" in message)
         self._state = segmentation_after(
             self._state, message["role"], found.traits, at, message["text"], self._budget.settings.task_gap_s
         )
@@ -69,7 +73,8 @@ class Followed:
         self.began += [place] if began else []
         self.turns.append(self._turn(place, message, found))
         decision = prune(self.turns, self.gaps, self._budget, at, "boundary" if began else "usage")
-        self.turns, self.gaps = [each for each in self.turns if each.position in set(decision.retained)], decision.gaps
+        retained = set(decision.retained)
+        self.turns, self.gaps = [each for each in self.turns if each.position in retained], decision.gaps
         if "label" in message:
             self._places[message["label"]] = APART * place
         self.needed += [not gaps_.holds(self.gaps, self._places[label]) for label in message.get("needs", ())]

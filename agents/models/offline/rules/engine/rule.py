@@ -35,7 +35,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     topics: tuple[Topic, ...] = ()
 
 
-class LanguageRules(Struct, frozen=True, kw_only=True):
+class LanguageRules(Struct, frozen=True, kw_only=True, eq=False):
     """A language: how to split sentences, which words express doubt, and its rules.
 
     `changes` are tried on whole sentences, then `rules` on clauses; the first match wins. `fronted` finds an adverbial

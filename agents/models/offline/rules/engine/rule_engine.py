@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from msgspec import Struct, structs
 
@@ -78,8 +79,9 @@ def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings
             yield with_doubt(language, found)
 
 
+@lru_cache(maxsize=32)
 def plainly(language: LanguageRules, sentence: str) -> str:
-    """The sentence without contractions, emoticons and typos."""
+    """The sentence without contractions, emoticons and typos. Cached, as each kind of rule reads it."""
     return spelled(language.normalise(EMOJI.sub("", sentence)), language.code)
 
 

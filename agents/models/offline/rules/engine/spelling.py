@@ -1,6 +1,7 @@
 """Corrects typos of one letter in important words: "alergic", "vegitarian", "diabetis"."""
 
 import re
+from functools import lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
@@ -36,11 +37,12 @@ MEANT: Final = {code: _meant(words) for code, words in WORDS.items()}
 
 def spelled(text: str, code: str) -> str:
     """The text with these words of its language corrected; capitals stay."""
-    return LONG_WORD.sub(lambda found: corrected_word(found[0], MEANT[code]), text)
+    return LONG_WORD.sub(lambda found: corrected_word(found[0], code), text)
 
 
-def corrected_word(word: str, meant: dict[str, str]) -> str:
-    lowered = word.lower()
+@lru_cache(maxsize=4_096)
+def corrected_word(word: str, code: str) -> str:
+    lowered, meant = word.lower(), MEANT[code]
     if lowered in KNOWN or inflected(lowered):
         return word
     near = [meant[each] for each in (lowered, *sorted(without_one(lowered))) if each in meant]

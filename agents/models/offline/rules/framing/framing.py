@@ -11,9 +11,11 @@ in the game industry") open no frame. In doubt nothing is extracted; the message
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from agents.models.offline.rules.framing.frame_patterns import (
     ACTION,
+    ANNOUNCING,
     DIALOGUE,
     DIALOGUE_INLINE,
     DREAM_OR_GAME,
@@ -63,8 +65,10 @@ CONTINUED = (
 )
 
 
+@lru_cache(maxsize=8)
 def own_part(text: str) -> str:
-    """The text outside of frames. Empty for a message that asks to edit a text or declares itself fiction."""
+    """The text outside of frames. Empty for a message that asks to edit a text or declares itself fiction. Cached, as wishes and
+    statements are read from the same message."""
     if any(whole.search(text) for whole in (TEXT_WORK, WAS_FICTION, MADE_UP_DATA, RIDDLES)):
         return ""
     begins = [frame_start(text, match) for match in frame_matches(text) if match]
@@ -110,6 +114,8 @@ def frame_matches(text: str) -> Iterator[re.Match[str] | None]:
 
 def announced(text: str) -> Iterator[re.Match[str]]:
     """Announcements of a text ("my poem: ..."), but not facts ("my favourite film: ...")."""
+    if ANNOUNCING.search(text) is None:
+        return iter(())
     return (match for match in TEXT_ANNOUNCED.finditer(text) if not FAVOURITE.search(text, 0, match.start()))
 
 
