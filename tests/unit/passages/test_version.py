@@ -17,7 +17,7 @@ TEXTS = (
     "One sentence has a few words of its own. " * 60,
     "Write to ada@example.org, the password is hunter2Xy9!",
 )
-KNOWN = (1, "1d25f2218c914031", "30982b818016f192")
+KNOWN = (1, "1d25f2218c914031", "db30064198e91807")
 
 
 def test_the_passage_version_and_digests_match_the_recorded_ones() -> None:
