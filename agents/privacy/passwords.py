@@ -7,8 +7,6 @@ matching takes bounded time at each start.
 
 import re
 
-from agents.privacy.first_letters import beginning_with
-
 NAMES = (
     r"(?:pass(?:word|wd|phrase|code)|passwort|kennwort|wachtwoord|contraseña|lösenord(?:et)?|adgangskode|salasana"
     r"|парол[ьяеюё]м?|パスワード|密码|密碼|口令|비밀번호|암호|كلمة المرور|mot de passe"
@@ -31,9 +29,7 @@ VALUE = (
     r"|(?P<bare>(?![(\[{<])[^\s\"'`,;<。、，]{2,200}+))"
 )
 NAMED = re.compile(
-    beginning_with("achklmnpswşпパ密口비암ك")
-    + rf"(?P<keep>{NAMES}(?:(?:{OF}|{LOOSELY})(?:\s*+{IS}\s*+:|\s*+{IS}\s++|{MARK})"
-    rf"|(?P<nothing>{OF}(?:\s++(?:[-–—]\s++)?|[는은이가]\s*+)))"
+    rf"(?P<keep>{NAMES}(?:(?:{OF}|{LOOSELY})(?:\s*+{IS}\s*+:|\s*+{IS}\s++|{MARK})|(?P<nothing>{OF}(?:\s++(?:[-–—]\s++)?|[는은이가]\s*+)))"
     rf"\s*+){VALUE}",
     re.IGNORECASE,
 )
@@ -44,8 +40,7 @@ AS_NAMED = re.compile(
     re.IGNORECASE,
 )
 PAIR = re.compile(
-    beginning_with("cilz")
-    + r"(?P<keep>\b(?:credentials?|creds|login|zugangsdaten|identifiants|credenciales|credenziali)\b(?:\s*+:|\s++(?:are|is|sind"
+    r"(?P<keep>\b(?:credentials?|creds|login|zugangsdaten|identifiants|credenciales|credenziali)\b(?:\s*+:|\s++(?:are|is|sind"
     r"|sont|son|sono))?\s++[\w.@+-]{1,64}+(?:\s*+[/|:]\s*+))(?P<secret>[^\s,;]{3,64}+)",
     re.IGNORECASE,
 )
@@ -68,8 +63,7 @@ CERTAIN = (
     re.compile(r"(?P<keep>\"_?auth\"\s*+:\s*+\")(?P<secret>[A-Za-z0-9+/=]{16,}+)"),
 )
 PIN = re.compile(
-    beginning_with("2abcdeglmopstvy")
-    + r"(?P<keep>(?<![^\W_])(?:pin|cvv2?|cvc2?|otp|tan|mfa code|(?:verification|security|sms|login|2fa|confirmation) code"
+    r"(?P<keep>(?<![^\W_])(?:pin|cvv2?|cvc2?|otp|tan|mfa code|(?:verification|security|sms|login|2fa|confirmation) code"
     r"|your (?:[\w-]{1,20}+ )?code"
     r"|(?:door|gate|alarm|entry|lock|safe|one-time) code|código de \w{1,15}|code de \w{1,15}"
     r"|code pin|codice|bestätigungscode)\b(?:[ -](?:number|code|nummer))?[\"']?"
@@ -84,9 +78,7 @@ CODE_FIRST = re.compile(
     re.IGNORECASE,
 )
 SEED_PHRASE = re.compile(
-    beginning_with("bmrsw")
-    + r"(?P<keep>\b(?:(?:seed|recovery|mnemonic|backup|wallet)(?:\s++(?:phrase|words))|mnemonic)\b"
-    r"\s*+(?:[:=]|is\b|are\b)\s*+[\"'`]?)"
+    r"(?P<keep>\b(?:(?:seed|recovery|mnemonic|backup|wallet)(?:\s++(?:phrase|words))|mnemonic)\b\s*+(?:[:=]|is\b|are\b)\s*+[\"'`]?)"
     r"(?P<secret>(?:[a-z]{3,8}+[ ,]{1,2}){11,23}+[a-z]{3,8}+)",
     re.IGNORECASE,
 )

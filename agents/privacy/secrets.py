@@ -6,8 +6,6 @@ same characters are adjacent, and no pattern starts at every character of a run 
 
 import re
 
-from agents.privacy.first_letters import beginning_with
-
 # Prefixes that their issuers document, each followed by `_`, `-` or `.`.
 ISSUERS = (
     "hf|gsk|r8|npm|pypi|glpat|glptt|gldt|dop_v1|doo_v1|shpat|shpca|shppa|shpss|SG|key|lin_api|lin_oauth|ntn|xai|figd|NRAK|NRJS"
@@ -103,8 +101,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 # A value assigned to a name for keys. "key" alone may be any key, so its value must look random.
 ASSIGNED = re.compile(
-    beginning_with("abceijklmprstw")
-    + r"(?P<keep>(?:(?P<certain>api[ _-]?(?:key|token|secret|schlüssel)|clé (?:d['’])?api|secret(?:[ _-]?key)?"
+    r"(?P<keep>(?:(?P<certain>api[ _-]?(?:key|token|secret|schlüssel)|clé (?:d['’])?api|secret(?:[ _-]?key)?"
     r"|(?:access|account|app|auth|license|signing|encryption|master|shared)[ _-]?(?:key|token)"
     r"|(?:auth|refresh|session|bot|id|bearer)[ _-]?token|private[ _-]?key|(?:client|app|api|webhook|jwt)[ _-]?secret)"
     r"|(?<![^\W_])(?:token|credentials?|key|schlüssel|clave|clé))(?![^\W_])(?:\s++for\s++[\w.-]{1,30}+)?[\"']?"

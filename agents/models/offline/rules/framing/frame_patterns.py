@@ -112,7 +112,6 @@ TEXT_ANNOUNCED = re.compile(
     rf"|(?:here'?s|here is|hier ist|voici|aquí (?:va|tienes)) (?:one|it|mine|{DETERMINER} (?:[\w-]+ )?{WORK})[^.!?\n]{{0,40}}:",
     re.IGNORECASE,
 )
-ANNOUNCING = re.compile(r":|\s[–—-]\s")  # all announcements end with one; few texts have any
 FAVOURITE = re.compile(r"\b(?:favou?rite|lieblings\w*|best|liebste\w*)(?: [\w-]+)?$", re.IGNORECASE)
 # Made-up data.
 MADE_UP_DATA = re.compile(

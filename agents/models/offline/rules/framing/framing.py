@@ -15,7 +15,6 @@ from functools import lru_cache
 
 from agents.models.offline.rules.framing.frame_patterns import (
     ACTION,
-    ANNOUNCING,
     DIALOGUE,
     DIALOGUE_INLINE,
     DREAM_OR_GAME,
@@ -114,8 +113,6 @@ def frame_matches(text: str) -> Iterator[re.Match[str] | None]:
 
 def announced(text: str) -> Iterator[re.Match[str]]:
     """Announcements of a text ("my poem: ..."), but not facts ("my favourite film: ...")."""
-    if ANNOUNCING.search(text) is None:
-        return iter(())
     return (match for match in TEXT_ANNOUNCED.finditer(text) if not FAVOURITE.search(text, 0, match.start()))
 
 
