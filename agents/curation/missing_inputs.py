@@ -16,8 +16,9 @@ from agents.curation.rules.decisions.decision_inputs import (
 )
 from agents.models.port import Verdict
 from schemas.errors import Retryable
+from schemas.extraction.relations import HOLDS, Pair, Relation
 from schemas.policies.policies import Policy
-from sinks.classification.port import HOLDS, Comparer, Pair, Relation
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.vectors.port import Vector
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from schemas.extraction.relations import HOLDS, Pair, Relation
 from sinks.classification.cross_encoder import CrossEncoder
-from sinks.classification.port import HOLDS, Pair, Relation
 
 GRAPH: Final = Path(__file__).with_name("comparer.onnx")
 

@@ -1,26 +1,11 @@
 """The port of models that compare two statements."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
-
-class Pair(NamedTuple):
-    """A statement, and one that was made later."""
-
-    earlier: str
-    later: str
-
-
-class Relation(NamedTuple):
-    """Probabilities: the later statement ends the earlier one, both hold, or both say the same. They add up to 1."""
-
-    ends: float
-    holds: float
-    same: float
-
+from schemas.extraction.relations import Pair, Relation
 
 LANGUAGES: Final = frozenset({"en", "de", "fr", "es"})  # that the models of this folder read
-HOLDS: Final = Relation(ends=0.0, holds=1.0, same=0.0)
 
 
 class Comparer(Protocol):

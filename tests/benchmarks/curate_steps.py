@@ -11,8 +11,9 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from schemas.extraction.relations import Pair, Relation
 from schemas.kafka.records import Outgoing
-from sinks.classification.port import Comparer, Pair, Relation
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection

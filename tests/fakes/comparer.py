@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sinks.classification.port import Pair, Relation
+from schemas.extraction.relations import Pair, Relation
 
 ENDS = Relation(0.97, 0.02, 0.01)
 HOLDS = Relation(0.02, 0.95, 0.03)
@@ -14,7 +14,11 @@ class FakeComparer:
     def __init__(self, known: Mapping[tuple[str, str], Relation] | None = None) -> None:
         self.known = dict(known or {})
         self.asked: list[Pair] = []
+        self.closed = False
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         self.asked += pairs
         return [self.known.get((each.earlier, each.later), HOLDS) for each in pairs]
+
+    def close(self) -> None:
+        self.closed = True

@@ -13,8 +13,8 @@ from agents.curation.forecast import Forecast
 from agents.curation.resolver import Resolver
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Source
+from schemas.extraction.relations import Pair, Relation
 from schemas.policies.policies import Policies, Policy
-from sinks.classification.port import Pair, Relation
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
 from tests.fakes.comparer import ENDS, FakeComparer

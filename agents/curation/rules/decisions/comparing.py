@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from agents.curation.rules.decisions.clauses import pairs_of_clauses, text_without_ended_clause
 from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements.normalise import normalise
 from agents.models.offline.rules.engine.languages import language_of
-from agents.models.offline.rules.standing.wording import wording
+from agents.models.offline.rules.standing.wording import unquoted
 from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
+from schemas.extraction.relations import Pair, Relation
 from schemas.memories.memories import Memory
-from sinks.classification.port import LANGUAGES, Pair, Relation
+from sinks.classification.port import LANGUAGES
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
@@ -46,6 +48,14 @@ def pairs_to_compare(
     return tuple(pairs)
 
 
+def missing_pairs(pairs: Sequence[Pair], relations: Mapping[Pair, Relation]) -> list[Pair]:
+    """Those of the pairs whose relation is not known, otherwise those of the clauses of statements that may end."""
+    if missing := [pair for pair in pairs if pair not in relations]:
+        return missing
+    of_clauses = (each for pair in pairs for each in pairs_of_clauses(pair, relations[pair]))
+    return [pair for pair in dict.fromkeys(of_clauses) if pair not in relations]
+
+
 def names_others(candidate: Candidate) -> bool:
     """Whether the candidate names memories or candidates that it ends, corrects, refines or repeats."""
     named = candidate.contradicts, candidate.supersedes, candidate.corrects, candidate.refines, candidate.repeats
@@ -57,13 +67,6 @@ def pair_of(earlier: str, later: str) -> Pair:
     return Pair(unquoted(earlier), unquoted(later))
 
 
-def unquoted(text: str) -> str:
-    """The text; a quotation at its beginning is replaced by the quoted words."""
-    found = (wording(language).quotation.match(text) for language in LANGUAGES)
-    quotation = next((each for each in found if each is not None), None)
-    return text if quotation is None else quotation[1] + text[quotation.end() :]
-
-
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
     """The first MOST_COMPARED texts that differ from `text` after normalisation."""
     others = dict.fromkeys(each for each in texts if normalise(each) != normalise(text))
@@ -71,11 +74,23 @@ def nearest_others(texts: Iterator[str], text: str) -> list[str]:
 
 
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
-    """Whether the memory no longer holds once the candidate does, by the model's answer. The model assumes that the candidate
-    is the later statement, so its answer is ignored for memories that were said later, and for things with another number."""
+    """Whether the memory no longer holds once the candidate does, by the model's answer."""
     relation = relations.get(pair_of(memory.text, candidate.text))
-    is_ended = relation is not None and relation.ends >= ENDS
-    return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
+    return relation is not None and relation.ends >= ENDS and may_be_replaced(candidate, memory)
+
+
+def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:
+    """The memory's text without the clause that no longer holds once the candidate does, by the model's answers; None if no
+    single clause ends."""
+    if not may_be_replaced(candidate, memory):
+        return None
+    return text_without_ended_clause(memory.text, pair_of(memory.text, candidate.text), relations)
+
+
+def may_be_replaced(candidate: Candidate, memory: Memory) -> bool:
+    """The model assumes that the candidate is the later statement, so its answer is ignored for memories that were said later,
+    and for things with another number."""
+    return not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
 
 
 def numbers_tell_apart(text: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.readings import readings
 from agents.curation.rules.conflicts.conflicts import conflict
-from agents.curation.rules.decisions.comparing import REASON, is_replaced
+from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
@@ -16,8 +16,8 @@ from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
+from schemas.extraction.relations import Pair, Relation
 from schemas.memories.memories import Memory
-from sinks.classification.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
 MODEL: Final = "the candidate contradicts it"
@@ -25,10 +25,11 @@ CORRECTED: Final = "the same slice corrects it"
 
 
 class EndedMemory(Struct, frozen=True):
-    """A memory that contradicts a candidate, and why."""
+    """A memory that contradicts a candidate, and why. `rest` is its text without the clause that ends; None: all of it ends."""
 
     memory: Memory
     reason: str
+    rest: str | None = None
 
 
 def contradicted_memories(
@@ -62,11 +63,12 @@ def contradicted_memories(
         if is_outweighed(candidate, each.memory) or can_hold_beside(candidate, each.memory):
             continue
         why = conflict(candidate.text, each.memory.text)
-        if why is None and is_replaced(candidate, each.memory, relations or {}):
+        rest = rest_of_memory(candidate, each.memory, relations or {})
+        if why is None and (rest is not None or is_replaced(candidate, each.memory, relations or {})):
             guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
             why = REASON if guard is None else None
         if why is not None:
-            found[each.memory.memory_id] = EndedMemory(each.memory, why)
+            found[each.memory.memory_id] = EndedMemory(each.memory, why, rest)
     return tuple(found.values()), objected
 
 

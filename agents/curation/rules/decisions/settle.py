@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.decisions.contradictions import contradicted_memories
+from agents.curation.rules.decisions.contradictions import EndedMemory, contradicted_memories
 from agents.curation.rules.decisions.decide import (
     Create,
     Decision,
@@ -28,10 +28,10 @@ from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.statements.languages import TranslatedCandidate, in_other_language
 from schemas import ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.relations import Pair, Relation
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
-from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 
@@ -80,11 +80,18 @@ def settle(
     ended, objected = contradicted_memories(
         candidate, named, known, nearest, thresholds.comparable, own, relations or {}
     )
-    decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
+    wholly, in_part = [each for each in ended if each.rest is None], [each for each in ended if each.rest is not None]
+    cut = {each.memory.memory_id for each in in_part}
+    others = [each for each in near if each.memory.memory_id not in cut]
+    decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
     if creates_memory(decision) and not may_create:
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")
-    return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
+    settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
+    ruling = settlement.apply(decision)
+    if not isinstance(decision, Drop):
+        settlement.end_in_part(in_part)
+    return ruling
 
 
 def match_in_other_language(
@@ -145,6 +152,16 @@ class _Settlement:
             case Supersede(memories, successor, reason):
                 return self._ruling("superseded", self._supersede(memories, successor, reason), reason)
 
+    def end_in_part(self, memories: Sequence[EndedMemory]) -> None:
+        """Removes the clauses that the candidate ends, unless they end in the future."""
+        if self._lies_ahead():
+            return
+        for each in memories:
+            if each.rest is not None and (memory := self._ledger.find_live(each.memory.memory_id)) is not None:
+                reason = f"a part of it ended, {each.reason}: {self._candidate.text}"
+                after = replace(memory, text=each.rest, full_text=None, updated_at=self._now)
+                self._enter("updated", after, reason, self._vector_for(each.rest))
+
     def _create(self, reason: str | None, supersedes: Sequence[Memory] = ()) -> Memory:
         refined = self._ledger.find_live(self._candidate.refines)
         linked = links.links_of(self._candidate, self._near, refined, supersedes)
@@ -177,8 +194,7 @@ class _Settlement:
             follows = self._fold(
                 "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
             )
-        until = change.valid_from(self._candidate, self._now)
-        lies_ahead = until > max(self._now, change.first_said(self._candidate, self._now))  # senders' clocks may differ
+        until, lies_ahead = change.valid_from(self._candidate, self._now), self._lies_ahead()
         for memory in memories:
             if lies_ahead:
                 self._enter(
@@ -187,6 +203,11 @@ class _Settlement:
             else:
                 self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows
+
+    def _lies_ahead(self) -> bool:
+        """Whether the candidate begins in the future. The clocks of senders may differ."""
+        said = max(self._now, change.first_said(self._candidate, self._now))
+        return change.valid_from(self._candidate, self._now) > said
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
         if kind not in ("superseded", "updated"):
