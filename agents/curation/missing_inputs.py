@@ -14,17 +14,16 @@ from agents.curation.rules.decisions.decision_inputs import (
     NeedsRelations,
     NeedsVector,
 )
-from agents.models.port import Verdict
+from agents.models.port import StatementComparer, Verdict
 from schemas.errors import Retryable
 from schemas.extraction.relations import HOLDS, Pair, Relation
 from schemas.policies.policies import Policy
-from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.vectors.port import Vector
 
 log = logging.getLogger(__name__)
 
-MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input, and for concurrent changes
+MAX_ATTEMPTS: Final = 8  # of one decision: one for each missing input but vectors, and for concurrent changes
 
 T = TypeVar("T")
 # Returns the inputs with the missing one added, or raises NeedsInput.
@@ -38,7 +37,7 @@ async def no_other_input(prepared: DecisionInputs, missing: NeedsInput) -> Decis
 class InputFetcher:
     """Fetches vectors, importances and relations. Without a `comparer` no model compares statements."""
 
-    def __init__(self, embedder: Embedder, editor: Editor, comparer: Comparer | None) -> None:
+    def __init__(self, embedder: Embedder, editor: Editor, comparer: StatementComparer | None) -> None:
         self._embedder = embedder
         self._editor = editor
         self._comparer = comparer
@@ -56,11 +55,14 @@ class InputFetcher:
         Retryable."""
         relations: dict[Pair, Relation] | None = None if self._comparer is None else {}
         prepared = DecisionInputs(vectors=vectors, verdicts=verdicts, relations=relations)
-        for _ in range(MAX_ATTEMPTS):
+        attempts = 0
+        while attempts < MAX_ATTEMPTS:
+            attempts += 1
             try:
                 return await decide(prepared)
             except NeedsVector as missing:
                 prepared = replace(prepared, vectors={**prepared.vectors, **await self.embed([missing.text])})
+                attempts -= 1  # each changed memory may need one
             except NeedsImportances as missing:
                 importances = await self._editor.rate(missing.candidates, namespace, policy)
                 prepared = replace(prepared, importances=importances)

@@ -21,3 +21,4 @@ class Relation(NamedTuple):
 
 
 HOLDS: Final = Relation(ends=0.0, holds=1.0, same=0.0)
+COMPARED: Final = frozenset({"en", "de", "fr", "es"})  # languages

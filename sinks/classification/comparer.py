@@ -11,11 +11,11 @@ GRAPH: Final = Path(__file__).with_name("comparer.onnx")
 
 
 class OnnxComparer(CrossEncoder):
-    """Implements Comparer. Its classes are the fields of Relation."""
+    """Implements StatementComparer. Its classes are the fields of Relation."""
 
     def __init__(self, graph: Path = GRAPH) -> None:
         super().__init__(graph)
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
-        """See Comparer."""
+        """See StatementComparer."""
         return [HOLDS if each is None else Relation(*each) for each in await self.probabilities(pairs)]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +27,8 @@ Pair = tuple[str, str]
 
 
 class CrossEncoder:
-    """Reads both texts of a pair at once. Loads the model when constructed (0.1 s); computes on its own threads, one core
-    each."""
+    """Reads both texts of a pair at once. The first one of a process loads the model (0.1 s); each computes on its own threads,
+    one core each."""
 
     def __init__(self, graph: Path, threads: int = THREADS) -> None:
         self._tokenizer = pair_tokenizer(TOKENIZER)
@@ -78,12 +79,15 @@ class CrossEncoder:
         return computed
 
 
+@cache
 def session_of(graph: Path) -> onnxruntime.InferenceSession:
+    """The graph's session, which all encoders of this process share: it has no state."""
     return onnxruntime.InferenceSession(
         graph.read_bytes(), session_options(WEIGHTS.parent), providers=["CPUExecutionProvider"]
     )
 
 
+@cache
 def pair_tokenizer(path: Path) -> Tokenizer:
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.enable_truncation(MOST_TOKENS, strategy="longest_first")

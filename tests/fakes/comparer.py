@@ -6,6 +6,7 @@ from schemas.extraction.relations import Pair, Relation
 
 ENDS = Relation(0.97, 0.02, 0.01)
 HOLDS = Relation(0.02, 0.95, 0.03)
+IN_PART = Relation(ends=0.1, holds=0.05, same=0.0, ends_in_part=0.85)
 
 
 class FakeComparer:

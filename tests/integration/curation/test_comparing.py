@@ -14,10 +14,11 @@ from agents.curation.resolver import Resolver
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Source
 from schemas.extraction.relations import Pair, Relation
+from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
-from tests.fakes.comparer import ENDS, FakeComparer
+from tests.fakes.comparer import ENDS, IN_PART, FakeComparer
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -172,3 +173,30 @@ async def test_a_forecast_predicts_supersessions_decided_by_the_model(bench: "Be
     forecast = Forecast(bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, comparer)
     result = await forecast.decide(bench.batch(NEW), Policies().by_name("default"))
     assert [each.result for each in result.rulings] == ["superseded"]
+
+
+async def test_one_candidate_shortens_all_memories_of_which_it_ends_a_clause(bench: "Bench") -> None:
+    kept = [f"User feeds goat number {number} daily" for number in range(6)]
+    known = [await bench.remember(f"{each}, keeps bees behind the barn") for each in kept]
+    clause = {("keeps bees behind the barn", NEW): ENDS}
+    comparer = FakeComparer({(each.text, NEW): IN_PART for each in known} | clause)
+    await curator(bench, comparer).curate(bench.batch(NEW))
+    assert [(await memory_of(bench, each.memory_id)).text for each in known] == kept
+
+
+async def test_each_candidate_of_a_batch_shortens_the_memory_that_is_left_by_the_earlier_one(bench: "Bench") -> None:
+    known = await bench.remember("User feeds the goat daily, keeps bees behind the barn, rents a barn in Ulm")
+    also = "User rents no barn behind the bees in Ulm any more"
+    shortened = "User feeds the goat daily, rents a barn in Ulm"
+    comparer = FakeComparer(
+        {(known.text, NEW): IN_PART, ("keeps bees behind the barn", NEW): ENDS}
+        | {(shortened, also): IN_PART, ("rents a barn in Ulm", also): ENDS}
+    )
+    await curator(bench, comparer).curate(bench.batch(NEW, also))
+    assert (await memory_of(bench, known.memory_id)).text == "User feeds the goat daily"
+
+
+async def memory_of(bench: "Bench", memory_id: str) -> Memory:
+    memory = await bench.memories.get(memory_id)
+    assert memory is not None
+    return memory

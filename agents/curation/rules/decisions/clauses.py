@@ -2,49 +2,89 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Final, NamedTuple
 
+from agents.curation.rules.statements.statement import statement
+from agents.models.offline.rules.engine.languages import language_of
+from agents.models.offline.rules.engine.sentences import BREAK
+from agents.models.offline.rules.findings.relations import REMARK
+from agents.models.offline.rules.standing.wording import remark_of
 from schemas.extraction.relations import Pair, Relation
 
-# Between the sentences of a text (abbreviations are short), and between the clauses of a sentence, in the languages of the model.
-SEPARATOR: Final = re.compile(
-    r"(?P<sentence>(?<=\w{4})[.!?…]+\s+|;\s+)|,?\s+(?:and|but|und|aber|et|mais|y|e|pero)\s+|,\s+|\s[-–—]\s",
-    re.IGNORECASE,
-)
+CONJUNCTIONS: Final = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es": "y|e|pero"}
+SEPARATORS: Final = {
+    language: re.compile(rf",?\s+(?:{words})\s+|[,;]\s+|\s[-–—]\s") for language, words in CONJUNCTIONS.items()
+}
 LAST_MARKS: Final = " .!?…"
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
-LEAST_WORDS: Final = 3  # of a text that remains
+LEAST_WORDS: Final = 2  # of a clause
+LEAST_REST: Final = 3  # words of the text that remains
 MAY_END: Final = 0.6  # least probability that the memory ends, as a whole or in part
 CLAUSE_ENDS: Final = 0.6  # least probability that the clause ends
 REST_HOLDS: Final = 0.5  # least probability that the remaining text holds
 
 
 class Cut(NamedTuple):
-    """A clause, the part of the text that leaves with it, and the text that remains. `has_subject`: the clauses behind it are
-    of its sentence, so they may lack their subject without it."""
+    """A clause, the part of the text that leaves with it, and the text that remains. `begins` a sentence; `followed` by another
+    clause of its sentence."""
 
     clause: str
     removed: str
     rest: str
-    has_subject: bool
+    begins: bool
+    followed: bool
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no half bracket, no fragment and no clauses without their negation remain."""
+        is_whole = self.removed.count("(") == self.removed.count(")") and self.removed.count('"') % 2 == 0
+        is_long = len(self.clause.split()) >= LEAST_WORDS and len(self.rest.split()) >= LEAST_REST
+        return is_whole and is_long and not (self.followed and is_negative(self.clause))
 
 
 def cuts_of(text: str) -> tuple[Cut, ...]:
-    """The cut of each clause; none for a text of one clause or of more than MOST_CLAUSES. A clause leaves with the separator
-    before it, or with the one behind it if it begins a sentence."""
-    body = text.rstrip(LAST_MARKS)
-    separators = list(SEPARATOR.finditer(body))
-    if not 1 <= len(separators) < MOST_CLAUSES:
+    """The cuts of single clauses; none for a text of one clause or of more than MOST_CLAUSES, in another language, or with a
+    remark, which may be about any of them. A clause leaves with the separator before it, or with the one behind it if it begins
+    a sentence."""
+    separator = SEPARATORS.get(language_of(text) or "")
+    if separator is None or REMARK.search(text) or remark_of(text):
         return ()
-    begins = [True, *(each["sentence"] is not None for each in separators)]
-    starts, ends = [0, *(each.end() for each in separators)], [*(each.start() for each in separators), len(body)]
-    cuts = []
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        leaves_first = begins[number] and number < len(separators)
-        span = (start, starts[number + 1]) if leaves_first else (ends[number - 1], end)
-        has_subject = leaves_first and not begins[number + 1]
-        cuts.append(Cut(text[start:end], text[slice(*span)], text[: span[0]] + text[span[1] :], has_subject))
-    return tuple(each for each in cuts if len(each.rest.split()) >= LEAST_WORDS)
+    body = text.rstrip(LAST_MARKS)
+    begins = [0, *(each.end() for each in BREAK.finditer(body)), len(body)]
+    clauses = [clause for start, end in pairwise(begins) for clause in clauses_in(body, start, end, separator)]
+    if not 1 < len(clauses) <= MOST_CLAUSES:
+        return ()
+    return tuple(cut for number in range(len(clauses)) if (cut := cut_of(text, clauses, number, begins)).is_clean)
+
+
+def clauses_in(body: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The places of the clauses of a sentence, without its last marks. Dates and ranges ("May 5, 1990", "5 and 7") are not
+    divided."""
+    for found in separator.finditer(body, start, end):
+        if not (body[found.start() - 1].isdigit() and body[found.end() : found.end() + 1].isdigit()):
+            yield start, found.start()
+            start = found.end()
+    yield start, len(body[:end].rstrip(LAST_MARKS))
+
+
+def cut_of(text: str, clauses: list[tuple[int, int]], number: int, begins: list[int]) -> Cut:
+    start, end = clauses[number]
+    next_start = clauses[number + 1][0] if number + 1 < len(clauses) else None
+    leaves_with_next = start in begins and next_start is not None
+    place = slice(start, next_start) if leaves_with_next else slice(clauses[number - 1][1], end)
+    return Cut(
+        clause=text[start:end],
+        removed=text[place],
+        rest=text[: place.start] + text[place.stop :],
+        begins=start in begins,
+        followed=next_start is not None and next_start not in begins,
+    )
+
+
+def is_negative(clause: str) -> bool:
+    said = statement(clause)
+    return said.negated is not None or said.denied
 
 
 def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
@@ -56,14 +96,18 @@ def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
 
 
 def text_without_ended_clause(text: str, pair: Pair, relations: Mapping[Pair, Relation]) -> str | None:
-    """The text of a memory without the clause that ends; None unless one clause ends and the rest holds. `pair.earlier` is the
-    text, or the quoted words if it is a quotation: there the subject may be absent."""
-    is_quotation = text != pair.earlier
-    found: list[tuple[float, str]] = []
-    for each in cuts_of(pair.earlier):
-        clause, rest = relations.get(Pair(each.clause, pair.later)), relations.get(Pair(each.rest, pair.later))
-        if clause is None or rest is None or text.count(each.removed) != 1 or (each.has_subject and not is_quotation):
-            continue
-        if clause.ends >= CLAUSE_ENDS and rest.holds + rest.same >= REST_HOLDS:
-            found.append((clause.ends + rest.holds, text.replace(each.removed, "")))
-    return max(found)[1] if found else None
+    """The text of a memory without the clause that ends; None unless exactly one clause ends and the rest holds. `pair.earlier`
+    is the text, or the quoted words if it is a quotation. A statement keeps the clause that carries its subject."""
+    ended = [each for each in cuts_of(pair.earlier) if ends(relations.get(Pair(each.clause, pair.later)))]
+    if len(ended) != 1:
+        return None
+    (cut,) = ended
+    rest = relations.get(Pair(cut.rest, pair.later))
+    loses_subject = cut.begins and cut.followed and text == pair.earlier
+    if rest is None or rest.holds + rest.same < REST_HOLDS or loses_subject or text.count(cut.removed) != 1:
+        return None
+    return text.replace(cut.removed, "")
+
+
+def ends(relation: Relation | None) -> bool:
+    return relation is not None and relation.ends >= CLAUSE_ENDS

@@ -12,9 +12,8 @@ from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.standing.wording import unquoted
 from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
-from schemas.extraction.relations import Pair, Relation
+from schemas.extraction.relations import COMPARED, Pair, Relation
 from schemas.memories.memories import Memory
-from sinks.classification.port import LANGUAGES
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
@@ -81,8 +80,8 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
 
 def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:
     """The memory's text without the clause that no longer holds once the candidate does, by the model's answers; None if no
-    single clause ends."""
-    if not may_be_replaced(candidate, memory):
+    single clause ends, or if the memory has further texts or an end, which may be of any clause."""
+    if not may_be_replaced(candidate, memory) or memory.full_text is not None or memory.valid_until is not None:
         return None
     return text_without_ended_clause(memory.text, pair_of(memory.text, candidate.text), relations)
 
@@ -104,4 +103,4 @@ def numbers_tell_apart(text: str, other: str) -> bool:
 def is_compared(of: Memory | Candidate) -> bool:
     """Whether the model supports the language: the declared one, otherwise the one detected from the words."""
     declared = of.language if of.language != UNDETERMINED else None
-    return (primary(declared) if declared else language_of(of.text)) in LANGUAGES
+    return (primary(declared) if declared else language_of(of.text)) in COMPARED

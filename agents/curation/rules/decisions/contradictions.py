@@ -40,12 +40,15 @@ def contradicted_memories(
     comparable: float,
     corrected: Collection[str] = (),
     relations: Mapping[Pair, Relation] | None = None,
+    *,
+    in_part: bool = True,
 ) -> tuple[tuple[EndedMemory, ...], str | None]:
     """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find or
     the comparison of both statements. Also the objection of the first guard.
 
     `named` and `near` are live memories; `cosines` has the known cosines of named ones. Two statements with a cosine of at
-    least `comparable` may be about the same. Memories in `corrected` end unless they say the same.
+    least `comparable` may be about the same. Memories in `corrected` end unless they say the same. Without `in_part` memories end
+    as a whole.
     """
     found: dict[str, EndedMemory] = {}
     objected: str | None = None
@@ -63,7 +66,7 @@ def contradicted_memories(
         if is_outweighed(candidate, each.memory) or can_hold_beside(candidate, each.memory):
             continue
         why = conflict(candidate.text, each.memory.text)
-        rest = rest_of_memory(candidate, each.memory, relations or {})
+        rest = rest_of_memory(candidate, each.memory, relations or {}) if in_part else None
         if why is None and (rest is not None or is_replaced(candidate, each.memory, relations or {})):
             guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
             why = REASON if guard is None else None

@@ -1,6 +1,6 @@
 """Applies the decision about a candidate to the ledger."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -78,10 +78,17 @@ def settle(
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
     own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
     ended, objected = contradicted_memories(
-        candidate, named, known, nearest, thresholds.comparable, own, relations or {}
+        candidate,
+        named,
+        known,
+        nearest,
+        thresholds.comparable,
+        own,
+        relations or {},
+        in_part=not lies_ahead(candidate, now),  # a memory may have an end in the future, a part of it may not
     )
-    wholly, in_part = [each for each in ended if each.rest is None], [each for each in ended if each.rest is not None]
-    cut = {each.memory.memory_id for each in in_part}
+    cut = {each.memory.memory_id: each for each in ended if each.rest is not None}
+    wholly = [each for each in ended if each.rest is None]
     others = [each for each in near if each.memory.memory_id not in cut]
     decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
     if creates_memory(decision) and not may_create:
@@ -90,7 +97,7 @@ def settle(
     settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
     ruling = settlement.apply(decision)
     if not isinstance(decision, Drop):
-        settlement.end_in_part(in_part)
+        settlement.end_in_part(cut.values())
     return ruling
 
 
@@ -116,6 +123,11 @@ def says_the_same_in_another_language(candidate: Candidate, memory: Memory) -> b
 def creates_memory(decision: Decision) -> bool:
     """Whether the decision creates a memory, also as the successor of superseded ones."""
     return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
+
+
+def lies_ahead(candidate: Candidate, now: datetime) -> bool:
+    """Whether the candidate begins in the future. The clocks of senders may differ."""
+    return change.valid_from(candidate, now) > max(now, change.first_said(candidate, now))
 
 
 class _Settlement:
@@ -152,15 +164,16 @@ class _Settlement:
             case Supersede(memories, successor, reason):
                 return self._ruling("superseded", self._supersede(memories, successor, reason), reason)
 
-    def end_in_part(self, memories: Sequence[EndedMemory]) -> None:
-        """Removes the clauses that the candidate ends, unless they end in the future."""
-        if self._lies_ahead():
-            return
+    def end_in_part(self, memories: Iterable[EndedMemory]) -> None:
+        """Removes the clauses that the candidate ends. A memory that the candidate changed meanwhile, as the note of its
+        conversation, keeps its text, and so does one that would be the same as another."""
         for each in memories:
-            if each.rest is not None and (memory := self._ledger.find_live(each.memory.memory_id)) is not None:
-                reason = f"a part of it ended, {each.reason}: {self._candidate.text}"
-                after = replace(memory, text=each.rest, full_text=None, updated_at=self._now)
-                self._enter("updated", after, reason, self._vector_for(each.rest))
+            memory = self._ledger.find_live(each.memory.memory_id)
+            if each.rest is None or memory is None or memory.text != each.memory.text:
+                continue
+            if self._ledger.exact(each.rest) is None:
+                after = change.without_clause(memory, each.rest, self._now)
+                self._enter("updated", after, f"a part of it ended: {each.reason}", self._vector_for(each.rest))
 
     def _create(self, reason: str | None, supersedes: Sequence[Memory] = ()) -> Memory:
         refined = self._ledger.find_live(self._candidate.refines)
@@ -194,20 +207,15 @@ class _Settlement:
             follows = self._fold(
                 "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
             )
-        until, lies_ahead = change.valid_from(self._candidate, self._now), self._lies_ahead()
+        until = change.valid_from(self._candidate, self._now)
         for memory in memories:
-            if lies_ahead:
+            if lies_ahead(self._candidate, self._now):
                 self._enter(
                     "updated", change.ending(memory, follows, until, self._now), f"{reason}, from {until:%Y-%m-%d}"
                 )
             else:
                 self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows
-
-    def _lies_ahead(self) -> bool:
-        """Whether the candidate begins in the future. The clocks of senders may differ."""
-        said = max(self._now, change.first_said(self._candidate, self._now))
-        return change.valid_from(self._candidate, self._now) > said
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
         if kind not in ("superseded", "updated"):

@@ -70,6 +70,13 @@ def ending(memory: Memory, successor: Memory, until: datetime, now: datetime) ->
     return replace(memory, superseded_by=successor.memory_id, valid_until=until, updated_at=now)
 
 
+def without_clause(memory: Memory, text: str, now: datetime) -> Memory:
+    """The memory with a shorter text, and without the time of an event that the text no longer names."""
+    day = None if memory.event_time is None else memory.event_time.date().isoformat()
+    is_gone = day is not None and day in memory.text and day not in text
+    return replace(memory, text=text, event_time=None if is_gone else memory.event_time, updated_at=now)
+
+
 def at_its_end(memory: Memory, successor: Memory | None, now: datetime) -> tuple[Change, Memory]:
     """The memory after its end: superseded or expired. If its successor was removed meanwhile, it continues to hold."""
     if memory.expires_at is not None and memory.expires_at <= now:
