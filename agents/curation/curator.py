@@ -41,13 +41,14 @@ from agents.curation.wishes import (
     wishes_to_store,
 )
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.port import StatementComparer, Verdict
+from agents.models.port import Verdict
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policy, PolicySelector
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
@@ -83,7 +84,7 @@ class Curator:
         editor: Editor,
         *,
         resolver: Resolver | None = None,
-        comparer: StatementComparer | None = None,
+        comparer: Comparer | None = None,
         ends: Ends | None = None,
         erasures: BeginErasures | None = None,
         said_again: FindRepetitions | None = None,

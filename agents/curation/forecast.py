@@ -14,9 +14,9 @@ from agents.curation.rules.decisions.decision_inputs import DecisionInputs
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Ruling
 from agents.curation.wishes import apply_wishes, texts_of
-from agents.models.port import StatementComparer
 from schemas.extraction.candidates import CandidateBatch
 from schemas.policies.policies import Policy
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories
@@ -46,7 +46,7 @@ class Forecast:
         embedder: Embedder,
         editor: Editor,
         clock: Callable[[], datetime],
-        comparer: StatementComparer | None = None,
+        comparer: Comparer | None = None,
     ) -> None:
         self._pool = pool
         self._vectors = vectors

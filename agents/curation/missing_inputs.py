@@ -14,10 +14,10 @@ from agents.curation.rules.decisions.decision_inputs import (
     NeedsRelations,
     NeedsVector,
 )
-from agents.models.port import StatementComparer, Verdict
+from agents.models.port import Verdict
 from schemas.errors import Retryable
-from schemas.extraction.relations import HOLDS, Pair, Relation
 from schemas.policies.policies import Policy
+from sinks.classification.port import HOLDS, Comparer, Pair, Relation
 from sinks.embeddings.port import Embedder
 from sinks.vectors.port import Vector
 
@@ -37,7 +37,7 @@ async def no_other_input(prepared: DecisionInputs, missing: NeedsInput) -> Decis
 class InputFetcher:
     """Fetches vectors, importances and relations. Without a `comparer` no model compares statements."""
 
-    def __init__(self, embedder: Embedder, editor: Editor, comparer: StatementComparer | None) -> None:
+    def __init__(self, embedder: Embedder, editor: Editor, comparer: Comparer | None) -> None:
         self._embedder = embedder
         self._editor = editor
         self._comparer = comparer

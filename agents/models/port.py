@@ -8,7 +8,6 @@ from msgspec import Meta, Struct, field
 
 from schemas.conversations.messages import Moment
 from schemas.extraction.candidates import Candidate
-from schemas.extraction.relations import Pair, Relation
 from schemas.extraction.requests import ExtractionRequest
 from schemas.extraction.sentences import Sentence, SentenceScores
 from schemas.memories import importance
@@ -253,14 +252,3 @@ class SentenceClassifier(Protocol):
 
     def close(self) -> None:
         """Frees what the classifier holds."""
-
-
-class StatementComparer(Protocol):
-    """Compares statements about the same person or thing, in the languages of COMPARED."""
-
-    async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
-        """The relation of each pair, in the order of the pairs. A pair's relation does not depend on the other pairs (up to
-        float rounding). A pair that is too long to be read whole is told to hold."""
-
-    def close(self) -> None:
-        """Frees what the comparer holds."""

@@ -5,12 +5,13 @@ from agents.consolidation.scheduler import Scheduler
 from agents.curation.editor import Editor
 from agents.curation.forecast import Forecast
 from agents.extraction.related import RelatedMemories
-from agents.models.port import Provider, StatementComparer
+from agents.models.port import Provider
 from agents.windows.terms import WindowTerms
 from deploy.wiring import models
 from deploy.wiring.clock import now
 from deploy.wiring.stage_parts import Wiring
 from sinks.archive.messages import Archive
+from sinks.classification.port import Comparer
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
@@ -21,7 +22,7 @@ from sinks.vectors.qdrant import Vectors
 TICK_S = 1.0
 
 
-def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: StatementComparer) -> None:
+def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer) -> None:
     """Adds the background tasks, which run until the wiring's resources close."""
     pool, resources = wiring.pool, wiring.resources
     leading = Leadership(pool, "scheduler", wiring.worker)

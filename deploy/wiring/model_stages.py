@@ -24,7 +24,7 @@ from agents.extraction.related import RelatedMemories
 from agents.models.batches import ModelBatches
 from agents.models.local_only import check_policies
 from agents.models.one_language import translation_warning
-from agents.models.port import Provider, StatementComparer
+from agents.models.port import Provider
 from agents.passages.repeated_messages import RepeatedMessages
 from agents.stage.loop import Handle
 from deploy.metrics.instrumented import MeasuredLedger, MeasuredProvider
@@ -39,6 +39,7 @@ from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.usage import UsageRecords
 from sinks.classification.comparer import OnnxComparer
+from sinks.classification.port import Comparer
 from sinks.embeddings.port import Embedder
 from sinks.erasure.erasures import Erasures
 from sinks.extraction.answers import Extractions
@@ -198,7 +199,7 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes,
 
 
 async def add_curation(
-    wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: StatementComparer
+    wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors, comparer: Comparer
 ) -> None:
     measured = MeasuredProvider(provider, wiring.meters)
     projector = Projector(wiring.pool, vectors, wiring.outbox)

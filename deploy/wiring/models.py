@@ -59,8 +59,7 @@ def offline(settings: Settings, count_tokens: TokenCount | None, budget_guard: B
     """The offline provider: rules are free, so no budget applies. Imports onnxruntime, which commands without a model start
     without."""
     classifier = import_module("sinks.classification.sentences").OnnxSentenceClassifier()
-    comparer = import_module("sinks.classification.comparer").OnnxComparer()
-    return OfflineProvider(count_tokens or estimated_tokens, classifier, comparer)
+    return OfflineProvider(count_tokens or estimated_tokens, classifier)
 
 
 def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: BudgetGuard | None) -> Provider:

@@ -11,9 +11,8 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from agents.models.port import StatementComparer
-from schemas.extraction.relations import Pair, Relation
 from schemas.kafka.records import Outgoing
+from sinks.classification.port import Comparer, Pair, Relation
 from sinks.embeddings.port import Embedder
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection
@@ -66,14 +65,11 @@ def own_and_childrens(pid: int) -> float:
 
 
 class TimedComparer:
-    """Implements agents.models.port.StatementComparer."""
+    """Implements sinks.classification.port.Comparer."""
 
-    def __init__(self, comparer: StatementComparer, spent: Spent) -> None:
+    def __init__(self, comparer: Comparer, spent: Spent) -> None:
         self._comparer = comparer
         self._spent = spent
-
-    def close(self) -> None:
-        self._comparer.close()
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         with self._spent.on("compare"):

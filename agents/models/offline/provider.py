@@ -14,7 +14,6 @@ from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.corrections import with_corrections
-from agents.models.offline.endings import PossibleEnding, endings_among, possible_endings
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.findings import ReadMessage, findings_in, read, scores_of
@@ -37,7 +36,6 @@ from agents.models.port import (
     Resolution,
     SentenceClassifier,
     ShortText,
-    StatementComparer,
     Subject,
     Summary,
 )
@@ -71,14 +69,10 @@ class OfflineProvider:
     shares_calls = False
 
     def __init__(
-        self,
-        count_tokens: TokenCount = estimated_tokens,
-        classifier: SentenceClassifier | None = None,
-        comparer: StatementComparer | None = None,
+        self, count_tokens: TokenCount = estimated_tokens, classifier: SentenceClassifier | None = None
     ) -> None:
         self._count_tokens = count_tokens
         self._classifier = classifier
-        self._comparer = comparer
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only to implement the port."""
@@ -89,21 +83,11 @@ class OfflineProvider:
         speakers = {each.user_id for each in request.messages if each.role == "user"}
         thresholds = SEVERAL_SPEAKERS if len(speakers) > 1 else ONE_SPEAKER
         names = display_names(request.speakers, context.policy.privacy)
-        feelings, own = context.policy.feelings, dict[int, dict[int, Memory]]()
-        found = list[tuple[int, str, Finding]]()
-        unread = list[PossibleEnding]()
-        for number, each in numbered.items():
-            own[number] = own_memories(each.message, request, context.related, names)
-            of_message = scores.get(number, ())
-            findings = list(findings_in(each, feelings, of_message, thresholds))
-            found += ((number, language, finding) for language, finding in findings)
-            known = [finding for _, finding in findings]
-            unread += possible_endings(number, each, of_message, known, own[number].values(), feelings)
-        if self._comparer is not None and unread:
-            found += (ending[:3] for ending in await endings_among(self._comparer, unread))
         drafts = [
-            draft(number, language, numbered[number].message, finding, own[number], context.policy)
-            for number, language, finding in sorted(found, key=lambda each: each[0])
+            draft(number, language, each.message, finding, own, context.policy)
+            for number, each in numbered.items()
+            for own in (own_memories(each.message, request, context.related, names),)
+            for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
         ]
         drafts += list(with_corrections(request, drafts))
         if context.policy.attributed:
@@ -180,10 +164,9 @@ class OfflineProvider:
         """None: rules are always available."""
 
     async def close(self) -> None:
-        """Closes the models."""
-        for each in (self._classifier, self._comparer):
-            if each is not None:
-                each.close()
+        """Closes the classifier."""
+        if self._classifier is not None:
+            self._classifier.close()
 
 
 def impersonal_drafts(messages: Sequence[SliceMessage], related: Sequence[Memory]) -> Iterator[Draft]:

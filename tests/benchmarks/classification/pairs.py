@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from agents.curation.rules.decisions.comparing import pair_of
+from agents.curation.rules.decisions.comparing import pair_of, unquoted
 from agents.models.dates.dates import local
 from agents.models.offline.rules.engine.sentences import is_question, sentences
 from agents.models.offline.rules.findings.classified_statements import stated
-from agents.models.offline.rules.standing.wording import unquoted
 from agents.models.offline.statements import language_rules
 from tests.benchmarks.offline_measures import stems
 from tests.benchmarks.offline_sets import Talk, held_out, present
@@ -22,19 +21,17 @@ from tests.benchmarks.standing.train import SETS as PUBLIC_SETS
 from tests.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
 
 FOLDER: Final = Path(__file__).parent / "labelled"
-ENDS, HOLDS, SAME, IN_PART = range(4)
+ENDS, HOLDS, SAME = range(3)
 LABELS: Final = {"- ": ENDS, "+ ": HOLDS, "= ": SAME}
 OTHER_LANGUAGES: Final = ("german", "french", "spanish")
 LATER: Final = re.compile(r"> (=\d+(?:,\d+)*|~?\d+(?:,~?\d+)*) (.+)")
 SAYS_THE_SAME: Final = "="
-OF_A_PART: Final = "~"
+IN_PART: Final = "~"
 NONE_OF_THEM: Final = "0"
 LONGER_WORD: Final = re.compile(r"\b[^\W\d_]{4,5}")
 SAID_AT: Final = datetime(2026, 3, 2, tzinfo=UTC)
 OF_RULES: Final = ("topics", "labelled", "changes", "rules")
 FOLDS: Final = 8
-CHANGES: Final = frozenset(path.stem for path in (FOLDER / "changes").glob("*.txt"))
-FOLDS_OF_CHANGES: Final = 6
 WEIGHT_OF_TOPICS: Final = 0.5  # many pairs of few statements
 WEIGHT_OF_PUBLIC: Final = 0.5  # a few of them tell a change
 PUBLIC: Final = "public"
@@ -53,10 +50,8 @@ class Labelled(NamedTuple):
 
     @property
     def is_held_out(self) -> bool:
-        """By a hash of the topic for blocks of changes, otherwise of the earlier statement. Blocks share hardly a statement; the
-        pairs of the rules do, so no figure is told of those that are held out."""
-        if self.source in CHANGES:
-            return crc32(self.topic.encode()) % FOLDS_OF_CHANGES == 0
+        """By a hash of the earlier statement. Blocks share hardly a statement; the pairs of the rules do, so no figure is told of
+        those that are held out."""
         return crc32(self.earlier.encode()) % FOLDS == 0
 
 
@@ -83,7 +78,7 @@ def written() -> Iterator[Labelled]:
 
 
 def of_changes() -> Iterator[Labelled]:
-    """Those of `changes`."""
+    """Those of `changes`, of which nothing is learnt."""
     for path in sorted((FOLDER / "changes").glob("*.txt")):
         for heading, *lines in blocks(path):
             yield from of_changes_block(path.stem, heading.removeprefix("# "), lines)
@@ -91,37 +86,40 @@ def of_changes() -> Iterator[Labelled]:
 
 def of_changes_block(source: str, topic: str, lines: Sequence[str]) -> Iterator[Labelled]:
     """Those of one block: numbered statements, all of which hold, then later ones: `> 2,5 later` ends two of them, `> 0 later`
-    none, `> =3 later` says the same as one. `> ~4 later` ends a part of one. Of those that hold beside a later one, as most do,
-    one is taken: the one that shares most words with it, or another. The lines of chats are given as memories tell them, and
-    later ones also as they were written.
+    none, `> =3 later` says the same as one. `> ~4 later` ends a part of one: it holds, as what is left of it would be lost. Of
+    those that hold beside a later one, as most do, one is taken: the one that shares most words with it, or another. Chats are
+    as memories tell them.
 
     Raises ValueError for a line of another form, KeyError for a number that no statement has.
     """
-    is_chat = source.endswith("_chats")
+
+    def as_memory(text: str) -> str:
+        return remembered(text, source[:2]) if source.endswith("_chats") else text
+
     numbered = [line.split(" ", 1) for line in lines if not line.startswith(">")]
-    earlier = {number: remembered(text, source[:2]) if is_chat else text for number, text in numbered}
+    earlier = {number: as_memory(text) for number, text in numbered}
     for number, line in enumerate(line for line in lines if line.startswith(">")):
         found = LATER.fullmatch(line)
         if found is None:
             raise ValueError(f"{source}, {topic}: neither a statement nor a later one: {line}")
         named, text = found.groups()
-        forms = dict.fromkeys([remembered(text, source[:2]), text] if is_chat else [text])
+        later = as_memory(text)
         of_whole = SAME if named.startswith(SAYS_THE_SAME) else ENDS
         relations = {
-            each.removeprefix(OF_A_PART): IN_PART if each.startswith(OF_A_PART) else of_whole
+            each.removeprefix(IN_PART): HOLDS if each.startswith(IN_PART) else of_whole
             for each in named.removeprefix(SAYS_THE_SAME).split(",")
             if each != NONE_OF_THEM
         }
         for each, relation in relations.items():
-            yield from (Labelled(source, topic, earlier[each], later, relation) for later in forms)
-        words = beginnings(text)
+            yield Labelled(source, topic, earlier[each], later, relation)
+        words = beginnings(later)
         holding = sorted(
             (text for each, text in earlier.items() if each not in relations),
             key=lambda text: -len(words & beginnings(text)),
         )
         if holding:
-            kept = holding[0] if number % 2 == 0 else holding[crc32(text.encode()) % len(holding)]
-            yield from (Labelled(source, topic, kept, later, HOLDS) for later in forms)
+            kept = holding[0] if number % 2 == 0 else holding[crc32(later.encode()) % len(holding)]
+            yield Labelled(source, topic, kept, later, HOLDS)
 
 
 def beginnings(text: str) -> frozenset[str]:

@@ -13,12 +13,12 @@ from agents.curation.forecast import Forecast
 from agents.curation.resolver import Resolver
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Source
-from schemas.extraction.relations import Pair, Relation
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
+from sinks.classification.port import Pair, Relation
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
-from tests.fakes.comparer import ENDS, IN_PART, FakeComparer
+from tests.fakes.comparer import ENDS, FakeComparer
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -179,7 +179,7 @@ async def test_one_candidate_shortens_all_memories_of_which_it_ends_a_clause(ben
     kept = [f"User feeds goat number {number} daily" for number in range(6)]
     known = [await bench.remember(f"{each}, keeps bees behind the barn") for each in kept]
     clause = {("keeps bees behind the barn", NEW): ENDS}
-    comparer = FakeComparer({(each.text, NEW): IN_PART for each in known} | clause)
+    comparer = FakeComparer({(each.text, NEW): ENDS for each in known} | clause)
     await curator(bench, comparer).curate(bench.batch(NEW))
     assert [(await memory_of(bench, each.memory_id)).text for each in known] == kept
 
@@ -189,8 +189,8 @@ async def test_each_candidate_of_a_batch_shortens_the_memory_that_is_left_by_the
     also = "User rents no barn behind the bees in Ulm any more"
     shortened = "User feeds the goat daily, rents a barn in Ulm"
     comparer = FakeComparer(
-        {(known.text, NEW): IN_PART, ("keeps bees behind the barn", NEW): ENDS}
-        | {(shortened, also): IN_PART, ("rents a barn in Ulm", also): ENDS}
+        {(known.text, NEW): ENDS, ("keeps bees behind the barn", NEW): ENDS}
+        | {(shortened, also): ENDS, ("rents a barn in Ulm", also): ENDS}
     )
     await curator(bench, comparer).curate(bench.batch(NEW, also))
     assert (await memory_of(bench, known.memory_id)).text == "User feeds the goat daily"

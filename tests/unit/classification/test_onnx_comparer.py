@@ -6,9 +6,9 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from schemas.extraction.relations import HOLDS as HOLDS_BOTH
-from schemas.extraction.relations import Pair
 from sinks.classification.comparer import OnnxComparer
+from sinks.classification.port import HOLDS as HOLDS_BOTH
+from sinks.classification.port import Pair
 from tests.benchmarks.classification.pairs import hash_of_files
 
 ENDS = (

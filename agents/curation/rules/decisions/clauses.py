@@ -10,7 +10,7 @@ from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.sentences import BREAK
 from agents.models.offline.rules.findings.relations import REMARK
 from agents.models.offline.rules.standing.wording import remark_of
-from schemas.extraction.relations import Pair, Relation
+from sinks.classification.port import Pair, Relation
 
 CONJUNCTIONS: Final = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es": "y|e|pero"}
 SEPARATORS: Final = {
@@ -20,7 +20,7 @@ LAST_MARKS: Final = " .!?…"
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
 LEAST_REST: Final = 3  # words of the text that remains
-MAY_END: Final = 0.6  # least probability that the memory ends, as a whole or in part
+ENDS: Final = 0.8  # least probability at which a memory ends
 CLAUSE_ENDS: Final = 0.6  # least probability that the clause ends
 REST_HOLDS: Final = 0.5  # least probability that the remaining text holds
 
@@ -88,8 +88,8 @@ def is_negative(clause: str) -> bool:
 
 
 def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
-    """The pairs whose relations tell which clause of the earlier statement ends, if it may end at all."""
-    if relation.ends + relation.ends_in_part >= MAY_END:
+    """The pairs whose relations tell whether only a clause of the earlier statement ends, if it ends."""
+    if relation.ends >= ENDS:
         for each in cuts_of(pair.earlier):
             yield Pair(each.clause, pair.later)
             yield Pair(each.rest, pair.later)

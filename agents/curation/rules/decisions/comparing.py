@@ -4,20 +4,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agents.curation.rules.decisions.clauses import pairs_of_clauses, text_without_ended_clause
+from agents.curation.rules.decisions.clauses import ENDS, pairs_of_clauses, text_without_ended_clause
 from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements.normalise import normalise
 from agents.models.offline.rules.engine.languages import language_of
-from agents.models.offline.rules.standing.wording import unquoted
+from agents.models.offline.rules.standing.wording import wording
 from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
-from schemas.extraction.relations import COMPARED, Pair, Relation
 from schemas.memories.memories import Memory
+from sinks.classification.port import LANGUAGES, Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 MOST_COMPARED: Final = 6  # per candidate, the nearest first
-ENDS: Final = 0.8  # least probability at which a memory ends
 # The beginning of a statement whose subject has a number: "Room 3 is ...".
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
 REASON: Final = "the candidate replaces it"
@@ -48,7 +47,7 @@ def pairs_to_compare(
 
 
 def missing_pairs(pairs: Sequence[Pair], relations: Mapping[Pair, Relation]) -> list[Pair]:
-    """Those of the pairs whose relation is not known, otherwise those of the clauses of statements that may end."""
+    """Those of the pairs whose relation is not known, otherwise those of the clauses of statements that end."""
     if missing := [pair for pair in pairs if pair not in relations]:
         return missing
     of_clauses = (each for pair in pairs for each in pairs_of_clauses(pair, relations[pair]))
@@ -64,6 +63,13 @@ def names_others(candidate: Candidate) -> bool:
 def pair_of(earlier: str, later: str) -> Pair:
     """The pair in the form in which the model compares it."""
     return Pair(unquoted(earlier), unquoted(later))
+
+
+def unquoted(text: str) -> str:
+    """The text; a quotation at its beginning is replaced by the quoted words."""
+    found = (wording(language).quotation.match(text) for language in LANGUAGES)
+    quotation = next((each for each in found if each is not None), None)
+    return text if quotation is None else quotation[1] + text[quotation.end() :]
 
 
 def nearest_others(texts: Iterator[str], text: str) -> list[str]:
@@ -103,4 +109,4 @@ def numbers_tell_apart(text: str, other: str) -> bool:
 def is_compared(of: Memory | Candidate) -> bool:
     """Whether the model supports the language: the declared one, otherwise the one detected from the words."""
     declared = of.language if of.language != UNDETERMINED else None
-    return (primary(declared) if declared else language_of(of.text)) in COMPARED
+    return (primary(declared) if declared else language_of(of.text)) in LANGUAGES

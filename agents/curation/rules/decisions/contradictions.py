@@ -16,8 +16,8 @@ from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
-from schemas.extraction.relations import Pair, Relation
 from schemas.memories.memories import Memory
+from sinks.classification.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
 MODEL: Final = "the candidate contradicts it"

@@ -9,10 +9,10 @@ from msgspec import Struct
 from agents.curation.rules.commands.limits import NeedsInput, PlannedStep
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
-from schemas.extraction.relations import Pair, Relation
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
+from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Vector
 
 Plan: TypeAlias = Sequence[PlannedStep]

@@ -28,10 +28,10 @@ from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.statements.languages import TranslatedCandidate, in_other_language
 from schemas import ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.extraction.relations import Pair, Relation
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
+from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
 
@@ -87,8 +87,9 @@ def settle(
         relations or {},
         in_part=not lies_ahead(candidate, now),  # a memory may have an end in the future, a part of it may not
     )
-    cut = {each.memory.memory_id: each for each in ended if each.rest is not None}
-    wholly = [each for each in ended if each.rest is None]
+    in_part = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
+    wholly = [each for each in ended if each not in in_part]
+    cut = {each.memory.memory_id for each in in_part}
     others = [each for each in near if each.memory.memory_id not in cut]
     decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
     if creates_memory(decision) and not may_create:
@@ -97,7 +98,7 @@ def settle(
     settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
     ruling = settlement.apply(decision)
     if not isinstance(decision, Drop):
-        settlement.end_in_part(cut.values())
+        settlement.end_in_part(in_part)
     return ruling
 
 
@@ -166,12 +167,10 @@ class _Settlement:
 
     def end_in_part(self, memories: Iterable[EndedMemory]) -> None:
         """Removes the clauses that the candidate ends. A memory that the candidate changed meanwhile, as the note of its
-        conversation, keeps its text, and so does one that would be the same as another."""
+        conversation, keeps its text."""
         for each in memories:
             memory = self._ledger.find_live(each.memory.memory_id)
-            if each.rest is None or memory is None or memory.text != each.memory.text:
-                continue
-            if self._ledger.exact(each.rest) is None:
+            if each.rest is not None and memory is not None and memory.text == each.memory.text:
                 after = change.without_clause(memory, each.rest, self._now)
                 self._enter("updated", after, f"a part of it ended: {each.reason}", self._vector_for(each.rest))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Ruling
 from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.extraction.relations import HOLDS, Pair, Relation
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
+from sinks.classification.port import HOLDS, Pair, Relation
 from sinks.vectors.port import Neighbour
 
 MakeCandidate = Callable[..., Candidate]
@@ -26,7 +27,7 @@ MakeBatch = Callable[..., CandidateBatch]
 EAST = np.array((1, 0), np.float32)
 SOUTH = np.array((0, -1), np.float32)
 ENDS = Relation(ends=0.9, holds=0.1, same=0.0)
-IN_PART = Relation(ends=0.1, holds=0.1, same=0.0, ends_in_part=0.8)
+UNSURE = Relation(ends=0.7, holds=0.3, same=0.0)
 WEEK = "User teaches judo on Mondays, has the van till Friday."
 VAN_SOLD = "User sold the van to a cousin."
 
@@ -75,7 +76,12 @@ def test_a_text_is_divided_at_sentences_commas_and_conjunctions(text: str, expec
 
 
 def settled(
-    ledger: Ledger, batch: CandidateBatch, said: Candidate, relations: dict[Pair, Relation], now: datetime
+    ledger: Ledger,
+    batch: CandidateBatch,
+    said: Candidate,
+    relations: dict[Pair, Relation],
+    now: datetime,
+    **options: Any,
 ) -> Ruling:
     found = tuple(Neighbour(each.memory_id, 0.6) for each in ledger.live_memories())
     return settle(
@@ -89,23 +95,23 @@ def settled(
         now,
         vector_of=lambda _: SOUTH,
         relations=relations,
+        **options,
     )
 
 
-def relations_of(memory: Memory, said: Candidate, whole: Relation, ended: str) -> dict[Pair, Relation]:
-    """Those of a model by which the clause `ended` ends, and no other one."""
+def relations_of(memory: Memory, said: Candidate, *ended: str) -> dict[Pair, Relation]:
+    """Those of a model by which the memory and these of its clauses end, and no other one."""
     pair = pair_of(memory.text, said.text)
-    known = {pair: whole}
-    return known | {each: ENDS if each.earlier == ended else HOLDS for each in missing_pairs([pair], known)}
+    known = {pair: ENDS}
+    return known | {each: ENDS if each.earlier in ended else HOLDS for each in missing_pairs([pair], known)}
 
 
-@pytest.mark.parametrize("whole", [ENDS, IN_PART])
 def test_a_memory_loses_the_clause_that_a_candidate_ends_and_keeps_the_others(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime, whole: Relation
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     week, said = memory(WEEK), candidate(VAN_SOLD)
     ledger = Ledger("n", 1, [week])
-    ruling = settled(ledger, batch(), said, relations_of(week, said, whole, "has the van till Friday"), now)
+    ruling = settled(ledger, batch(), said, relations_of(week, said, "has the van till Friday"), now)
     assert ruling.result == "created"
     assert {each.text for each in ledger.live_memories()} == {"User teaches judo on Mondays.", VAN_SOLD}
     _, updated = ledger.entries
@@ -114,82 +120,64 @@ def test_a_memory_loses_the_clause_that_a_candidate_ends_and_keeps_the_others(
     assert updated.cause.reason == "a part of it ended: the candidate replaces it"
 
 
-def test_a_quotation_may_lose_its_first_clause_but_a_statement_keeps_its_subject(
+def live_texts(ledger: Ledger) -> set[str]:
+    return {each.text for each in ledger.live_memories()}
+
+
+def test_a_quotation_may_lose_its_first_clause(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     said = candidate("User's physio is on Thursday now.")
     quoted = memory('User said: "Physio Tuesday 10:00 and the tax guy Wednesday".')
-    stated = memory("User has physio on Tuesday and meets the tax guy on Wednesday.")
-    for each, ended, expected in (
-        (quoted, "Physio Tuesday 10:00", 'User said: "the tax guy Wednesday".'),
-        (stated, "User has physio on Tuesday", stated.text),
-    ):
-        ledger = Ledger("n", 1, [each])
-        settled(ledger, batch(), said, relations_of(each, said, IN_PART, ended), now)
-        assert {each.text for each in ledger.live_memories()} == {expected, said.text}
-
-
-def test_a_memory_whose_remaining_text_would_not_hold_ends_as_a_whole(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
-) -> None:
-    week, said = memory(WEEK), candidate("User has neither a class nor a van these days.")
-    pair = pair_of(week.text, said.text)
-    relations = {pair: ENDS} | dict.fromkeys(missing_pairs([pair], {pair: ENDS}), ENDS)
-    ledger = Ledger("n", 1, [week])
-    assert settled(ledger, batch(), said, relations, now).result == "superseded"
-    assert [each.text for each in ledger.live_memories()] == [said.text]
-
-
-def test_a_memory_of_which_two_clauses_end_stays_unless_it_ends_as_a_whole(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
-) -> None:
-    week, said = memory("User teaches judo on Mondays, has the van till Friday, has the car then."), candidate(VAN_SOLD)
-    pair = pair_of(week.text, said.text)
-    relations = {pair: IN_PART} | {
-        each: ENDS if each.earlier.startswith("has") else HOLDS for each in missing_pairs([pair], {pair: IN_PART})
-    }
-    ledger = Ledger("n", 1, [week])
-    settled(ledger, batch(), said, relations, now)
-    assert {each.text for each in ledger.live_memories()} == {week.text, VAN_SOLD}
+    ledger = Ledger("n", 1, [quoted])
+    settled(ledger, batch(), said, relations_of(quoted, said, "Physio Tuesday 10:00"), now)
+    assert live_texts(ledger) == {'User said: "the tax guy Wednesday".', said.text}
 
 
 @pytest.mark.parametrize(
-    ("whole", "until"), [(ENDS, datetime(2026, 6, 1, tzinfo=UTC)), (IN_PART, None)], ids=["as a whole", "in part"]
+    ("ended", "fields", "others"),
+    [
+        (["User teaches judo on Mondays"], {}, []),
+        (["User teaches judo on Mondays", "has the van till Friday"], {}, []),
+        (["has the van till Friday", "User teaches judo on Mondays."], {}, []),
+        (["has the van till Friday"], {"full_text": "The whole week: judo on Mondays, the van till Friday."}, []),
+        (["has the van till Friday"], {}, ["User teaches judo on Mondays."]),
+    ],
+    ids=["the subject", "both clauses", "the rest too", "a full text", "the rest is another memory"],
 )
-def test_no_clause_leaves_before_the_day_on_which_it_ends(
+def test_a_memory_ends_as_a_whole_if_no_sound_text_would_remain(
     candidate: MakeCandidate,
     memory: MakeMemory,
     batch: MakeBatch,
     now: datetime,
-    whole: Relation,
-    until: datetime | None,
+    ended: list[str],
+    fields: dict[str, str],
+    others: list[str],
 ) -> None:
-    week, said = memory(WEEK), candidate(VAN_SOLD, valid_from=datetime(2026, 6, 1, tzinfo=UTC))
+    week, said = memory(WEEK, **fields), candidate(VAN_SOLD)
+    ledger = Ledger("n", 2, [week, *map(memory, others)])
+    assert settled(ledger, batch(), said, relations_of(week, said, *ended), now).result == "superseded"
+    assert live_texts(ledger) == {*others, VAN_SOLD}
+
+
+def test_a_memory_ends_as_a_whole_if_it_ends_in_the_future(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    week, said = memory(WEEK), candidate(VAN_SOLD, valid_from=june)
     ledger = Ledger("n", 1, [week])
-    settled(ledger, batch(), said, relations_of(week, said, whole, "has the van till Friday"), now)
-    assert {each.text: each.valid_until for each in ledger.live_memories()} == {WEEK: until, VAN_SOLD: None}
+    settled(ledger, batch(), said, relations_of(week, said, "has the van till Friday"), now)
+    assert {each.text: each.valid_until for each in ledger.live_memories()} == {WEEK: june, VAN_SOLD: None}
 
 
-def test_a_memory_with_a_full_text_or_an_end_loses_no_clause(
+def test_the_note_of_a_conversation_that_tells_the_candidate_keeps_its_text(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
-    for fields in (
-        {"full_text": "The whole week: judo on Mondays, the van till Friday."},
-        {"valid_until": datetime(2027, 1, 1, tzinfo=UTC)},
-    ):
-        week, said = memory(WEEK, **fields), candidate(VAN_SOLD)
-        ledger = Ledger("n", 1, [week])
-        settled(ledger, batch(), said, relations_of(week, said, IN_PART, "has the van till Friday"), now)
-        assert {each.text for each in ledger.live_memories()} == {WEEK, VAN_SOLD}
-
-
-def test_no_clause_leaves_if_another_memory_has_the_text_that_would_remain(
-    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
-) -> None:
-    week, judo, said = memory(WEEK), memory("User teaches judo on Mondays."), candidate(VAN_SOLD)
-    ledger = Ledger("n", 2, [week, judo])
-    settled(ledger, batch(), said, relations_of(week, said, IN_PART, "has the van till Friday"), now)
-    assert {each.text for each in ledger.live_memories()} == {WEEK, judo.text, VAN_SOLD}
+    week, said = memory(WEEK), candidate(VAN_SOLD)
+    ledger = Ledger("n", 1, [week])
+    relations = relations_of(week, said, "has the van till Friday")
+    settled(ledger, batch(), said, relations, now, may_create=False, note=week)
+    assert live_texts(ledger) == {f"{WEEK} {VAN_SOLD}"}
 
 
 def test_an_event_leaves_with_the_clause_that_names_its_day(memory: MakeMemory, now: datetime) -> None:
@@ -200,11 +188,11 @@ def test_an_event_leaves_with_the_clause_that_names_its_day(memory: MakeMemory, 
     assert without_clause(dated, "User has a dentist on 2026-03-03.", now).event_time == dated.event_time
 
 
-def test_clauses_are_compared_only_if_the_memory_may_end() -> None:
+def test_clauses_are_compared_only_if_the_memory_ends() -> None:
     pair = pair_of(WEEK, VAN_SOLD)
     assert missing_pairs([pair], {}) == [pair]
-    assert missing_pairs([pair], {pair: HOLDS}) == []
-    assert {each.earlier for each in missing_pairs([pair], {pair: IN_PART})} == {
+    assert missing_pairs([pair], {pair: UNSURE}) == []
+    assert {each.earlier for each in missing_pairs([pair], {pair: ENDS})} == {
         *("has the van till Friday", "User teaches judo on Mondays."),
         *("User teaches judo on Mondays", "has the van till Friday."),
     }

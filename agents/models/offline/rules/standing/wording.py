@@ -66,9 +66,3 @@ def remark_of(text: str) -> str:
 def without_remark(text: str) -> str:
     """The memory without the remark that quotes the previous sentence."""
     return ABOUT_REMARK.sub("", text)
-
-
-def unquoted(text: str) -> str:
-    """The text; a quotation at its beginning is replaced by the quoted words."""
-    quotation = next((found for each in ABOUT if (found := wording(each).quotation.match(text)) is not None), None)
-    return text if quotation is None else quotation[1] + text[quotation.end() :]
