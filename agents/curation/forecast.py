@@ -72,10 +72,11 @@ class Forecast:
                 if batch.namespace not in self._ledgers:
                     live = await Memories(connection).count_live(batch.namespace)
                     self._ledgers[batch.namespace] = Ledger(batch.namespace, 0, live=live)
-                ledger = self._ledgers[batch.namespace]
+                ledger = self._ledgers[batch.namespace].copy()  # a missing input breaks off the decision
                 before, now = len(ledger.entries), self._clock()
                 _, rulings = await settle_candidates(
                     connection, self._vectors, batch, prepared, policy, now, earlier=ledger
                 )
                 await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now)
+        self._ledgers[batch.namespace] = ledger
         return ForecastResult(rulings, tuple(ledger.entries[before:]))

@@ -55,14 +55,13 @@ class InputFetcher:
         Retryable."""
         relations: dict[Pair, Relation] | None = None if self._comparer is None else {}
         prepared = DecisionInputs(vectors=vectors, verdicts=verdicts, relations=relations)
-        attempts = 0
-        while attempts < MAX_ATTEMPTS:
-            attempts += 1
+        remaining = MAX_ATTEMPTS
+        while remaining:
             try:
                 return await decide(prepared)
             except NeedsVector as missing:
                 prepared = replace(prepared, vectors={**prepared.vectors, **await self.embed([missing.text])})
-                attempts -= 1  # each changed memory may need one
+                continue  # not counted: each changed memory may need one
             except NeedsImportances as missing:
                 importances = await self._editor.rate(missing.candidates, namespace, policy)
                 prepared = replace(prepared, importances=importances)
@@ -71,14 +70,18 @@ class InputFetcher:
                 prepared = replace(prepared, relations={**(prepared.relations or {}), **found})
             except NeedsInput as missing:
                 prepared = await fetch_other(prepared, missing)
-        raise Retryable(f"{namespace!r} changed {MAX_ATTEMPTS} times during one decision")
+            remaining -= 1
+        raise Retryable(
+            f"{namespace!r}: no decision after {MAX_ATTEMPTS} attempts, as inputs were missing or memories changed"
+        )
 
     async def embed(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Vectors by text."""
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
     async def _compare(self, pairs: Sequence[Pair]) -> dict[Pair, Relation]:
-        """The relations of the pairs. If the model fails, it ends nothing, and the rules alone decide."""
+        """The relations of the pairs. If the model fails, it ends nothing, and the rules alone decide; if it fails at the
+        clauses of a memory that ends, the memory ends as a whole."""
         assert self._comparer is not None
         try:
             relations = await self._comparer.compare(pairs)

@@ -20,7 +20,7 @@ from agents.curation.part_inputs import (
 )
 from agents.curation.rules.commands.apply_command import ERASED
 from agents.curation.rules.commands.wishes import FORGOTTEN
-from agents.curation.rules.decisions.comparing import missing_pairs, names_others, pair_of, pairs_to_compare
+from agents.curation.rules.decisions.comparing import missing_pairs, pairs_to_compare
 from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
@@ -127,7 +127,6 @@ class _Part:
     def settle(self, candidate: Candidate, neighbours: Sequence[Neighbour]) -> Ruling:
         """Decides about the next candidate and enters the changes into the ledger. Raises NeedsInput."""
         ledger, vector = self.ledger, self.prepared.vector(candidate.text)
-        self.compare_with_shortened(candidate, neighbours)
         judged = [*contradicted_ids(candidate), *([candidate.repeats] if candidate.repeats else ())]
         cosines = {each: cosine(vector, self.named[each]) for each in judged if each in self.named}
         corrected = corrected_ids(candidate, self.rulings.values())
@@ -154,19 +153,6 @@ class _Part:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)
             self.allowance -= ruling.memory_id == ids.memory_id(candidate.candidate_id)  # created from this candidate
         return ruling
-
-    def compare_with_shortened(self, candidate: Candidate, neighbours: Sequence[Neighbour]) -> None:
-        """Raises NeedsRelations if an earlier candidate of the part shortened a memory near this one: the answer about its former
-        text no longer applies."""
-        if self.prepared.relations is None or names_others(candidate):
-            return
-        near = {each.memory_id for each in neighbours if each.score >= self.limits.comparable}
-        shortened = [
-            each.after for each in self.ledger.entries if each.change == "updated" and each.after.memory_id in near
-        ]
-        live = [each for each in shortened if each == self.ledger.find_live(each.memory_id)]
-        if missing := missing_pairs([pair_of(each.text, candidate.text) for each in live], self.prepared.relations):
-            raise NeedsRelations(missing)
 
 
 def drop_if_unwanted(

@@ -184,16 +184,13 @@ async def test_one_candidate_shortens_all_memories_of_which_it_ends_a_clause(ben
     assert [(await memory_of(bench, each.memory_id)).text for each in known] == kept
 
 
-async def test_each_candidate_of_a_batch_shortens_the_memory_that_is_left_by_the_earlier_one(bench: "Bench") -> None:
-    known = await bench.remember("User feeds the goat daily, keeps bees behind the barn, rents a barn in Ulm")
-    also = "User rents no barn behind the bees in Ulm any more"
-    shortened = "User feeds the goat daily, rents a barn in Ulm"
-    comparer = FakeComparer(
-        {(known.text, NEW): ENDS, ("keeps bees behind the barn", NEW): ENDS}
-        | {(shortened, also): ENDS, ("rents a barn in Ulm", also): ENDS}
-    )
-    await curator(bench, comparer).curate(bench.batch(NEW, also))
-    assert (await memory_of(bench, known.memory_id)).text == "User feeds the goat daily"
+async def test_a_forecast_predicts_that_a_memory_is_shortened(bench: "Bench") -> None:
+    known = await bench.remember("User feeds the goat daily, keeps bees behind the barn")
+    comparer = FakeComparer({(known.text, NEW): ENDS, ("keeps bees behind the barn", NEW): ENDS})
+    forecast = Forecast(bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, comparer)
+    result = await forecast.decide(bench.batch(NEW), Policy(name="default"))
+    assert [each.result for each in result.rulings] == ["created"]
+    assert [each.after.text for each in result.entries] == [NEW, "User feeds the goat daily"]
 
 
 async def memory_of(bench: "Bench", memory_id: str) -> Memory:

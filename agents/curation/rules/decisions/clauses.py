@@ -17,10 +17,14 @@ SEPARATORS: Final = {
     language: re.compile(rf",?\s+(?:{words})\s+|[,;]\s+|\s[-–—]\s") for language, words in CONJUNCTIONS.items()
 }
 LAST_MARKS: Final = " .!?…"
+BRACKETS: Final = ("()", "[]", "«»", "„“", "“”")
+QUOTE: Final = re.compile(r"\"|(?<!\w)'|'(?!\w)")
+BETWEEN: Final = re.compile(r"\b(?:between|zwischen|entre)\b[^,;]*$", re.IGNORECASE)
+LAST_NAME: Final = re.compile(r"[A-ZÀ-Þ][^\s,;]*$")
 MOST_CLAUSES: Final = 6  # of a memory whose clauses are compared
 LEAST_WORDS: Final = 2  # of a clause
 LEAST_REST: Final = 3  # words of the text that remains
-ENDS: Final = 0.8  # least probability at which a memory ends
+MEMORY_ENDS: Final = 0.8  # least probability at which a memory ends
 CLAUSE_ENDS: Final = 0.6  # least probability that the clause ends
 REST_HOLDS: Final = 0.5  # least probability that the remaining text holds
 
@@ -37,8 +41,9 @@ class Cut(NamedTuple):
 
     @property
     def is_clean(self) -> bool:
-        """Whether no half bracket, no fragment and no clauses without their negation remain."""
-        is_whole = self.removed.count("(") == self.removed.count(")") and self.removed.count('"') % 2 == 0
+        """Whether no half bracket or quotation, no fragment and no clauses without their negation remain."""
+        is_whole = all(self.removed.count(first) == self.removed.count(last) for first, last in BRACKETS)
+        is_whole = is_whole and len(QUOTE.findall(self.removed)) % 2 == 0
         is_long = len(self.clause.split()) >= LEAST_WORDS and len(self.rest.split()) >= LEAST_REST
         return is_whole and is_long and not (self.followed and is_negative(self.clause))
 
@@ -51,34 +56,44 @@ def cuts_of(text: str) -> tuple[Cut, ...]:
     if separator is None or REMARK.search(text) or remark_of(text):
         return ()
     body = text.rstrip(LAST_MARKS)
-    begins = [0, *(each.end() for each in BREAK.finditer(body)), len(body)]
-    clauses = [clause for start, end in pairwise(begins) for clause in clauses_in(body, start, end, separator)]
+    sentences = [0, *(each.end() for each in BREAK.finditer(body)), len(body)]
+    clauses = [clause for start, end in pairwise(sentences) for clause in clauses_in(body, start, end, separator)]
     if not 1 < len(clauses) <= MOST_CLAUSES:
         return ()
-    return tuple(cut for number in range(len(clauses)) if (cut := cut_of(text, clauses, number, begins)).is_clean)
+    return tuple(cut for number in range(len(clauses)) if (cut := cut_of(text, clauses, number, sentences)).is_clean)
 
 
 def clauses_in(body: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The places of the clauses of a sentence, without its last marks. Dates and ranges ("May 5, 1990", "5 and 7") are not
-    divided."""
+    """The places of the clauses of a sentence, without its last marks."""
     for found in separator.finditer(body, start, end):
-        if not (body[found.start() - 1].isdigit() and body[found.end() : found.end() + 1].isdigit()):
+        if not belongs_together(body[start : found.start()], found[0], body[found.end() : end]):
             yield start, found.start()
             start = found.end()
     yield start, len(body[:end].rstrip(LAST_MARKS))
 
 
-def cut_of(text: str, clauses: list[tuple[int, int]], number: int, begins: list[int]) -> Cut:
+def belongs_together(before: str, separator: str, after: str) -> bool:
+    """Whether the separator divides no clauses: in dates and ranges ("May 5, 1990", "between 5 and 7") and between names ("Smith
+    and Sons", "Mais und Kartoffeln")."""
+    if before[-1:].isdigit() and after[:1].isdigit():
+        return True
+    is_word = separator.strip(" ,;").isalpha()
+    return is_word and (
+        BETWEEN.search(before) is not None or (LAST_NAME.search(before) is not None and after[:1].isupper())
+    )
+
+
+def cut_of(text: str, clauses: list[tuple[int, int]], number: int, sentences: list[int]) -> Cut:
     start, end = clauses[number]
     next_start = clauses[number + 1][0] if number + 1 < len(clauses) else None
-    leaves_with_next = start in begins and next_start is not None
+    leaves_with_next = start in sentences and next_start is not None
     place = slice(start, next_start) if leaves_with_next else slice(clauses[number - 1][1], end)
     return Cut(
         clause=text[start:end],
         removed=text[place],
         rest=text[: place.start] + text[place.stop :],
-        begins=start in begins,
-        followed=next_start is not None and next_start not in begins,
+        begins=start in sentences,
+        followed=next_start is not None and next_start not in sentences,
     )
 
 
@@ -89,25 +104,26 @@ def is_negative(clause: str) -> bool:
 
 def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
     """The pairs whose relations tell whether only a clause of the earlier statement ends, if it ends."""
-    if relation.ends >= ENDS:
+    if relation.ends >= MEMORY_ENDS:
         for each in cuts_of(pair.earlier):
             yield Pair(each.clause, pair.later)
             yield Pair(each.rest, pair.later)
 
 
 def text_without_ended_clause(text: str, pair: Pair, relations: Mapping[Pair, Relation]) -> str | None:
-    """The text of a memory without the clause that ends; None unless exactly one clause ends and the rest holds. `pair.earlier`
-    is the text, or the quoted words if it is a quotation. A statement keeps the clause that carries its subject."""
-    ended = [each for each in cuts_of(pair.earlier) if ends(relations.get(Pair(each.clause, pair.later)))]
+    """The text of a memory without the clause that ends; None unless exactly one of the cuts has a clause that ends, and its rest
+    holds. `pair.earlier` is the text, or the quoted words if it is a quotation. A statement keeps the clauses that carry a
+    subject."""
+    ended = [each for each in cuts_of(pair.earlier) if clause_ends(relations.get(Pair(each.clause, pair.later)))]
     if len(ended) != 1:
         return None
     (cut,) = ended
     rest = relations.get(Pair(cut.rest, pair.later))
-    loses_subject = cut.begins and cut.followed and text == pair.earlier
-    if rest is None or rest.holds + rest.same < REST_HOLDS or loses_subject or text.count(cut.removed) != 1:
+    carries_subject = cut.begins and (cut.followed or text.startswith(cut.removed)) and text == pair.earlier
+    if rest is None or rest.holds + rest.same < REST_HOLDS or carries_subject or text.count(cut.removed) != 1:
         return None
     return text.replace(cut.removed, "")
 
 
-def ends(relation: Relation | None) -> bool:
+def clause_ends(relation: Relation | None) -> bool:
     return relation is not None and relation.ends >= CLAUSE_ENDS

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agents.curation.rules.decisions.clauses import ENDS, pairs_of_clauses, text_without_ended_clause
+from agents.curation.rules.decisions.clauses import MEMORY_ENDS, pairs_of_clauses, text_without_ended_clause
 from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements.normalise import normalise
@@ -79,23 +79,19 @@ def nearest_others(texts: Iterator[str], text: str) -> list[str]:
 
 
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
-    """Whether the memory no longer holds once the candidate does, by the model's answer."""
+    """Whether the memory no longer holds once the candidate does, by the model's answer. The model assumes that the candidate
+    is the later statement, so its answer is ignored for memories that were said later, and for things with another number."""
     relation = relations.get(pair_of(memory.text, candidate.text))
-    return relation is not None and relation.ends >= ENDS and may_be_replaced(candidate, memory)
+    is_ended = relation is not None and relation.ends >= MEMORY_ENDS
+    return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
 
 
 def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:
-    """The memory's text without the clause that no longer holds once the candidate does, by the model's answers; None if no
-    single clause ends, or if the memory has further texts or an end, which may be of any clause."""
-    if not may_be_replaced(candidate, memory) or memory.full_text is not None or memory.valid_until is not None:
+    """The text of a replaced memory without the only clause that no longer holds; None if it ends as a whole. A full text or an
+    end of the memory may be of any clause."""
+    if memory.full_text is not None or memory.valid_until is not None:
         return None
     return text_without_ended_clause(memory.text, pair_of(memory.text, candidate.text), relations)
-
-
-def may_be_replaced(candidate: Candidate, memory: Memory) -> bool:
-    """The model assumes that the candidate is the later statement, so its answer is ignored for memories that were said later,
-    and for things with another number."""
-    return not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
 
 
 def numbers_tell_apart(text: str, other: str) -> bool:

@@ -66,11 +66,12 @@ def contradicted_memories(
         if is_outweighed(candidate, each.memory) or can_hold_beside(candidate, each.memory):
             continue
         why = conflict(candidate.text, each.memory.text)
-        rest = rest_of_memory(candidate, each.memory, relations or {}) if in_part else None
-        if why is None and (rest is not None or is_replaced(candidate, each.memory, relations or {})):
+        replaced = is_replaced(candidate, each.memory, relations or {})
+        if why is None and replaced:
             guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
             why = REASON if guard is None else None
         if why is not None:
+            rest = rest_of_memory(candidate, each.memory, relations or {}) if replaced and in_part else None
             found[each.memory.memory_id] = EndedMemory(each.memory, why, rest)
     return tuple(found.values()), objected
 

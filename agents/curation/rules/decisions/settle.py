@@ -87,10 +87,10 @@ def settle(
         relations or {},
         in_part=not lies_ahead(candidate, now),  # a memory may have an end in the future, a part of it may not
     )
-    in_part = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
-    wholly = [each for each in ended if each not in in_part]
-    cut = {each.memory.memory_id for each in in_part}
-    others = [each for each in near if each.memory.memory_id not in cut]
+    shortened = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
+    wholly = [each for each in ended if each not in shortened]
+    shortened_ids = {each.memory.memory_id for each in shortened}
+    others = [each for each in near if each.memory.memory_id not in shortened_ids]
     decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
     if creates_memory(decision) and not may_create:
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
@@ -98,7 +98,7 @@ def settle(
     settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
     ruling = settlement.apply(decision)
     if not isinstance(decision, Drop):
-        settlement.end_in_part(in_part)
+        settlement.end_in_part(shortened)
     return ruling
 
 
@@ -167,10 +167,12 @@ class _Settlement:
 
     def end_in_part(self, memories: Iterable[EndedMemory]) -> None:
         """Removes the clauses that the candidate ends. A memory that the candidate changed meanwhile, as the note of its
-        conversation, keeps its text."""
+        conversation, keeps its text, and so does one that would become the same as another."""
         for each in memories:
             memory = self._ledger.find_live(each.memory.memory_id)
-            if each.rest is not None and memory is not None and memory.text == each.memory.text:
+            if each.rest is None or memory is None or memory.text != each.memory.text:
+                continue
+            if self._ledger.exact(each.rest) is None:
                 after = change.without_clause(memory, each.rest, self._now)
                 self._enter("updated", after, f"a part of it ended: {each.reason}", self._vector_for(each.rest))
 

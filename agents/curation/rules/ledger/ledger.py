@@ -1,6 +1,7 @@
 """A namespace within one transaction: the memories that were read, and the changes decided so far, in order."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from datetime import datetime
 
 import numpy as np
@@ -30,6 +31,13 @@ class Ledger:
         self._normalised = {memory_id: normalise(memory.text) for memory_id, memory in self._memories.items()}
         self._vectors: dict[str, Vector] = {}
         self.number_live = len(self.live_memories()) if live is None else live
+
+    def copy(self) -> "Ledger":
+        """A ledger with the same memories and changes, whose further changes are its own."""
+        made = copy(self)
+        made.entries, made._memories = [*self.entries], {**self._memories}
+        made._normalised, made._vectors = {**self._normalised}, {**self._vectors}
+        return made
 
     def knows(self, memory_id: str) -> bool:
         """Whether a memory with this id was read or created, of any status and namespace."""

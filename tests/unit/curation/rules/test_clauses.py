@@ -58,6 +58,10 @@ VAN_SOLD = "User sold the van to a cousin."
             ],
         ),
         ("User was born on May 5, 1990.", []),
+        ("User lives between the river and the old mill.", []),
+        ("User works at Smith and Sons in Ulm.", []),
+        ("Der Nutzer baut Mais und Kartoffeln an.", []),
+        ("The user said 'I hate tea and coffee' of late.", []),
         ("User is free between 5 and 7.", []),
         ("User is a baker, Lindau.", []),
         ("User is ill, tired.", []),
@@ -158,6 +162,15 @@ def test_a_memory_ends_as_a_whole_if_no_sound_text_would_remain(
     ledger = Ledger("n", 2, [week, *map(memory, others)])
     assert settled(ledger, batch(), said, relations_of(week, said, *ended), now).result == "superseded"
     assert live_texts(ledger) == {*others, VAN_SOLD}
+
+
+def test_a_statement_keeps_the_sentence_that_names_its_subject(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    moved, said = memory("User moved to Ulm in May. He works at Zeiss."), candidate("User's flat is in Jena.")
+    ledger = Ledger("n", 1, [moved])
+    settled(ledger, batch(), said, relations_of(moved, said, "User moved to Ulm in May"), now)
+    assert "He works at Zeiss." not in live_texts(ledger)
 
 
 def test_a_memory_ends_as_a_whole_if_it_ends_in_the_future(
