@@ -71,7 +71,7 @@ lint: environment $(DEV) ## ruff, mypy, import contracts, generated schemas, the
 	@deploy/panel/build.sh --check & panel=$$!; $(BIN)/mypy & types=$$!; \
 		$(MAKE) --no-print-directory lint-python; found=$$?; wait $$types || found=$$?; wait $$panel && exit $$found
 
-# All but mypy, which takes as long as the others together.
+# `lint` without mypy, which runs beside these, and without the panel.
 lint-python:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -65,14 +65,7 @@ def settle(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
     nearest = ledger.neighbours(vector, found)
-    near = [
-        each
-        for each in nearest
-        if each.score >= thresholds.related
-        or says_the_same_in_another_language(candidate, each.memory)
-        or same_attribute_value(candidate.text, each.memory.text) is not None
-    ]
-    near += match_in_other_language(ledger, candidate, near, cosines or {})
+    near = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
     named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None]
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
@@ -100,6 +93,21 @@ def settle(
     if not isinstance(decision, Drop):
         settlement.end_in_part(shortened)
     return ruling
+
+
+def possible_repeats(
+    ledger: Ledger, candidate: Candidate, nearest: Sequence[Scored], related: float, cosines: Mapping[str, float]
+) -> list[Scored]:
+    """The memories that may have the candidate's statement: those with a cosine of at least `related`, with the same value of an
+    attribute, or with the statement in another language."""
+    near = [
+        each
+        for each in nearest
+        if each.score >= related
+        or says_the_same_in_another_language(candidate, each.memory)
+        or same_attribute_value(candidate.text, each.memory.text) is not None
+    ]
+    return near + match_in_other_language(ledger, candidate, near, cosines)
 
 
 def match_in_other_language(

@@ -2,30 +2,22 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
-import numpy as np
 import pytest
 
 from agents.curation.rules.decisions.clauses import cuts_of
 from agents.curation.rules.decisions.comparing import missing_pairs, pair_of
-from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
-from agents.curation.rules.ledger.outcomes import Ruling
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
-from schemas.policies.policies import DEFAULT_POLICY
 from sinks.classification.port import HOLDS, Pair, Relation
-from sinks.vectors.port import Neighbour
+from tests.settling import SOUTH, settled
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
 MakeBatch = Callable[..., CandidateBatch]
 
-EAST = np.array((1, 0), np.float32)
-SOUTH = np.array((0, -1), np.float32)
 ENDS = Relation(ends=0.9, holds=0.1, same=0.0)
 UNSURE = Relation(ends=0.7, holds=0.3, same=0.0)
 WEEK = "User teaches judo on Mondays, has the van till Friday."
@@ -79,30 +71,6 @@ def test_a_text_is_divided_at_sentences_commas_and_conjunctions(text: str, expec
     assert [(each.clause, each.rest) for each in cuts_of(text)] == expected
 
 
-def settled(
-    ledger: Ledger,
-    batch: CandidateBatch,
-    said: Candidate,
-    relations: dict[Pair, Relation],
-    now: datetime,
-    **options: Any,
-) -> Ruling:
-    found = tuple(Neighbour(each.memory_id, 0.6) for each in ledger.live_memories())
-    return settle(
-        ledger,
-        batch,
-        said,
-        EAST,
-        found,
-        DEFAULT_POLICY,
-        Thresholds(),
-        now,
-        vector_of=lambda _: SOUTH,
-        relations=relations,
-        **options,
-    )
-
-
 def relations_of(memory: Memory, said: Candidate, *ended: str) -> dict[Pair, Relation]:
     """Those of a model by which the memory and these of its clauses end, and no other one."""
     pair = pair_of(memory.text, said.text)
@@ -115,7 +83,7 @@ def test_a_memory_loses_the_clause_that_a_candidate_ends_and_keeps_the_others(
 ) -> None:
     week, said = memory(WEEK), candidate(VAN_SOLD)
     ledger = Ledger("n", 1, [week])
-    ruling = settled(ledger, batch(), said, relations_of(week, said, "has the van till Friday"), now)
+    ruling = settled(ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday"))
     assert ruling.result == "created"
     assert {each.text for each in ledger.live_memories()} == {"User teaches judo on Mondays.", VAN_SOLD}
     _, updated = ledger.entries
@@ -134,7 +102,7 @@ def test_a_quotation_may_lose_its_first_clause(
     said = candidate("User's physio is on Thursday now.")
     quoted = memory('User said: "Physio Tuesday 10:00 and the tax guy Wednesday".')
     ledger = Ledger("n", 1, [quoted])
-    settled(ledger, batch(), said, relations_of(quoted, said, "Physio Tuesday 10:00"), now)
+    settled(ledger, batch(), said, now, relations=relations_of(quoted, said, "Physio Tuesday 10:00"))
     assert live_texts(ledger) == {'User said: "the tax guy Wednesday".', said.text}
 
 
@@ -160,7 +128,7 @@ def test_a_memory_ends_as_a_whole_if_no_sound_text_would_remain(
 ) -> None:
     week, said = memory(WEEK, **fields), candidate(VAN_SOLD)
     ledger = Ledger("n", 2, [week, *map(memory, others)])
-    assert settled(ledger, batch(), said, relations_of(week, said, *ended), now).result == "superseded"
+    assert settled(ledger, batch(), said, now, relations=relations_of(week, said, *ended)).result == "superseded"
     assert live_texts(ledger) == {*others, VAN_SOLD}
 
 
@@ -169,7 +137,7 @@ def test_a_statement_keeps_the_sentence_that_names_its_subject(
 ) -> None:
     moved, said = memory("User moved to Ulm in May. He works at Zeiss."), candidate("User's flat is in Jena.")
     ledger = Ledger("n", 1, [moved])
-    settled(ledger, batch(), said, relations_of(moved, said, "User moved to Ulm in May"), now)
+    settled(ledger, batch(), said, now, relations=relations_of(moved, said, "User moved to Ulm in May"))
     assert "He works at Zeiss." not in live_texts(ledger)
 
 
@@ -179,7 +147,7 @@ def test_a_memory_ends_as_a_whole_if_it_ends_in_the_future(
     june = datetime(2026, 6, 1, tzinfo=UTC)
     week, said = memory(WEEK), candidate(VAN_SOLD, valid_from=june)
     ledger = Ledger("n", 1, [week])
-    settled(ledger, batch(), said, relations_of(week, said, "has the van till Friday"), now)
+    settled(ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday"))
     assert {each.text: each.valid_until for each in ledger.live_memories()} == {WEEK: june, VAN_SOLD: None}
 
 
@@ -189,7 +157,7 @@ def test_the_note_of_a_conversation_that_tells_the_candidate_keeps_its_text(
     week, said = memory(WEEK), candidate(VAN_SOLD)
     ledger = Ledger("n", 1, [week])
     relations = relations_of(week, said, "has the van till Friday")
-    settled(ledger, batch(), said, relations, now, may_create=False, note=week)
+    settled(ledger, batch(), said, now, relations=relations, may_create=False, note=week)
     assert live_texts(ledger) == {f"{WEEK} {VAN_SOLD}"}
 
 

@@ -3,42 +3,18 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
-
-from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
-from agents.curation.rules.ledger.outcomes import Ruling
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
-from schemas.policies.policies import DEFAULT_POLICY
-from sinks.vectors.port import Neighbour, Vector
+from sinks.vectors.port import Vector
+from tests.settling import SOUTH, settled
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
 MakeBatch = Callable[..., CandidateBatch]
 
-EAST = np.array((1, 0), np.float32)
-SOUTH = np.array((0, -1), np.float32)
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)
-
-
-def settled(ledger: Ledger, batch: CandidateBatch, said: Candidate, now: datetime, cosine: float = 0.6) -> Ruling:
-    found = tuple(Neighbour(each.memory_id, cosine) for each in ledger.live_memories())
-    cosines = dict.fromkeys((each.memory_id for each in ledger.live_memories()), cosine)
-    return settle(
-        ledger,
-        batch,
-        said,
-        EAST,
-        found,
-        DEFAULT_POLICY,
-        Thresholds(),
-        now,
-        vector_of=lambda text: SOUTH,
-        cosines=cosines,
-    )
 
 
 def test_one_statement_ends_every_memory_that_it_contradicts(
