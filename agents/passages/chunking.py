@@ -1,4 +1,4 @@
-"""Passages of messages: splits long texts, and detects texts that only ask. Pure."""
+"""Passages of messages: splits long texts into pieces. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -52,12 +52,6 @@ def joined(sentences: Iterable[list[str]]) -> list[list[str]]:
             parts.append([])
         parts[-1] += rest
     return [part for part in parts if part]
-
-
-def only_asks(text: str) -> bool:
-    """Whether all sentences are questions: such a passage is seldom an answer."""
-    sentences = [sentence.strip() for sentence in SENTENCE_END.split(text) if sentence.strip()]
-    return bool(sentences) and all(sentence.endswith(("?", "？")) for sentence in sentences)
 
 
 def embedded_text(speaker: str, piece: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from agents.passages.chunking import SENTENCE_END, only_asks
+from agents.passages.chunking import SENTENCE_END
 from agents.passages.terms import UNSPACED, WORD
 from agents.retrieval.passage_exchanges import SESSION_GAP
 from schemas.passages.passages import Passage, ReadPassage
@@ -40,9 +40,15 @@ def neighbour_steps(passage: Passage) -> list[int]:
     return [*before, 1] if only_asks(passage.text) else before
 
 
+def only_asks(text: str) -> bool:
+    """Whether all sentences are questions: such a passage is seldom an answer."""
+    sentences = [sentence.strip() for sentence in SENTENCE_END.split(text) if sentence.strip()]
+    return bool(sentences) and all(sentence.endswith(("?", "？")) for sentence in sentences)
+
+
 def merge_neighbours(hits: Sequence[SaidHit], neighbours: Mapping[Place, ReadPassage]) -> list[SaidHit]:
     """Adds to each hit the neighbours that it needs; every message appears once. Hits that share a message become one hit,
-    at the rank of the best of them. `beside` has the existing neighbours by place."""
+    at the rank of the best of them. `neighbours` has the existing ones by place."""
     found, places = list[SaidHit](), dict[Place, int]()
     for hit in hits:
         own = place_of(hit.passage)
@@ -103,7 +109,8 @@ def is_needed(passage: Passage, other: Passage) -> bool:
 
 
 def last_sentences(text: str) -> str:
-    """The last whole sentences with at most SHOWN words; if the last sentence is longer, its last SHOWN_CHARS characters."""
+    """The last whole sentences with at most `NEIGHBOUR_WORDS` words; if the last sentence is longer, its last
+    `NEIGHBOUR_CHARS` characters."""
     if count_words(text) <= NEIGHBOUR_WORDS:
         return text
     kept, words = list[str](), 0

@@ -4,7 +4,6 @@ The weights were tuned on half of the conversations of two public datasets; depl
 other half.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
@@ -13,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.retrieval.passage_bm25 import LONG_WORDS, QuestionWords, WordWeights, bm25
+from agents.retrieval.passage_bm25 import QuestionWords, WordWeights, bm25
 from agents.retrieval.passage_exchanges import Scores, best_around, in_order, messages_of
 from agents.retrieval.passage_wording import WordingWeights, wording
 from sinks.passages.rows import PassageRow
@@ -28,16 +27,13 @@ class Weights(Struct, frozen=True, kw_only=True):
 
     Relevance is `nearness` times the vector similarity plus (1 - `nearness`) times the word score; a BM25 score of
     `words_full` counts as a word score of 1. If the question names a speaker, `named` is the weight of the similarity to the
-    question without the name, within the vector similarity. The other weights are added to the relevance, `asks` is
-    subtracted.
+    question without the name, within the vector similarity. The other weights are added to the relevance.
     """
 
     nearness: float = 0.7
     named: float = 0.7
     words_full: float = 12.0
     words: WordWeights = WordWeights()
-    asks: float = 0.1
-    length: float = 0.1
     time: float = 0.25
     exchange: float = 0.25
     wording: WordingWeights = WordingWeights()
@@ -117,7 +113,7 @@ def ranked(
         farthest = min(farthest, *of_named.values())
         near = (1 - weights.named) * near + weights.named * nearness(speaker_cosines, farthest, scale)
     known = np.where(np.isnan(known), speaker_cosines, known)
-    scores = relevance(near, words, weights) + preferences(rows, spans, weights)
+    scores = relevance(near, words, weights) + weights.time * in_spans([row.said_at for row in rows], spans)
     scores = np.where(found, scores, -np.inf)
     of_messages = np.maximum.reduceat(scores, messages.first_rows)
     around = best_around(of_messages, messages)[messages.of_row]
@@ -161,17 +157,8 @@ def relevance(near: Scores, words: Scores, weights: Weights) -> Scores:
     return total
 
 
-def preferences(rows: Sequence[PassageRow], spans: Sequence[Span], weights: Weights) -> Scores:
-    """Score parts that do not depend on the question's words: a passage gains if it is a statement, has more than a few
-    words, and was said at a time that the question names."""
-    lengths = np.array([len(row.terms) for row in rows])
-    says_more = np.minimum(np.log1p(lengths) / math.log(LONG_WORDS), 1.0)
-    total: Scores = weights.length * says_more - weights.asks * np.array([float(row.asks) for row in rows])
-    return total + weights.time * in_spans([row.said_at for row in rows], spans)
-
-
 def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
-    """1 for each time within one of the spans, or up to GRACE later; else 0."""
+    """1 for each time within one of the spans, or up to `TIME_GRACE` later; else 0."""
     return np.array([any(start <= at < end + TIME_GRACE for start, end in spans) for at in moments], np.float64)
 
 

@@ -37,7 +37,7 @@ class UserSettingsStore(Protocol):
 
 
 class UserChoices:
-    """Asks PostgreSQL for users whose policy lets them choose settings, once in FRESH_S seconds: at most one statement per
+    """Asks PostgreSQL for users whose policy lets them choose settings, once in `CACHE_S` seconds: at most one statement per
     batch. A window keeps its settings in its row, so neither timers nor restarts ask, and windows work on while
     PostgreSQL is away. Only a window that first learns its user from the batch waits.
 

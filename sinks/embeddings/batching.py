@@ -21,7 +21,7 @@ async def embed_in_batches(embedder: Embedder, texts: Sequence[str]) -> dict[str
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Splits texts, in order, into calls of at most MOST_TEXTS and MOST_CHARS; a longer text gets a call of its own."""
+    """Splits texts, in order, into calls of at most `MAX_TEXTS` and `MAX_CHARS`; a longer text gets a call of its own."""
     some: list[str] = []
     chars = 0
     for text in texts:

@@ -75,7 +75,7 @@ class Endpoint:
         """Posts a JSON body and returns what `read` makes of the JSON of the answer. A ValueError of `read` means an invalid
         answer.
 
-        Raises Retryable after ATTEMPTS or a Retry-After above LONGEST_WAIT_S, Misconfigured for a wrong key, model or
+        Raises Retryable after ATTEMPTS or a Retry-After above MAX_WAIT_S, Misconfigured for a wrong key, model or
         address, TooLarge, and Rejected `unembeddable` for any other refusal.
         """
         return await self._retrying(self._post, path, body, read)

@@ -43,13 +43,13 @@ WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 
 -- name: store
 -- Only passages of archived messages: erased or expired ones must not be indexed. The messages are locked until the commit.
-INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, version,
+INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, digest, version,
                       clean_under, terms)
-SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks, digest, version,
+SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, digest, version,
        clean_under, string_to_array(terms, ' ')::integer[]
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::timestamptz[], $8::text[],
-            $9::boolean[], $10::integer[], $11::smallint[], $12::integer[], $13::text[])
-         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, version,
+            $9::integer[], $10::smallint[], $11::integer[], $12::text[])
+         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, digest, version,
                    clean_under, terms)
      JOIN messages m USING (conversation_id, message_id)
 ORDER BY passage_id
@@ -97,7 +97,7 @@ WITH found AS (
         OFFSET 0 -- keeps the planner from joining all rows first
     ) AS hidden_passages ON true
 )
-SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
+SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, array_send(terms) AS terms
 FROM places JOIN passages USING (conversation_id, ordinal)
 WHERE (conversation_id, ordinal) NOT IN (SELECT conversation_id, ordinal FROM hidden)
   AND namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
@@ -111,7 +111,7 @@ WITH hidden AS MATERIALIZED (
         OFFSET 0 -- keeps the planner from joining all rows first
     ) AS hidden_passages ON true
 )
-SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
+SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, array_send(terms) AS terms
 FROM passages
 WHERE passage_id = ANY ($1::uuid[]) AND (conversation_id, ordinal) NOT IN (SELECT conversation_id, ordinal FROM hidden)
   AND namespace = ANY ($2::text[])

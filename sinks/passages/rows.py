@@ -27,7 +27,6 @@ class PassageRow(NamedTuple):
     ordinal: int
     said_at: datetime
     speaker: str
-    asks: bool
     terms: Terms
 
 

@@ -31,7 +31,6 @@ class Piece(Struct, frozen=True, kw_only=True):
     archived: ArchivedMessage
     piece: int
     speaker: str
-    asks: bool
     digest: int
     version: int
     clean_under: int | None
@@ -201,7 +200,7 @@ def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
     message = piece.archived.message
     return (
         *(piece.passage_id, piece.namespace, storable(message.conversation_id), storable(message.message_id)),
-        *(piece.piece, ordinal, message.timestamp, storable(piece.speaker), piece.asks, piece.digest),
+        *(piece.piece, ordinal, message.timestamp, storable(piece.speaker), piece.digest),
         *(piece.version, piece.clean_under),
         " ".join(map(str, piece.terms)),
     )

@@ -82,8 +82,6 @@ PARTS: Final[dict[str, Weights]] = {
     "without nearness": replace(DEFAULT_WEIGHTS, nearness=0.0),
     "without the words before": replace(DEFAULT_WEIGHTS, words=replace(DEFAULT_WEIGHTS.words, before=0.0)),
     "without the words after": replace(DEFAULT_WEIGHTS, words=replace(DEFAULT_WEIGHTS.words, after=0.0)),
-    "questions count as statements": replace(DEFAULT_WEIGHTS, asks=0.0),
-    "without preferring more than a word or two": replace(DEFAULT_WEIGHTS, length=0.0),
     "without times": replace(DEFAULT_WEIGHTS, time=0.0),
     "without the exchange around": replace(DEFAULT_WEIGHTS, exchange=0.0),
     "whatever the wording": replace(

@@ -62,8 +62,8 @@ async def test_the_receipt_counts_passages_and_waits_until_their_qdrant_points_a
     await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
     await bench.pool.execute(
         "INSERT INTO passages "
-        "(passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms) "
-        "SELECT gen_random_uuid(), 'notes/' || user_id, conversation_id, message_id, 0, 0, said_at, user_id, false, '{1}' "
+        "(passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, terms) "
+        "SELECT gen_random_uuid(), 'notes/' || user_id, conversation_id, message_id, 0, 0, said_at, user_id, '{1}' "
         "FROM messages"
     )
     kind = next(iter(subject)).removesuffix("_id")

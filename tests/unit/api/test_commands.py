@@ -19,7 +19,7 @@ ACCEPTED = {"status": "accepted", "namespace": "n", "sequence": 7, "memory_id": 
 
 
 class Stored:
-    """Outcomes that are there from a moment on (virtual seconds). `down_until` raises Retryable."""
+    """Outcomes that are there from a moment on (virtual seconds). Until `down_until_s`, reading raises Retryable."""
 
     def __init__(self) -> None:
         self.from_s: dict[str, float] = {}

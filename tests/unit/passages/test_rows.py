@@ -18,7 +18,7 @@ def sent(*terms: int) -> bytes:
 
 
 def row(number: int, terms: bytes) -> tuple[Any, ...]:
-    return (f"p{number}", "kitchen/ada", "c", f"m{number}", number, AT, "ada", False, terms)
+    return (f"p{number}", "kitchen/ada", "c", f"m{number}", number, AT, "ada", terms)
 
 
 def test_each_row_is_decoded_with_its_own_terms():

@@ -17,7 +17,7 @@ TEXTS = (
     "One sentence has a few words of its own. " * 60,
     "Write to ada@example.org, the password is hunter2Xy9!",
 )
-KNOWN = (1, "1d25f2218c914031", "db30064198e91807")
+KNOWN = (1, "d5e45d69cc38047a", "db30064198e91807")
 
 
 def test_the_passage_version_and_digests_match_the_recorded_ones() -> None:
@@ -27,7 +27,7 @@ def test_the_passage_version_and_digests_match_the_recorded_ones() -> None:
 
 def digest_of_builds() -> str:
     built = [build(Recalled(message(text), Privacy(scrub=("email",)), ("kitchen/ada",))) for text in TEXTS]
-    seen = [(text, piece.terms, piece.digest, piece.asks) for passages in built for text, piece in passages]
+    seen = [(text, piece.terms, piece.digest) for passages in built for text, piece in passages]
     return sha256(codec.encode(seen)).hexdigest()[:16]
 
 

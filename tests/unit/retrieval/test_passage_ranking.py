@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from agents.passages.chunking import only_asks
 from agents.passages.terms import question_words, stems, terms
 from agents.retrieval.passage_bm25 import QuestionWords
 from agents.retrieval.passage_ranking import (
@@ -44,7 +43,6 @@ def row(
         ordinal=ordinal,
         said_at=at or MONDAY + timedelta(minutes=ordinal),
         speaker="ada",
-        asks=only_asks(text),
         terms=np.array(terms(namespace, stems(text)), np.int32),
     )
 

@@ -11,7 +11,7 @@ MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def passage(namespace: str, *terms: int) -> PassageRow:
-    return PassageRow("p", namespace, "c", "m", 0, MONDAY, "ada", False, np.array(terms, np.int32))
+    return PassageRow("p", namespace, "c", "m", 0, MONDAY, "ada", np.array(terms, np.int32))
 
 
 def test_words_are_counted_by_the_terms_of_each_namespace():
