@@ -6,4 +6,4 @@ from agents.api.tools.mcp import serve_stdio
 from tests.tool_fixtures import populated_toolset
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(populated_toolset().tools(), "0.0.0"))
+    asyncio.run(serve_stdio(populated_toolset().tools()))

@@ -5,7 +5,6 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from importlib.metadata import version
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
@@ -64,7 +63,7 @@ async def mcp(
             tools = await wire_tools(
                 settings, McpOptions(tuple(namespace), not read_only, actor), resources, background_tasks
             )
-            await serve_until_disconnect(serve_stdio(tools, version("memstream")), background_tasks)
+            await serve_until_disconnect(serve_stdio(tools), background_tasks)
         finally:
             await background_tasks.stop()  # before their resources close
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from agents.api import openapi
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import read_json
 from agents.api.ports import PortsOf
@@ -33,4 +32,4 @@ async def speak_mcp(request: Request, caller: CallerOf, ports: PortsOf, namespac
     tools = authorised_tools(ports, caller, namespace)
     body = await read_json(request)
     codec.parse(body)  # the SDK would respond 500 to invalid JSON
-    return McpResponse(tools, openapi.VERSION, body)
+    return McpResponse(tools, body)

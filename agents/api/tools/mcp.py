@@ -2,6 +2,8 @@
 request."""
 
 import logging
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -25,9 +27,15 @@ INSTRUCTIONS = (
 INTERNAL_ERROR = ToolResult("The tool failed because of an internal server error. Continue without it.", is_error=True)
 
 
-def mcp_server(tools: Tools, version: str) -> Server[Any, Any]:
+@cache
+def package_version() -> str:
+    """The version of the installed package, which clients are told."""
+    return version("memstream")
+
+
+def mcp_server(tools: Tools) -> Server[Any, Any]:
     """Returns an MCP server that offers these tools and nothing else."""
-    server: Server[Any, Any] = Server(NAME, version=version, instructions=INSTRUCTIONS)
+    server: Server[Any, Any] = Server(NAME, version=package_version(), instructions=INSTRUCTIONS)
     server.list_tools()(ListTools(tools).all)  # type: ignore[no-untyped-call]
     server.call_tool(validate_input=False)(CallTool(tools).call)  # the handler reports invalid input with a remedy
     return server
@@ -69,9 +77,9 @@ def annotations_of(name: str) -> ToolAnnotations:
     return ToolAnnotations(readOnlyHint=not writes, destructiveHint=deletes, idempotentHint=True, openWorldHint=False)
 
 
-async def serve_stdio(tools: Tools, version: str) -> None:
+async def serve_stdio(tools: Tools) -> None:
     """Serves until the client closes standard input."""
-    server = mcp_server(tools, version)
+    server = mcp_server(tools)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
@@ -80,9 +88,9 @@ class McpResponse(Response):
     """Responds to one streamable HTTP request whose body is already read. It is stateless, so any replica can serve the next
     request."""
 
-    def __init__(self, tools: Tools, version: str, body: bytes) -> None:
+    def __init__(self, tools: Tools, body: bytes) -> None:
         super().__init__()
-        self._server = mcp_server(tools, version)
+        self._server = mcp_server(tools)
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -69,7 +69,7 @@ def toolset() -> Toolset:
 
 
 async def test_a_read_only_server_lists_no_writing_tool(toolset: Toolset) -> None:
-    server = mcp_server(toolset.tools(MINE, SHARED, writable=()), "0.0.0")
+    server = mcp_server(toolset.tools(MINE, SHARED, writable=()))
     async with create_connected_server_and_client_session(server) as session:
         assert [tool.name for tool in (await session.list_tools()).tools] == [
             "get_memory",
@@ -81,7 +81,7 @@ async def test_a_read_only_server_lists_no_writing_tool(toolset: Toolset) -> Non
 
 async def test_an_unexpected_error_reveals_no_server_details_to_the_client(toolset: Toolset, caplog: Any) -> None:
     toolset.remembered.failure = RuntimeError("password=EXAMPLE")
-    async with create_connected_server_and_client_session(mcp_server(toolset.tools(), "0.0.0")) as session:
+    async with create_connected_server_and_client_session(mcp_server(toolset.tools())) as session:
         result = await session.call_tool("search_memories", {"query": "bees"})
     assert result.isError and result.content[0].text == INTERNAL_ERROR.text  # type: ignore[union-attr]
     assert "password=EXAMPLE" in caplog.text
