@@ -11,7 +11,7 @@ SELECT * FROM keys ORDER BY created_at, key_id
 UPDATE keys SET revoked_at = $2 WHERE (key_id = $1 OR name = $1) AND revoked_at IS NULL RETURNING *
 
 -- name: used
--- The latest time of all processes.
+-- Keeps the latest time that any process reports.
 UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
 FROM unnest($1::text[], $2::timestamptz[]) AS used (key_id, at)
 WHERE keys.key_id = used.key_id

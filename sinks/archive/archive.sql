@@ -56,10 +56,12 @@ ORDER BY partition DESC, position DESC
 LIMIT $4
 
 -- name: unextracted
--- A window's row lags behind what is completed, so a slice that was completed counts by itself. One completed after $2 counts
--- as still waiting: its memories are stored, and not yet found by every search. Each partition of a conversation has a window
--- of its own, and what was said before it opened was another one's, which was finished. Summaries of removed messages have no namespace and extract nothing. As sets of positions, so that many slices of
--- a long conversation are not gone through for each message.
+-- Messages of conversation $1 that wait for extraction: the newest $3 at most, and none before the message that reaches
+-- $4 bytes of content. Completed slices are read too, as a window's row lags behind them. A slice completed after $2
+-- still counts as waiting: its memories are stored, but not yet found by every search. Each partition of a conversation
+-- has its own window; messages before it opened belonged to another window, which was finished. Summaries of removed
+-- messages have no namespace and extract nothing. Positions are compared as sets: joining the slices of a long
+-- conversation to each message would be slow.
 WITH done AS (
     SELECT e.partition,
            range_agg(int8range(e.first_position, e.last_position, '[]')) FILTER (WHERE e.completed_at <= $2) AS settled,
@@ -83,7 +85,8 @@ FROM waiting
 WHERE newer <= $3 AND newer_bytes < $4
 
 -- name: extracted
--- Summaries of removed messages have no namespace and extract nothing.
+-- Those of these messages that a completed slice covers. Summaries of removed messages have no namespace and extract
+-- nothing.
 SELECT m.conversation_id, m.message_id, m.partition, m.position
 FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
 JOIN messages m USING (conversation_id, message_id)
@@ -94,7 +97,9 @@ WHERE EXISTS (
 )
 
 -- name: window
--- Only the beginning of messages outside of the context: it shows where tasks begin, and is not returned to clients.
+-- Messages of a window from position $3 on. Those in the gaps from $4 to $5 left the context: they are returned only
+-- among the newest $6 messages, with their first 4,000 characters. They show where tasks begin, and are not returned to
+-- clients.
 WITH said AS (
     SELECT partition, position, content, body, row_number() OVER (ORDER BY position DESC) AS newer,
            EXISTS (SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first_position, last_position)
@@ -108,8 +113,9 @@ WHERE NOT gone OR newer <= $6
 ORDER BY position
 
 -- name: participants
--- Each user with the first of their messages: the index is skipped through, however long a conversation is. Of conversations whose
--- users have left the archive the windows know who they were.
+-- Each user of these conversations with the user's first message. The recursion skips through the index from user to
+-- user, so the length of a conversation does not matter. If the archive has no messages of users any more, the users
+-- come from the windows.
 WITH RECURSIVE people AS (
     SELECT asked.conversation_id,
            (SELECT min(user_id) FROM messages m WHERE m.conversation_id = asked.conversation_id AND user_id IS NOT NULL) AS user_id

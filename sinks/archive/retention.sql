@@ -13,8 +13,9 @@ ORDER BY created_at DESC, sweep_id DESC
 LIMIT $3
 
 -- name: claim
--- One that is not over and that nobody takes a step of right now: what somebody asked for within the hour first, else the oldest of
--- the daily ones, so that one by hand that does not come to its end holds up none of them.
+-- Locks the next sweep that is not finished and that no other process works on. Sweeps requested by hand within the
+-- last hour come first, then daily ones, then older ones by hand, so that a manual sweep that never finishes does not
+-- hold up the daily ones.
 SELECT * FROM retention_sweeps
 WHERE status IN ('pending', 'running')
 ORDER BY trigger = 'hand' AND created_at > $1::timestamptz - interval '1 hour' DESC, trigger = 'hand', created_at, sweep_id
@@ -29,9 +30,11 @@ ORDER BY conversation_id, partition
 LIMIT $3
 
 -- name: prune
--- Old enough, in a slice whose extraction is completed (or under a policy that extracts nothing), and in no context any more. Rows
--- that somebody else holds are left for the next sweep; a dry run counts all and holds none. Namespaces that begin with ~ are those
--- of replays. As sets of positions, so that the slices of a long conversation are not gone through for each of its messages.
+-- Deletes up to $7 messages and counts them by policy. A message must be older than the days of its policy, outside of
+-- the context, and in a slice whose extraction is completed, unless the policy extracts nothing. Rows that another
+-- transaction holds are left for the next sweep. A dry run ($8) counts all such messages and locks none. Slices of
+-- namespaces that begin with ~ belong to replays. Positions are compared as sets: joining the slices of a long
+-- conversation to each of its messages would be slow.
 WITH standing AS MATERIALIZED (
     SELECT conversation_id, partition, asked.policy, $6::timestamptz - asked.days * interval '1 day' AS before,
            CASE WHEN w.phase = 'forgotten' THEN '{(,)}'::int8multirange
@@ -70,7 +73,7 @@ FROM (SELECT policy, bytes FROM counted UNION ALL SELECT policy, bytes FROM due)
 GROUP BY policy
 
 -- name: keep
--- Counts of all messages, and of expired ones.
+-- Counts all messages of each policy, and those that are older than its days.
 SELECT asked.policy, count(*) AS messages, sum(octet_length(m.content))::bigint AS bytes, min(m.archived_at) AS oldest,
        count(*) FILTER (WHERE asked.days > 0 AND m.archived_at <= $5::timestamptz - asked.days * interval '1 day') AS old
 FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[]) AS asked (conversation_id, partition, policy, days)
@@ -86,7 +89,7 @@ WHERE sweep_id = $1
 UPDATE retention_sweeps SET status = 'completed', finished_at = $2 WHERE sweep_id = $1
 
 -- name: drop_usage
--- Records that are not published yet stay.
+-- Deletes up to $2 records of usage up to $1. Records that are not published yet stay.
 DELETE FROM model_usage
 WHERE ctid = ANY (ARRAY (SELECT ctid FROM model_usage WHERE at <= $1 AND told LIMIT $2 FOR UPDATE SKIP LOCKED))
 

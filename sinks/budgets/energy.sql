@@ -1,9 +1,9 @@
 -- name: now
--- By the database's clock, as workers' clocks may differ.
+-- The time $1, or by default the database's clock, as workers' clocks may differ.
 SELECT coalesce($1::timestamptz, clock_timestamp())
 
 -- name: open
--- In the order of locking, so that concurrent transactions cannot deadlock.
+-- Adds missing rows in the order in which they are locked, so that concurrent transactions cannot deadlock.
 INSERT INTO energy (scope) SELECT scope FROM unnest($1::text[]) AS scope ORDER BY scope
 ON CONFLICT DO NOTHING
 
@@ -25,7 +25,7 @@ SELECT scope,
 FROM energy WHERE scope = ANY($1)
 
 -- name: expire
--- Expired reservations, of crashed workers.
+-- Deletes expired reservations, which crashed workers left.
 DELETE FROM energy_reservations WHERE scope = ANY($1) AND expires_at <= $2
 
 -- name: reserved

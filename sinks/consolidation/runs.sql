@@ -10,7 +10,8 @@ RETURNING run_id
 SELECT * FROM consolidation_runs WHERE run_id = $1
 
 -- name: page
--- The newest first. `$1` is a namespace that it is about, `$2` a policy, `$3` a status; `$4` and `$5` the place behind which to go on.
+-- Up to $6 runs, newest first, after the run with time $4 and id $5. $1 is a namespace of the run, $2 its policy, $3
+-- its status; null parameters do not filter.
 SELECT * FROM consolidation_runs
 WHERE ($1::text IS NULL OR namespaces @> ARRAY[$1]) AND ($2::text IS NULL OR policy = $2)
   AND ($3::text IS NULL OR status = $3)
@@ -19,7 +20,7 @@ ORDER BY created_at DESC, run_id DESC
 LIMIT $6
 
 -- name: findings
--- With the current text of the memory that a candidate would change.
+-- Findings of run $1 after number $2, with the current text of the memory that a candidate would change.
 SELECT f.*, m.text AS known
 FROM consolidation_findings f
 LEFT JOIN memories m ON m.memory_id = f.memory_id AND m.namespace = f.namespace AND m.status <> 'deleted'
@@ -48,7 +49,8 @@ DELETE FROM consolidation_schedules WHERE policy <> ALL ($1::text[])
 SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY trigger = 'hand', created_at, run_id LIMIT $1
 
 -- name: lock_asker
--- Who counts what somebody has asked for sees all of it.
+-- Held while the pending runs of one person are counted and a further one is added, so that concurrent requests cannot
+-- exceed the limit.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 8))
 
 -- name: count_pending
@@ -70,10 +72,11 @@ WHERE conversation_id = ANY ($1::text[]) AND user_id IS NOT NULL
 GROUP BY conversation_id
 
 -- name: add_conversations
--- From the first message that waits to the last, as the archive, the windows' rows and the settled slices tell it together; nothing
--- of what another run is about already. Slices of no namespace are summaries,
--- and those of namespaces that begin with ~ are replayed: neither says anything of what waits. As sets of positions here and below, so
--- that the slices of a long conversation are not gone through for each of its messages.
+-- Adds to run $1 those of the given conversations in which messages wait for extraction, each from the first waiting
+-- message to the last, according to the archive, the windows' rows and the settled slices; at most $5. Messages that
+-- another running run covers are left out, except by a dry run ($4). Slices without a namespace are summaries, and
+-- those of namespaces that begin with ~ are replays: both leave messages waiting. Positions are compared as sets, here
+-- and below: joining the slices of a long conversation to each of its messages would be slow.
 INSERT INTO consolidation_conversations (run_id, conversation_id, partition, first_position, last_position)
 SELECT $1, w.conversation_id, w.partition, waiting.first_position, waiting.last_position
 FROM unnest($2::text[], $3::integer[]) AS asked (conversation_id, partition)
@@ -125,7 +128,8 @@ WHERE c.run_id = due.run_id AND c.conversation_id = due.conversation_id AND c.pa
 RETURNING c.conversation_id, c.partition, due.lane
 
 -- name: ask_again
--- Conversations that were asked before `$2` and have no request since: the control event arrived before the messages, or was lost.
+-- Marks conversations last asked up to $2 that have waiting messages without a request since: the control event arrived
+-- before the messages, or was lost. At most $3.
 WITH due AS (
     SELECT c.run_id, c.conversation_id, c.partition, r.lane
     FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
@@ -148,7 +152,7 @@ WHERE c.run_id = due.run_id AND c.conversation_id = due.conversation_id AND c.pa
 RETURNING c.conversation_id, c.partition, due.lane
 
 -- name: open_page
--- A page of conversations that are not done, behind a place.
+-- A page of conversations that are not done, after the given key.
 SELECT c.run_id, c.conversation_id, c.partition
 FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
 WHERE c.done_at IS NULL AND r.status = 'running' AND NOT r.dry_run
@@ -157,7 +161,8 @@ ORDER BY c.run_id, c.conversation_id, c.partition
 LIMIT $4
 
 -- name: settle
--- Those of which no message waits any more. A slice is counted by the run in which it begins, and so by one alone.
+-- Marks those of the given conversations as done in which no message waits any more, and stores the counts of their
+-- slices. A slice counts for the run in whose range it begins, so it counts once.
 WITH over AS (
     SELECT c.run_id, c.conversation_id, c.partition, c.first_position, c.last_position
     FROM unnest($2::text[], $3::text[], $4::integer[]) AS looked_at (run_id, conversation_id, partition)
@@ -248,7 +253,7 @@ SET status = 'failed', finished_at = $2, error = $3, lease_owner = NULL, lease_u
 WHERE run_id = $1 AND status IN ('pending', 'running')
 
 -- name: forget_details
--- The runs themselves are kept.
+-- Deletes the conversations of runs that finished up to $1. The runs themselves are kept.
 WITH old AS (SELECT run_id FROM consolidation_runs WHERE finished_at <= $1)
 DELETE FROM consolidation_conversations AS c USING old WHERE c.run_id = old.run_id
 
@@ -283,7 +288,8 @@ ORDER BY c.conversation_id, c.partition
 LIMIT 1
 
 -- name: waiting
--- What of a conversation between two positions no slice has been settled of: the first $5 messages of it, and none behind $6 bytes.
+-- Messages of a conversation at positions $3 to $4 that no settled slice covers: the first $5 at most, ending with the
+-- message that reaches $6 bytes of content.
 WITH settled AS (
     SELECT coalesce(range_agg(int8range(first_position, last_position, '[]')), '{}') AS positions
     FROM extractions
@@ -302,7 +308,7 @@ WITH settled AS (
 SELECT partition, position, content, body FROM counted WHERE bytes_before < $6 ORDER BY position
 
 -- name: add_finding
--- Without findings of namespaces and conversations that were erased after the run was created.
+-- Adds a finding, unless its namespace or conversation was erased after the run was created.
 INSERT INTO consolidation_findings (run_id, namespace, conversation_id, result, kind, text, memory_id, reason, message_ids)
 SELECT r.run_id, $2, $3, $4, $5, $6, $7, $8, $9
 FROM consolidation_runs r
@@ -311,7 +317,7 @@ WHERE r.run_id = $1 AND NOT EXISTS (SELECT FROM purges WHERE namespace = $2 AND 
                   WHERE c.conversation_id = $3 AND e.at >= r.created_at)
 
 -- name: done_dry
--- Returns no row if another worker was faster.
+-- Marks a conversation of a dry run as done. Returns no row if another worker was faster.
 UPDATE consolidation_conversations
 SET done_at = $4, requests = $5, failed_requests = $6, created = $7, reinforced = $8, merged = $9, superseded = $10,
     dropped = $11, providers = $12, models = $13,

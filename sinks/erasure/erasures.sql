@@ -5,7 +5,8 @@ ON CONFLICT DO NOTHING
 RETURNING true
 
 -- name: find_conversations
--- Of a user all that they said something in: of that goes what they said, and what names nobody, as it may repeat that.
+-- Adds the conversations of erasure $1. For a user these are all in which the user wrote or which have a window of the
+-- user; the sweeps delete from them the user's messages and messages without a user, which may repeat the former.
 INSERT INTO erased_conversations (conversation_id, erasure_id)
 SELECT said.conversation_id, e.erasure_id
 FROM erasures e, LATERAL (
@@ -20,7 +21,8 @@ WHERE e.erasure_id = $1 AND e.kind <> 'namespace'
 ON CONFLICT DO NOTHING
 
 -- name: newest
--- Of erasures that begin concurrently, the latest need not have the furthest end offsets.
+-- The latest time and, per partition, the greatest end offset among the 100 latest erasures: of erasures that begin
+-- concurrently, the latest need not have the greatest end offsets. No row without erasures.
 WITH latest AS (
     SELECT at, positions
     FROM (SELECT purged_at AS at, positions FROM purges UNION ALL SELECT at, positions FROM erasures) AS fences
@@ -42,7 +44,8 @@ SELECT 'user', user_id, user_id, tenant_id, app_id, at, positions
 FROM erasures WHERE kind = 'user' AND user_id = ANY ($3::text[])
 
 -- name: claim
--- One at a time, so that an erasure with many namespaces does not delay those of other workers.
+-- Leases the erasure that has waited longest for $1 seconds. One at a time, so that an erasure with many namespaces
+-- does not delay those of other workers.
 UPDATE erasures SET lease_until = clock_timestamp() + $1::double precision * interval '1 second'
 WHERE erasure_id = (SELECT erasure_id FROM erasures
                     WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
@@ -69,7 +72,8 @@ SELECT $1, namespace, how, command_id FROM unnest($2::text[], $3::text[], $4::te
 ON CONFLICT DO NOTHING
 
 -- name: plan_shadows
--- Except for namespaces that are purged as a whole.
+-- Adds the shadows of the namespaces from which erasure $1 deletes single memories. A purge of a whole namespace drops
+-- its shadows itself.
 INSERT INTO erased_namespaces (erasure_id, namespace, how, command_id)
 SELECT n.erasure_id, shadow.namespace, n.how, md5(n.command_id || shadow.namespace)
 FROM namespaces shadow JOIN erased_namespaces n ON n.namespace = standing_for(shadow.namespace)
@@ -77,7 +81,8 @@ WHERE n.erasure_id = $1 AND n.how = 'forget' AND shadow.namespace LIKE '~%' AND 
 ON CONFLICT DO NOTHING
 
 -- name: fed
--- By the extraction requests, regardless of the current policies.
+-- The namespaces that the erasure's conversations fed. They come from the extraction requests, as policies may have
+-- changed since.
 SELECT DISTINCT part.namespace
 FROM erased_conversations c JOIN extractions USING (conversation_id) JOIN extraction_parts part USING (request_id)
 WHERE c.erasure_id = $1
@@ -90,7 +95,8 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
 FROM erased_conversations c JOIN windows USING (conversation_id) WHERE c.erasure_id = $1
 
 -- name: unsent
--- Shadows before their namespace: a cutover in between would otherwise restore erased memories from them.
+-- Up to $4 namespaces to be erased in the way $2 whose command was not sent, or was sent more than $3 seconds ago. A
+-- namespace waits until its shadows are done: a cutover in between would otherwise restore erased memories from them.
 SELECT namespace, how, command_id FROM erased_namespaces n
 WHERE erasure_id = $1 AND done_at IS NULL AND how = $2
   AND NOT EXISTS (SELECT FROM erased_namespaces shadow
@@ -103,7 +109,7 @@ ORDER BY namespace LIMIT $4
 UPDATE erased_namespaces SET sent_at = clock_timestamp() WHERE erasure_id = $1 AND namespace = ANY ($2::text[])
 
 -- name: erased_of
--- Counted in the transaction that erases a part of the namespace.
+-- Adds to the counts of a namespace, in the transaction that erases a part of it.
 INSERT INTO erased_namespaces AS kept (erasure_id, namespace, how, command_id, memories, versions, vectors)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (erasure_id, namespace) DO UPDATE SET
@@ -145,13 +151,14 @@ SELECT count(*) AS partitions, coalesce(sum(windows), 0)::bigint AS windows, coa
 FROM erased_windows WHERE erasure_id = $1
 
 -- name: quieten_windows
--- Summaries in markers; the table has no other texts of messages.
+-- Removes the summaries from the markers of these windows: elements 4 and 5 of a gap. The table has no other texts of
+-- messages.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
                            FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
 WHERE conversation_id = ANY ($1::text[]) AND gaps <> '[]'
 
 -- name: sweep_passages
--- The passages of the messages that are deleted next.
+-- Deletes up to 5,000 passages of the messages that `sweep_messages` deletes next.
 DELETE FROM passages
 WHERE passage_id IN (
     SELECT p.passage_id
@@ -179,7 +186,9 @@ WHERE (conversation_id, message_id) IN (
     LIMIT 5000)
 
 -- name: sweep_answers
--- Also the reason of a failure, which may quote messages until its dead letter is written. purges.sql explains the 5 seconds.
+-- Empties summaries and removes proposals in answers that were requested before the erasure; an erasure of a user
+-- removes only the user's proposals. Also cuts the details off reasons of failures, which may quote messages until
+-- their dead letter is written. purges.sql explains the 5 seconds.
 UPDATE extractions
 SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""')
                   WHEN e.kind = 'user' THEN without_erased(answer, '{}', ARRAY[e.user_id]) ELSE answer - 'proposals' END,
@@ -193,7 +202,8 @@ WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id
        AND (e.kind <> 'user' OR answer <> without_erased(answer, '{}', ARRAY[e.user_id])))
 
 -- name: sweep_parked_requests
--- All of them: windows request the extraction of later messages again.
+-- Deletes all parked requests of the conversations, with their budget reservations: windows request the extraction of
+-- later messages again.
 WITH gone AS (
     DELETE FROM parked USING erased_conversations c
     WHERE c.erasure_id = $1 AND parked.conversation_id = c.conversation_id
@@ -204,7 +214,8 @@ WITH gone AS (
 SELECT request_id FROM gone
 
 -- name: sweep_findings
--- Also the verdicts of models on unsettled candidates, and wishes to forget.
+-- Deletes findings of dry runs, verdicts of models on unsettled candidates, wishes to forget, and marks of hidden
+-- messages.
 WITH verdicts AS (
     DELETE FROM resolutions r USING erased_conversations c
     WHERE c.erasure_id = $1 AND r.conversation_id = c.conversation_id
@@ -219,7 +230,7 @@ DELETE FROM consolidation_findings f USING erased_conversations c
 WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id
 
 -- name: sweep_window_rows
--- Counts of forgotten windows; owners report the others.
+-- Deletes and counts the rows of forgotten windows. The other windows are counted by the workers that own them.
 DELETE FROM windows USING erased_conversations c
 WHERE c.erasure_id = $1 AND windows.conversation_id = c.conversation_id AND phase = 'forgotten'
 
@@ -240,14 +251,15 @@ ON CONFLICT (erasure_id, store) DO UPDATE SET removed = kept.removed + excluded.
 SELECT store, removed, at FROM erased_rows WHERE erasure_id = $1 ORDER BY store
 
 -- name: latest_removal
--- Points of passages that wait to be deleted from Qdrant.
+-- The time of the latest passage whose point waits to be deleted from Qdrant.
 SELECT max(removed_at) FROM passage_removals
 
 -- name: pending_removals
 SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
 -- name: mixed
--- Memories with further sources, in shared namespaces of the erasure.
+-- Counts, per namespace from which the erasure deletes single memories, the memories that stay although the erasure
+-- covers one of their sources: they also have other sources.
 SELECT m.namespace, count(*) AS memories
 FROM erased_namespaces n JOIN memories m USING (namespace)
 WHERE n.erasure_id = $1 AND n.how = 'forget' AND m.status <> 'deleted'

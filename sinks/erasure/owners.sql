@@ -1,5 +1,6 @@
 -- name: scopes
--- Whole conversations, with the messages of other speakers.
+-- The scopes in up to $4 conversations in which user $1 wrote or which have a window of the user, with the scopes of
+-- the other speakers. $2 and $3 restrict them to a tenant and an app.
 WITH theirs AS (
     SELECT conversation_id FROM messages
     WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
@@ -13,16 +14,18 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs J
 LIMIT $4
 
 -- name: fed
--- By the extraction requests, regardless of the current policies.
+-- The namespaces that these conversations fed. They come from the extraction requests, as policies may have changed
+-- since.
 SELECT DISTINCT part.namespace
 FROM extractions JOIN extraction_parts part USING (request_id) WHERE conversation_id = ANY ($1::text[])
 
 -- name: named
--- Namespaces that only commands have fed have no messages.
+-- Up to $2 live namespaces with $1 in their names. Some have no messages, because only commands fed them.
 SELECT DISTINCT standing_for(namespace) AS namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
 
 -- name: all_named
--- An empty namespace keeps its row, for its sequence.
+-- Namespaces with $1 in their names that have versions of memories. An emptied namespace has none, but keeps its row
+-- for its sequence.
 SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0
   AND EXISTS (SELECT FROM memory_versions v WHERE v.namespace = namespaces.namespace)
 

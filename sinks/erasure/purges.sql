@@ -1,5 +1,6 @@
 -- name: fence
--- The greatest end offset of any erasure per partition: erasures may be applied in any order.
+-- Keeps the latest time and, per partition, the greatest end offset of all erasures of a namespace: erasures may be
+-- applied in any order.
 INSERT INTO purges (namespace, purged_at, positions) VALUES ($1, $2, $3)
 ON CONFLICT (namespace) DO UPDATE SET
     purged_at = greatest(purges.purged_at, excluded.purged_at),
@@ -13,19 +14,20 @@ ON CONFLICT (namespace) DO UPDATE SET
 SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
 
 -- name: lock_archive
--- Excludes messages and answers from before the fence that would be stored after it.
+-- The exclusive archive lock. Writers share it while they check fences and store messages or answers, so none can check
+-- before a fence is set and store after it.
 SELECT pg_advisory_xact_lock(5200001)
 
 -- name: share_archive
 SELECT pg_advisory_xact_lock_shared(5200001)
 
 -- name: page
--- Memories of any status: versions of deleted ones have their texts.
+-- A page of a namespace's memories, of any status: versions of deleted memories have their texts.
 SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
 
 -- name: page_of_conversations
--- What comes of the conversations of an erasure alone, and of what was said in them before it; not what others than the erased user
--- said there.
+-- A page of $2 memories of namespace $1 all of whose sources the erasure $3 covers: messages of its conversations up to
+-- its time $4, except messages that name a user other than the erased one.
 SELECT * FROM memories
 WHERE namespace = $1 AND sources <> '[]'
   AND NOT EXISTS (
@@ -46,11 +48,12 @@ DELETE FROM memory_versions WHERE memory_id = ANY ($1::text[])
 DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 
 -- name: empty_answers
--- Of requests all of whose namespaces were erased since they were made: redelivered, they have nothing to say; of one in which several
--- people speak without what goes to erased namespaces alone. Why one failed may
--- quote what was said, until its dead letter is there. The moment of an erasure is one host's, that of a request another's, whose
--- clock may be ahead: here and in the statements for answers and parked requests, one made up to 5 seconds after counts as made
--- before, unless all that it is about lies behind the erasure.
+-- Removes proposals from the stored answers to requests that feed namespace $1, so that a redelivery proposes nothing:
+-- all proposals, if all namespaces of the request were erased since it was made; otherwise those for erased namespaces
+-- alone. Also cuts the details off reasons of failures, which may quote messages until their dead letter is written. An
+-- erasure and a request have their times from different hosts, whose clocks may differ: here and in the statements for
+-- answers, a request made up to 5 seconds after an erasure counts as made before it, unless all its messages lie behind
+-- the erasure's end offset. For parked requests the 5 seconds always count.
 WITH told AS (
     SELECT request_id, namespaces,
            ARRAY(SELECT fed FROM unnest(namespaces) AS fed
@@ -70,9 +73,11 @@ WHERE extractions.request_id = told.request_id
   AND (told.namespaces <@ told.erased OR answer @? '$.proposals[*].namespaces')
 
 -- name: drop_parked
--- All that is parked, as what was said since is asked for again by its window; but for what another namespace still waits for, unless
--- several people speak: their window asks anew without the erased one's words. With what of the budgets was kept for those that wait
--- in a batch: nobody else would give it back. No text of a message can hold the name of a field, as its quotes are escaped.
+-- Deletes the parked requests that feed namespace $1, with the budget reservations of those in a batch, which nobody
+-- else would release. Requests made after the erasure are deleted too: windows request the extraction of later messages
+-- again. A request that also feeds a namespace without an erasure stays, unless several people speak in it: its window
+-- requests it again without the erased user's messages. The search for the field `speakers` in the bytes is exact, as
+-- quotes in the texts of messages are escaped.
 WITH gone AS (
     DELETE FROM parked
     WHERE namespaces @> ARRAY[$1::text]
@@ -86,7 +91,9 @@ WITH gone AS (
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)
 
 -- name: drop_messages
--- By the earlier of both times: a sender's clock may be ahead, and an archived message was sent before it was archived.
+-- Deletes up to $8 messages of a scope ($2 to $7) from before a fence: up to its time $1, or before its end offsets $9
+-- and at most one day after $1. The earlier of the times of the message and of archiving counts, because a sender's
+-- clock may be ahead.
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
@@ -100,7 +107,8 @@ WHERE (conversation_id, message_id) IN (
 RETURNING conversation_id
 
 -- name: drop_replies
--- Messages without a user in the user's conversations: they are addressed to the user.
+-- Deletes up to $8 messages without a user from before a fence ($1, $9), in the conversations of a user's scope ($2 to
+-- $7): they are addressed to the user.
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
@@ -121,32 +129,32 @@ UPDATE extractions SET answer = jsonb_set(answer, '{text}', '""')
 WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'text'
 
 -- name: drop_parked_summaries
--- Summaries are not batched, so waiting ones have no reservations.
+-- Deletes parked requests for summaries. Summaries are not batched, so they have no reservations.
 DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}'
 
 -- name: drop_findings
--- Findings of dry runs about its memories.
+-- Deletes the findings of dry runs about the namespace's memories.
 DELETE FROM consolidation_findings WHERE namespace = $1
 
 -- name: drop_resolutions
--- The model is called again if anything is left.
+-- Deletes the verdicts of models on unsettled candidates. The model is called again for candidates that remain.
 DELETE FROM resolutions WHERE namespace = $1
 
 -- name: drop_kinds
 DELETE FROM kinds WHERE namespace = $1
 
 -- name: drop_unused_kinds
--- Without the request, their purpose is unknown.
+-- Deletes kinds that no memory has any more: what they were made for may have been erased.
 DELETE FROM kinds WHERE namespace = $1 AND NOT EXISTS (
     SELECT FROM memories
     WHERE namespace = $1 AND (memories.kind = kinds.name OR kinds.name = ANY (memories.kinds)))
 
 -- name: drop_forgotten
--- Wishes to forget, in the users' words.
+-- Deletes wishes to forget, which quote users.
 DELETE FROM forgotten WHERE namespace = $1
 
 -- name: quieten_windows
--- Summaries in markers of windows with these fields.
+-- Removes the summaries from the markers of a scope's windows: elements 4 and 5 of a gap.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
                            FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
 WHERE gaps <> '[]'

@@ -1,5 +1,5 @@
 -- name: one_at_a_time
--- Concurrent workers would form two batches of half the size.
+-- Returns false if another worker is forming a batch: concurrent workers would form two batches of half the size.
 SELECT pg_try_advisory_xact_lock($1)
 
 -- name: candidates

@@ -1,6 +1,7 @@
 -- name: lease
--- Granted if there is no answer, no failure without a dead letter, and the lease is free, expired, or this owner's already. By the
--- database's clock, as workers' clocks may differ.
+-- Leases request $1 to owner $10 for $11 seconds, by the database's clock, as workers' clocks may differ. Returns no
+-- row if the request has an answer, if it failed and its dead letter is not written yet, or if another owner's lease
+-- has not expired.
 INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy, policy_version,
                          namespaces, requested_at, lease_owner, lease_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp() + $11::double precision * interval '1 second')
@@ -26,8 +27,10 @@ UPDATE extractions SET lease_owner = NULL, lease_until = NULL
 WHERE request_id = $1 AND lease_owner = $2
 
 -- name: store_answer
--- Without what it proposes where all of its namespaces, or its conversation, were erased since it was asked for; of what several
--- people said without what goes to erased namespaces alone, or was said by an erased user. For the 5 seconds see purges.sql.
+-- Stores the answer $2 of request $1, unless it has one, and returns the stored text. Proposals covered by an erasure
+-- since the request are left out: all of them, if all namespaces of the request, or its conversation, were erased;
+-- otherwise those for erased namespaces alone and, if a user was erased, those that the user said or whose speakers are
+-- unknown. purges.sql explains the 5 seconds.
 WITH asked AS (
     SELECT *, ARRAY(SELECT fed FROM unnest(namespaces) AS fed
                     WHERE EXISTS (SELECT FROM purges
@@ -57,17 +60,19 @@ WHERE extractions.request_id = $1 AND extractions.answer IS NULL
 RETURNING extractions.answer::text AS answer
 
 -- name: fail
--- Unless another owner has the lease. The failure is final, at `failed_at`, once its dead letter is written.
+-- Stores the reason of a failure, unless a worker has the lease. The failure is final, at `failed_at`, once its dead
+-- letter is written.
 UPDATE extractions SET failed_at = NULL, failed_reason = $2, lease_owner = NULL, lease_until = NULL
 WHERE request_id = $1 AND answer IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
 
 -- name: failure_told
--- The detail may quote messages. From now on only the dead letter has it, where an erasure finds it.
+-- Makes a failure final and cuts the detail off its reason. The detail may quote messages: from now on only the dead
+-- letter has it, where an erasure finds it.
 UPDATE extractions SET failed_at = clock_timestamp(), failed_reason = split_part(failed_reason, ': ', 1)
 WHERE request_id = $1 AND answer IS NULL AND failed_reason IS NOT NULL
 
 -- name: ensure
--- A request without a row: its candidates were published by hand, or the row was lost.
+-- Adds a row for a request that has none: its candidates were published by hand, or the row was lost.
 INSERT INTO extractions (request_id, conversation_id, partition, policy, policy_version, provider, parts)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
@@ -85,7 +90,7 @@ INSERT INTO extraction_parts (request_id, part, namespace, outcome, committed_at
 SELECT count(*) FROM extraction_parts WHERE request_id = $1
 
 -- name: results
--- The results of the candidates of all parts.
+-- Counts the candidates of all parts by their result.
 SELECT ruling ->> 'result' AS result, count(*) AS candidates
 FROM extraction_parts, jsonb_array_elements(outcome -> 'rulings') AS ruling
 WHERE request_id = $1

@@ -12,9 +12,10 @@ SELECT EXISTS (SELECT FROM parked WHERE request_id = $1)
 UPDATE parked SET not_before = least(not_before, clock_timestamp()) WHERE request_id = $1 AND reason = $2 AND tries = 0
 
 -- name: claim
--- By the database's clock, as workers' clocks may differ. Requests past their deadline count as live; one in a batch only once the
--- batch must have ended long ago, which means that no worker handles it. Its budget reservation for the batch is released, as a
--- single call reserves again.
+-- Leases up to $2 due requests to owner $3 for $4 seconds and puts them into lane $1. By the database's clock, as
+-- workers' clocks may differ. Lane `live` also takes background requests past their deadline; one in a batch only 2
+-- days after it, when the batch must have ended and no worker handles the request. Its budget reservation for the batch
+-- is released, as a single call reserves again.
 WITH due AS (
     SELECT request_id, reservation
     FROM parked
@@ -35,7 +36,8 @@ FROM due WHERE parked.request_id = due.request_id
 RETURNING parked.request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers, shares, tokens
 
 -- name: no_longer
--- Requests that wait to share a call, once there are enough. Rows that another worker is claiming are skipped.
+-- Makes the requests with key $1 that wait to share a call due now, once those without a lease have $3 tokens together.
+-- $2 is the reason for which they wait. Rows that another worker is claiming are skipped.
 WITH waiting AS (
     SELECT request_id FROM parked
     WHERE shares = $1 AND reason = $2 AND tries = 0
@@ -46,7 +48,8 @@ WITH waiting AS (
 UPDATE parked SET not_before = least(not_before, clock_timestamp()) FROM waiting WHERE parked.request_id = waiting.request_id
 
 -- name: claim_companions
--- A request that failed before keeps its own pause and is left out.
+-- Leases requests that can share a call (key $1, lane $2, reason $3), in the order in which they were parked: at most
+-- $7, with at most $4 tokens together. A request that failed before keeps its own pause and is left out.
 WITH waiting AS (
     SELECT request_id, sum(tokens) OVER (ORDER BY parked_at, request_id) AS together
     FROM parked
@@ -69,7 +72,7 @@ WHERE request_id = $1 AND lease_owner = $2
 RETURNING true
 
 -- name: set_aside
--- Not deleted: the row is the only record of the request.
+-- Sets a request aside, so that nobody claims it again. It is not deleted: the row is the only record of the request.
 UPDATE parked
 SET not_before = 'infinity', deadline = 'infinity', reason = $2, batched = false, batch_key = NULL, lease_owner = NULL,
     lease_until = NULL

@@ -1,6 +1,6 @@
 -- name: add
--- A memory that is being erased is skipped: waiting for it could deadlock. Rows are locked in one order, so that processes that
--- read the same memories cannot deadlock.
+-- Adds counts of reads. A memory that is being erased is skipped: waiting for it could deadlock. Rows are locked in one
+-- order, so that processes that read the same memories cannot deadlock.
 WITH there AS (
     SELECT memory_id FROM memories WHERE memory_id = ANY ($1::text[]) ORDER BY memory_id FOR KEY SHARE SKIP LOCKED
 )

@@ -2,8 +2,8 @@
 SELECT namespace, sequence FROM namespaces WHERE namespace = ANY ($1::text[])
 
 -- name: events_after
--- One statement, so that the namespace's counter and its changes are of the same moment. A namespace without changes behind
--- the sequence is one row without them.
+-- The next $3 changes of a namespace after sequence $2, with its counter. One statement, so that both are of the same
+-- moment. Without changes after $2, the result is one row whose columns of a change are null.
 SELECT head.sequence AS head, coalesce(purges.purged_at, now()) AS purged_at, changed.*
 FROM namespaces AS head
      LEFT JOIN purges USING (namespace)

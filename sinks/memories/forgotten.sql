@@ -3,9 +3,9 @@ INSERT INTO forgotten (wish_id, namespace, conversation_id, said_at, wish) VALUE
 ON CONFLICT (wish_id) DO NOTHING
 
 -- name: since
--- Wishes of a namespace that were said after a moment.
+-- Wishes of a namespace that were said at or after $2.
 SELECT wish FROM forgotten WHERE namespace = $1 AND said_at >= $2 ORDER BY said_at, wish_id
 
 -- name: drop_old
--- Candidates from so long ago cannot arrive any more.
+-- Deletes wishes said before $2: candidates of even earlier messages cannot arrive any more.
 DELETE FROM forgotten WHERE namespace = $1 AND said_at < $2

@@ -5,7 +5,7 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS said (conversatio
 ON CONFLICT DO NOTHING
 
 -- name: hide_sources
--- All source messages of all versions of forgotten memories.
+-- Hides all source messages of all versions of forgotten memories.
 INSERT INTO hidden_messages (namespace, conversation_id, message_id, hidden_by, wish_id)
 SELECT DISTINCT said.namespace, source->>'conversation_id', source->>'message_id', said.memory_id, gone.wish_id
 FROM unnest($1::text[], $2::text[]) AS gone (memory_id, wish_id)
@@ -14,7 +14,8 @@ FROM unnest($1::text[], $2::text[]) AS gone (memory_id, wish_id)
 ON CONFLICT DO NOTHING
 
 -- name: show_sources
--- Messages of restored memories. When the last memory of a wish is restored, the wish is undone.
+-- Shows the source messages of restored memories again. When the last memory of a wish is restored, the message with
+-- the wish is shown too.
 WITH back AS (
     DELETE FROM hidden_messages WHERE hidden_by = ANY ($1::text[]) RETURNING wish_id
 )
@@ -28,7 +29,7 @@ WHERE wish.hidden_by = back.wish_id AND NOT EXISTS (
 DELETE FROM hidden_messages WHERE namespace = $1 AND hidden_by = $2
 
 -- name: adopt
--- Messages hidden in a shadow, at the cutover of its generation.
+-- Hides messages that are hidden in a shadow, at the cutover of its generation.
 INSERT INTO hidden_messages (namespace, conversation_id, message_id, hidden_by, wish_id)
 SELECT DISTINCT $2::text, conversation_id, message_id, $3::text, wish_id FROM hidden_messages WHERE namespace = $1
 ON CONFLICT DO NOTHING
@@ -37,7 +38,8 @@ ON CONFLICT DO NOTHING
 DELETE FROM hidden_messages WHERE namespace = $1
 
 -- name: restore
--- From versions, after a rebuild: messages of memories that wishes deleted and nothing restored, and the messages with the wishes.
+-- Restores hidden messages from versions, after a rebuild: the messages of memories that wishes deleted and nothing
+-- restored, and the messages with the wishes.
 INSERT INTO hidden_messages (namespace, conversation_id, message_id, hidden_by, wish_id)
 SELECT DISTINCT gone.namespace, named.conversation_id, named.message_id, named.hidden_by, gone.cause->>'wish_id'
 FROM memory_versions gone

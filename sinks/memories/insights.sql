@@ -16,7 +16,8 @@ GROUP BY 1 ORDER BY 1
 SELECT day, operation, asked, found FROM retrieval_counts WHERE namespace = $1 AND day >= $2 AND day <= $3
 
 -- name: costliest
--- Of each request that changed a memory its part, as for one memory: what the request cost, among those that it changed.
+-- The $2 memories that cost most. The tokens and the cost of a request are shared evenly among its namespaces, and then
+-- among the memories that it changed in this one. Calls count whole for each memory.
 WITH changed AS (
     SELECT DISTINCT memory_id, cause->>'request_id' AS request_id
     FROM memory_versions WHERE namespace = $1 AND cause->>'request_id' IS NOT NULL

@@ -6,7 +6,7 @@ ON CONFLICT (namespace, name) DO UPDATE SET
     icon = coalesce(nullif(excluded.icon, ''), kinds.icon)
 
 -- name: of_namespace
--- Described kinds, and kinds of live memories.
+-- Kinds with a description, and kinds of live memories with their number.
 SELECT name, coalesce(description, '') AS description, coalesce(icon, '') AS icon, coalesce(memories, 0) AS memories
 FROM (SELECT name, description, icon FROM kinds WHERE namespace = $1) AS described
 FULL JOIN (

@@ -19,10 +19,11 @@ status = 'active' AND $2::text[] IS NOT NULL
 status = ANY ($2::text[])
 
 -- name: matches
--- A word weighs the more the fewer memories have it (as in BM25); the score is the share of the question's weight that a
--- memory has, where a question counts for no more than $18 words that one memory alone has. What is beside the text counts
--- half. Counting ends at $17: what so many have tells nobody apart. Words that only bind others are left out; those that do
--- so in a language that the question may not be in, where no memory has them.
+-- The $16 best memories for the words of the question $15, with scores up to 1. A word weighs the more, the fewer
+-- memories have it (as in BM25). The score is the share of the question's weight that a memory has; the question weighs
+-- at most as much as $18 words that one memory alone has. A match in the context or the full text counts half. Memories
+-- with a word are counted up to $17, as more common words do not distinguish memories. English stop words are left out;
+-- stop words of other languages are left out if no memory has them, as the language of the question is unknown.
 WITH spaces AS (
     SELECT string_agg(quote_literal('/' || space), ' | ')::tsquery AS asked FROM unnest($1::text[]) AS space
 ), forms AS (
@@ -78,7 +79,7 @@ FROM matches JOIN weights USING (word) CROSS JOIN question
 GROUP BY memory_id ORDER BY score DESC, memory_id LIMIT $16
 
 -- name: listed
--- Each namespace by its index, then merged.
+-- Memories that pass the filters: each namespace is read by its index, then the lists are merged.
 SELECT listed.* FROM unnest($1::text[]) AS space CROSS JOIN LATERAL (
     SELECT * FROM memories
     WHERE namespace = space AND {filters}

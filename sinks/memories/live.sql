@@ -1,5 +1,5 @@
 -- name: heads
--- Values that change with every change of a namespace's memories.
+-- Values of which one changes with every change of a namespace's memories.
 SELECT namespace, sequence, purged_at
 FROM namespaces LEFT JOIN purges USING (namespace) WHERE namespace = ANY ($1::text[])
 

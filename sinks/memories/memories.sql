@@ -2,15 +2,16 @@
 SELECT * FROM memories WHERE memory_id = ANY ($1::text[])
 
 -- name: rows_unless
--- xmin is the transaction that wrote the current row: it differs after every change, and an erased row is not found.
--- Columns of an unchanged row are null.
+-- Rows that changed since they were read. `xmin` is the transaction that wrote the current row: it differs after every
+-- change. An erased row is missing; the columns of an unchanged row are null.
 SELECT m.memory_id AS asked, m.xmin::text::bigint AS written_by, changed.*
 FROM unnest($1::text[], $2::bigint[]) AS known (memory_id, written_by)
 JOIN memories m USING (memory_id)
 LEFT JOIN memories changed ON changed.memory_id = m.memory_id AND m.xmin::text::bigint <> known.written_by
 
 -- name: live_by_text
--- By hash, as texts may be longer than an index entry; the comparison settles collisions.
+-- Live memories with these normalised texts. The index has hashes, as texts may be longer than an index entry; the
+-- comparison of the texts settles collisions.
 SELECT * FROM memories
 WHERE namespace = $1 AND status = 'active'
   AND md5(normalised) = ANY (SELECT md5(wanted) FROM unnest($2::text[]) AS wanted)
@@ -24,7 +25,7 @@ ORDER BY importance DESC, memory_id
 LIMIT $3 OFFSET $4
 
 -- name: listed_by_importance
--- Three similar statements: with the order as a parameter, the planner would use no index.
+-- One of three similar statements: with the order as a parameter, the planner would use no index.
 SELECT * FROM memories
 WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
@@ -62,7 +63,7 @@ ORDER BY updated_at DESC, memory_id
 LIMIT $3
 
 -- name: expendable
--- In the order of memories_to_compact.
+-- Live memories that are not pinned, in the order of the index memories_to_compact.
 SELECT * FROM memories
 WHERE namespace = $1 AND status = 'active' AND NOT pinned
 ORDER BY importance, created_at, memory_id
@@ -102,7 +103,7 @@ WITH RECURSIVE earlier AS (
 SELECT * FROM earlier LIMIT $3
 
 -- name: from_messages
--- Memories of these namespaces from these messages; per message the first by id.
+-- Live memories of these namespaces that have one of these messages as a source: the first $4 by id for each message.
 SELECT asked.conversation_id, asked.message_id, found.memory_id
 FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
 CROSS JOIN LATERAL (
@@ -114,7 +115,7 @@ CROSS JOIN LATERAL (
 ) AS found
 
 -- name: linking
--- Memories with links to any of these; without a limit, all of them.
+-- Memories with links to any of these, at most $3; all of them if $3 is null.
 SELECT DISTINCT ON (memories.memory_id) memories.*
 FROM unnest($2::text[]) AS target
 JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', target))
@@ -152,7 +153,7 @@ WHERE memory_id = ANY ($1::text[]) AND after->>'status' = 'deleted' AND before->
 ORDER BY memory_id, version DESC
 
 -- name: store
--- The rows' columns by name from the memories' JSON.
+-- Stores memories; the columns come by name from their JSON.
 INSERT INTO memories SELECT stored.* FROM unnest($1::jsonb[]) AS given, jsonb_populate_record(NULL::memories, given) AS stored
 ON CONFLICT (memory_id) DO UPDATE SET
     kind = excluded.kind, kinds = excluded.kinds, tags = excluded.tags, text = excluded.text,

@@ -1,5 +1,5 @@
 -- name: page
--- Namespaces with memories, by name. A purged one keeps its counter and has none.
+-- Namespaces with memories, by name. A purged namespace keeps its row for its counter, but has no memories.
 SELECT namespace, (SELECT count(*) FROM memories WHERE memories.namespace = known.namespace AND status = 'active') AS live
 FROM namespaces AS known
 WHERE namespace > $1 AND namespace LIKE ANY ($2::text[]) AND strpos(lower(namespace), lower($3)) > 0

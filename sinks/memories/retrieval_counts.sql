@@ -1,5 +1,6 @@
 -- name: add
--- Rows are locked in one order, so that processes cannot deadlock. Counts that are older than any shown history are deleted.
+-- Adds counts. Rows are locked in one order, so that processes cannot deadlock. Counts that are older than any history
+-- shown are deleted.
 WITH outdated AS (
     DELETE FROM retrieval_counts WHERE namespace = ANY ($1::text[]) AND day < current_date - 400
 )

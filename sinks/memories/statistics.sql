@@ -30,7 +30,8 @@ FROM (SELECT cost_micros, cardinality(namespaces) AS parts, array_position(names
       FROM model_usage WHERE namespaces @> ARRAY[$1]) AS shares
 
 -- name: cost_of_memory
--- Of each request that changed the memory its part: what the request cost its namespace, among the memories that it changed there.
+-- The cost of memory $1 in namespace $2. The tokens and the cost of a request are shared evenly among its namespaces,
+-- and then among the memories that it changed in this one. Calls count whole.
 WITH causes AS (
     SELECT DISTINCT cause->>'request_id' AS request_id
     FROM memory_versions WHERE memory_id = $1 AND cause->>'request_id' IS NOT NULL

@@ -1,5 +1,5 @@
 -- name: put_records
--- In the order of their ids.
+-- The ids follow the order of the given records.
 INSERT INTO outbox (namespace, target, topic, key, partition, headers, payload)
 SELECT $1, 'kafka', topic, key, partition, headers::jsonb, payload
 FROM unnest($2::text[], $3::bytea[], $4::integer[], $5::text[], $6::bytea[])

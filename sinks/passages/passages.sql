@@ -1,18 +1,19 @@
 -- name: known
--- Messages that have passages already.
+-- Those of these messages that have passages already.
 SELECT DISTINCT namespace, conversation_id, message_id
 FROM passages JOIN unnest($1::text[], $2::text[], $3::text[]) AS asked (namespace, conversation_id, message_id)
     USING (namespace, conversation_id, message_id)
 
 -- name: lock
--- Shared by writers; exclusive for the deletion of points from Qdrant, so that no point is rewritten meanwhile.
+-- Writers share the lock. The deletion of points from Qdrant takes it alone, so that no point is rewritten meanwhile.
 SELECT pg_advisory_xact_lock_shared(5200003)
 
 -- name: lock_alone
 SELECT pg_advisory_xact_lock(5200003)
 
 -- name: lock_partitions
--- Locks of messages partitions. A conversation is in one partition, so its passages have one writer, which numbers them.
+-- Locks partitions of the messages topic. A conversation is in one partition, so its passages have one writer at a
+-- time, which numbers them.
 SELECT pg_advisory_xact_lock(5200004, partition)
 FROM (SELECT DISTINCT partition FROM unnest($1::integer[]) AS asked (partition) ORDER BY partition) AS asked
 
@@ -42,7 +43,8 @@ FROM unnest($2::text[], $3::integer[]) AS given (message_id, ordinal)
 WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 
 -- name: store
--- Only passages of archived messages: erased or expired ones must not be indexed. The messages are locked until the commit.
+-- Stores passages of archived messages; messages that were erased or expired meanwhile must not be indexed. The
+-- messages are locked until the commit.
 INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, digest, version,
                       clean_under, terms)
 SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, digest, version,
@@ -69,9 +71,10 @@ FROM unnest($1::text[]) AS space CROSS JOIN LATERAL (SELECT terms FROM passages 
 ORDER BY space
 
 -- name: matches
--- Of each set of terms the passages that have all of them, $9 at most. Terms are hashed with their namespace, so the index finds rows
--- of these namespaces alone, but for a rare collision. With the messages right before and after: what is answered has the words of
--- its question.
+-- Finds for each set of terms in $1 up to $9 passages that have all its terms, and keeps the $8 messages with the
+-- greatest sums of weights ($2). Returns their passages and those of the messages right before and after, as an answer
+-- often shares its words only with its question. $3 to $7 are filters: namespaces, conversations, speakers, times.
+-- Terms are hashed with their namespace, so the index finds rows of these namespaces only, except for rare collisions.
 WITH found AS (
     SELECT conversation_id, ordinal
     FROM unnest($1::text[], $2::double precision[]) AS asked (words, weight) CROSS JOIN LATERAL (
@@ -124,7 +127,7 @@ SELECT space AS namespace, (SELECT count(*) FROM (SELECT FROM passages WHERE nam
 FROM unnest($1::text[]) AS space
 
 -- name: with_texts
--- Missing fields of a message's scope come from its conversation.
+-- Passages with the texts of their messages. Missing fields of a message's scope come from its conversation's window.
 WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
@@ -157,7 +160,8 @@ WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = 
 ORDER BY conversation_id, ordinal, piece DESC, namespace
 
 -- name: drop_namespace
--- Passages from before a fence; messages that also feed other namespaces stay in the archive.
+-- Deletes the passages of namespace $1 from before a fence (time $2, end offsets $3). Their messages stay in the
+-- archive if they also feed other namespaces.
 DELETE FROM passages p USING messages m
 WHERE p.namespace = $1 AND m.conversation_id = p.conversation_id AND m.message_id = p.message_id
   AND (least(m.said_at, m.archived_at) <= $2
@@ -217,9 +221,9 @@ SELECT count(DISTINCT conversation_id) AS conversations, count(DISTINCT conversa
 FROM messages
 
 -- name: said_with
--- Messages of one user in a namespace that have any of these words, up to a moment: those with most of them, then the latest. Of each
--- word a bounded number of rows is read. What a message does not say of whose it is, its conversation does; of a user without an id
--- those of one conversation.
+-- Up to $7 messages of user $3 in namespace $1, said up to $5, that have any of the words $2: most different words
+-- first, then latest. At most $6 rows are read per word. A message without a user belongs to the user of its window.
+-- Without a user ($3 is null) only messages of conversation $4 count.
 SELECT m.conversation_id, m.message_id, m.content, m.body->>'language' AS language
 FROM (
     SELECT conversation_id, message_id, count(DISTINCT word) AS words, max(said_at) AS said_at

@@ -13,7 +13,7 @@ UPDATE rebuild_positions SET position = $3 WHERE topic = $1 AND partition = $2
 SELECT EXISTS (SELECT FROM memories) OR EXISTS (SELECT FROM namespaces WHERE sequence > 0)
 
 -- name: heads
--- The heads of namespaces in the records; a head never decreases.
+-- Raises the sequences of namespaces to those in the records. A sequence never decreases.
 WITH told AS (
     INSERT INTO rebuild_namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
     ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(rebuild_namespaces.sequence, excluded.sequence)
@@ -22,8 +22,9 @@ INSERT INTO namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2
 ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(namespaces.sequence, excluded.sequence)
 
 -- name: told
--- What is told now, where nothing later is known: a namespace's records may lie in two partitions, if some were added. What
--- memory.state has said stays, whatever an event says.
+-- Stores the state of each memory in the records, unless a later one is stored: the records of a namespace may lie in
+-- two partitions, if partitions were added. `in_state` is the latest sequence in memory.state, which events do not
+-- lower.
 INSERT INTO rebuild_memories (memory_id, namespace, version, sequence, gone, in_state)
 SELECT * FROM unnest($1::text[], $2::text[], $3::integer[], $4::bigint[], $5::boolean[], $6::bigint[])
 ON CONFLICT (memory_id) DO UPDATE SET
@@ -33,13 +34,13 @@ WHERE rebuild_memories.sequence < excluded.sequence
    OR rebuild_memories.sequence = excluded.sequence AND rebuild_memories.in_state < excluded.in_state
 
 -- name: drop_older
--- Memories of the backup, with their vectors, which may belong to another text.
+-- Deletes memories of the backup that are older than the records, with their vectors, which may belong to another text.
 DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
 WHERE memories.memory_id = told.memory_id AND memories.sequence < told.sequence
 
 -- name: store
--- Those of which nothing later was told, and that are not there: what is live, and with $2 what was deleted, without its content,
--- so that a candidate that comes again does not bring it back.
+-- Stores memories of which no later record is known, unless they have a row: with $2 false those that exist, with $2
+-- true deleted ones, without content, so that a repeated candidate does not restore them.
 INSERT INTO memories
 SELECT stored.* FROM unnest($1::jsonb[]) AS given, jsonb_populate_record(NULL::memories, given) AS stored
 WHERE EXISTS (SELECT FROM rebuild_memories AS known
@@ -47,7 +48,7 @@ WHERE EXISTS (SELECT FROM rebuild_memories AS known
 ON CONFLICT DO NOTHING
 
 -- name: drop_versions_before
--- Erased memories.
+-- Deletes the versions of erased memories from before their erasure.
 DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
 WHERE memory_versions.memory_id = told.memory_id AND (after ->> 'sequence')::bigint < told.sequence
 
@@ -57,15 +58,15 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT DO NOTHING
 
 -- name: complete_versions
--- A deletion is published without the memory's content, which the previous version has.
+-- Adds to deletions the memory's content from the previous version: events publish a deletion without it.
 UPDATE memory_versions AS deletion SET before = earlier.after
 FROM memory_versions AS earlier
 WHERE deletion.before IS NULL AND deletion.after ->> 'status' = 'deleted'
   AND earlier.memory_id = deletion.memory_id AND earlier.version = deletion.version - 1
 
 -- name: drop_untold
--- What a backup has and nothing tells of any more: deleted or erased since, so long ago that compaction took the tombstones.
--- What was decided behind all that was told, and waits in the outbox, stays.
+-- Deletes memories of a backup without a record: they were deleted or erased so long ago that compaction removed their
+-- tombstones. Memories decided after the last record, which wait in the outbox, stay.
 DELETE FROM memories USING namespaces
 LEFT JOIN rebuild_namespaces AS told USING (namespace)
 WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
@@ -74,7 +75,8 @@ WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
        OR told.sequence IS NULL AND NOT EXISTS (SELECT FROM outbox WHERE outbox.namespace = memories.namespace))
 
 -- name: drop_shadows
--- Of shadows nothing is told, so none is left: a generation that is not live whole would be switched to what is not there.
+-- Deletes generations that are not live in all their namespaces. Their shadows are not in the records, so a cutover
+-- would replace memories with nothing.
 DELETE FROM generations
 WHERE status <> 'cutover' OR EXISTS (
     SELECT FROM generation_namespaces AS fed
@@ -82,11 +84,12 @@ WHERE status <> 'cutover' OR EXISTS (
 )
 
 -- name: drop_lone_versions
--- Memories that were erased, or deleted before the beginning of memory.events.
+-- Deletes versions of memories that were erased, or that were deleted before the beginning of memory.events.
 DELETE FROM memory_versions WHERE NOT EXISTS (SELECT FROM memories WHERE memories.memory_id = memory_versions.memory_id)
 
 -- name: drop_told
--- The outbox of a backup has changes that were published since. Publishing them again would overwrite newer states with older ones.
+-- Deletes records from the outbox of a backup that were published since. Publishing them again would overwrite newer
+-- states with older ones.
 DELETE FROM outbox USING rebuild_namespaces AS told
 WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
   AND CASE outbox.topic
@@ -99,7 +102,7 @@ WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
       ELSE false END
 
 -- name: behind_in_state
--- Changes in memory.events that are missing in memory.state.
+-- Memories with a change in memory.events that is missing in memory.state.
 SELECT known.memory_id, known.namespace, known.version, known.sequence, known.gone
 FROM rebuild_memories AS known
 WHERE known.in_state < known.sequence AND (known.in_state > 0 OR NOT known.gone)

@@ -23,7 +23,8 @@ SELECT generation_id, plan, status, created_at, changed_at FROM generations WHER
 SELECT generation_id, plan, status, created_at, changed_at FROM generations ORDER BY created_at DESC, generation_id LIMIT $1
 
 -- name: shadows_of
--- Of generations that there are, and what one that was discarded while it was replayed has left.
+-- The shadows of live namespace $1: those of all generations, and those that remain of a generation that was discarded
+-- during its replay.
 SELECT '~' || generation_id || '/' || $1::text AS namespace FROM generations
 UNION
 SELECT namespace FROM namespaces WHERE namespace LIKE '~%' AND namespace <> $1 AND standing_for(namespace) = $1
@@ -36,7 +37,8 @@ SELECT count(*) AS conversations, count(done_at) AS done, coalesce(sum(slices), 
 FROM generation_conversations WHERE generation_id = $1
 
 -- name: said
--- The conversations of a time, each with whose it is: what was known first stays, and everybody who speaks counts. Nothing that was archived since.
+-- Conversations with messages said from $1 until before $2 and archived up to $3. In the scope of each, the first known
+-- value of a field counts, and all users who speak.
 SELECT conversation_id, max(said_at) AS last_said_at,
        (array_agg(tenant_id ORDER BY partition, position) FILTER (WHERE tenant_id IS NOT NULL))[1] AS tenant_id,
        (array_agg(app_id ORDER BY partition, position) FILTER (WHERE app_id IS NOT NULL))[1] AS app_id,
@@ -87,7 +89,7 @@ SELECT conversation_id, ranges FROM generation_conversations
 WHERE generation_id = $1 AND conversation_id = ANY ($2::text[]) AND done_at IS NOT NULL
 
 -- name: namespaces
--- In the order of locking.
+-- Up to $3 namespaces after $2, in the order in which they are locked.
 SELECT namespace, first_sequence, last_sequence FROM generation_namespaces
 WHERE generation_id = $1 AND namespace COLLATE "C" > $2 ORDER BY namespace COLLATE "C" LIMIT $3
 
@@ -117,7 +119,8 @@ WHERE memories.namespace = $1 AND memories.status <> 'active'
 LIMIT $2
 
 -- name: changed_between
--- Memories that changed in a range of a namespace's sequence: their state before it, and their versions after it.
+-- Memories that changed between sequences $2 and $3 of a namespace: the state before the first of these changes, and
+-- the version after the last.
 SELECT memory_id, (array_agg(before ORDER BY version))[1] AS before, max(version) AS version
 FROM memory_versions
 WHERE namespace = $1 AND (after->>'sequence')::bigint BETWEEN $2 AND $3

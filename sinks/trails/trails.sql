@@ -6,7 +6,7 @@ SELECT namespace, count(*) AS pieces FROM passages WHERE conversation_id = $1 AN
 GROUP BY namespace ORDER BY namespace
 
 -- name: extractions
--- Without those of replays, which have shadow namespaces.
+-- Requests whose slices include the message. Those of replays, which have shadow namespaces, are left out.
 SELECT request_id, policy, policy_version, namespaces, requested_at, stored_at, completed_at, failed_at, failed_reason, provider,
        model, jsonb_array_length(coalesce(answer->'proposals', '[]')) AS proposals,
        answer IS NULL AND lease_until > clock_timestamp() AS under_way
@@ -31,7 +31,8 @@ SELECT request_id, sum(calls)::bigint AS calls,
 FROM model_usage WHERE request_id = ANY ($1) AND namespaces && $2::text[] GROUP BY request_id
 
 -- name: changes
--- Every change of memories with the message as a source. Changes that are still in the outbox are not published yet.
+-- Every change of memories that have the message as a source. Changes that are still in the outbox are not published
+-- yet.
 SELECT v.memory_id, v.version, v.namespace, v.change, v.at, v.cause, v.after->>'text' AS text,
        (v.after->>'sequence')::bigint AS sequence,
        NOT EXISTS (SELECT FROM outbox o WHERE o.namespace = v.namespace AND o.target = 'kafka') AS published

@@ -1,6 +1,7 @@
 -- name: choose
--- Ordered by time: a repeated or late event changes nothing. A clock that is ahead must not outlast a later choice.
--- Settings from before an erasure of the user are not restored.
+-- Stores settings chosen at $5, unless later ones are stored: a repeated or late event changes nothing. A time ahead of
+-- the database's clock is cut to it, so that it does not outlast a later choice. Settings chosen before an erasure of
+-- the user are not stored.
 INSERT INTO user_settings AS kept (user_id, tenant_id, app_id, settings, at)
 SELECT $1::text, coalesce($2::text, ''), coalesce($3::text, ''), $4::jsonb, least($5::timestamptz, clock_timestamp())
 WHERE NOT EXISTS (SELECT FROM erasures e
@@ -10,7 +11,8 @@ ON CONFLICT (user_id, tenant_id, app_id) DO UPDATE SET settings = excluded.setti
 WHERE kept.at <= excluded.at
 
 -- name: chosen_by
--- Not what an erasure has yet to sweep. What is chosen for an app holds there before what is chosen for a tenant, and that before what holds anywhere.
+-- The settings of each user, with the user's place in the lists. Settings for an app precede settings for a tenant, and
+-- these precede settings for all. Settings that an erasure has yet to delete are left out.
 SELECT asked.place, chosen.settings
 FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS asked (user_id, tenant_id, app_id, place),
      LATERAL (SELECT settings FROM user_settings u

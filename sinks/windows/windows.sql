@@ -1,6 +1,7 @@
 -- name: project
--- Columns by name from the states' JSON, which leaves out defaults. Sorted by key: workers with overlapping states take
--- the rows in the same order and cannot deadlock. A row that is newer is locked all the same, so its prunings can follow.
+-- Stores the states $1; columns come by name from their JSON, which leaves out defaults. Rows are sorted by key:
+-- workers with overlapping states take them in the same order and cannot deadlock. A row with a newer state stays, but
+-- is locked too, so that its prunings can follow.
 INSERT INTO windows AS kept (conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision,
                              policy, phase, model, statistics, gaps, opened, extracted_to, cleared_at, adjustments,
                              last_message_at, restorable, updated_at)
@@ -23,7 +24,8 @@ ON CONFLICT (conversation_id, partition) DO UPDATE SET
 WHERE kept.source <> excluded.source OR kept.revision <= excluded.revision
 
 -- name: add_prunings
--- If several states have the same pruning, the one in which it was undone counts, as a statement writes a row once.
+-- If several states have the same pruning, the one in which it was undone is stored, as a statement can write a row
+-- only once.
 INSERT INTO window_prunings AS kept
        (conversation_id, partition, at, number, cause, level, tokens_before, tokens_after, removed, undone_at)
 SELECT DISTINCT ON (conversation_id, partition, at_s, number)
@@ -37,7 +39,7 @@ ON CONFLICT (conversation_id, partition, at, number) DO UPDATE SET undone_at = e
 WHERE kept.undone_at IS NULL AND excluded.undone_at IS NOT NULL
 
 -- name: forget
--- Locked in the order in which `project` locks them.
+-- Marks these windows as forgotten, except newer rows. Rows are locked in the order in which `project` locks them.
 WITH older AS (
     SELECT conversation_id, partition FROM windows
     WHERE conversation_id = ANY ($1::text[]) AND partition = $2 AND (source <> $3 OR revision <= $4)
@@ -48,7 +50,8 @@ UPDATE windows SET phase = 'forgotten', source = $3, revision = $4, updated_at =
 FROM older WHERE windows.conversation_id = older.conversation_id AND windows.partition = older.partition
 
 -- name: forget_older
--- Locked in the order in which `project` locks them.
+-- Marks all windows of a partition with older rows as forgotten. Rows are locked in the order in which `project` locks
+-- them.
 WITH older AS (
     SELECT conversation_id, partition FROM windows
     WHERE partition = $2 AND (source <> $1 OR revision < $3) AND phase <> 'forgotten'
@@ -59,8 +62,10 @@ UPDATE windows SET phase = 'forgotten', source = $1, revision = $3, updated_at =
 FROM older WHERE windows.conversation_id = older.conversation_id AND windows.partition = older.partition
 
 -- name: of
--- One statement, so that the prunings are those of the same window and moment. Their fields stand as in
--- schemas.windows.Pruning. An event that went astray makes a window without messages beside the real one.
+-- The window of conversation $1, with its latest $2 prunings before time $3 and number $4. One statement, so that both
+-- are of the same moment. A pruning's fields are in the order of schemas.conversations.windows.Pruning. A misrouted
+-- event makes a second window without messages: a window with messages comes first, then one that is not forgotten,
+-- then the latest.
 SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision, policy, phase, model,
        statistics, gaps, opened, extracted_to, extract(epoch FROM cleared_at)::double precision AS cleared_at, adjustments,
        extract(epoch FROM last_message_at)::double precision AS last_message_at, restorable,
@@ -86,8 +91,8 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows
 WHERE phase <> 'forgotten' ORDER BY updated_at DESC LIMIT $1
 
 -- name: latest
--- The window that counts of each conversation (as in `of`), the one with the latest message first, from behind a place on. Only what
--- can be looked through in the order of the index is asked here.
+-- One window per conversation (chosen as in `of`), the latest message first: the $3 windows after the place given by
+-- time $1 and conversation $2. There are no other filters, so that PostgreSQL can read in the order of the index.
 SELECT w.conversation_id, tenant_id, app_id, user_id, agent_id, mode, phase, statistics,
        extract(epoch FROM active_at)::double precision AS active_at
 FROM windows w
@@ -103,7 +108,8 @@ ORDER BY active_slot DESC, active_at DESC, w.conversation_id DESC
 LIMIT $3
 
 -- name: latest_among
--- The same of conversations in which one of some users said something, and of some named ones.
+-- As `latest`, for conversations in which one of the users $4 wrote or which have a window of one of them, and for the
+-- conversations $5.
 WITH among AS (
     SELECT conversation_id FROM windows WHERE user_id = ANY ($4::text[])
     UNION
