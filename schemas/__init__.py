@@ -1,1 +1,1 @@
-"""Data shapes that travel and rest: messages, requests, memories, policies and events. No code here moves them."""
+"""Data shapes, in transit and stored: messages, requests, memories, policies and events. No I/O."""

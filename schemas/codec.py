@@ -1,4 +1,4 @@
-"""JSON decoding and encoding: msgspec for known shapes, orjson for any JSON. Errors tell wrong bytes from wrong shapes."""
+"""JSON decoding and encoding: msgspec for known shapes, orjson for any JSON. Errors tell invalid JSON from other shapes."""
 
 from typing import Any, TypeVar
 
@@ -30,8 +30,8 @@ def encode(value: Any) -> bytes:
 
 
 def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
-    """`decode` for input from others. Raises Rejected `invalid` for nesting so deep that our own rows around the value could
-    fail."""
+    """`decode` for input from others. Also raises Rejected `invalid` for JSON that is nested too deeply to be stored within a
+    row."""
     if (
         data is not None
         and (
@@ -44,7 +44,7 @@ def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
 
 
 def decode(data: bytes | None, shape: type[T]) -> T:
-    """Raises Rejected with reason `undecodable` (not JSON) or `invalid` (JSON of another shape, naming the place)."""
+    """Decodes JSON. Raises Rejected with reason `undecodable` (not JSON) or `invalid` (another shape, naming the place)."""
     if data is None:
         raise Rejected("undecodable", "the record has no value")
     try:

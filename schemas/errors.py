@@ -14,8 +14,8 @@ from datetime import datetime
 class MemstreamError(Exception):
     """Root of all exceptions that memstream raises on purpose.
 
-    `said` is a server's own text, which may quote what it received: it ends the message, and `plain` is the message without
-    it, as logs have it.
+    `said` is a server's own error text, which may quote user data. It ends the message; `plain` is the message without it,
+    for logs.
     """
 
     def __init__(self, message: str = "", said: str = "") -> None:

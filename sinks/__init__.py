@@ -1,1 +1,1 @@
-"""Storage: PostgreSQL, which is the truth, and its projections in Qdrant and Kafka."""
+"""Storage: PostgreSQL, the source of truth, and its projections in Qdrant and Kafka."""

@@ -1,4 +1,4 @@
-"""One Faust app, and so one consumer group, per stage: a slow model delays no window, and lag reads per stage."""
+"""One Faust app, and so one consumer group, per stage: so a slow model delays no window, and each stage has its own lag."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +17,8 @@ from streams.kafka.cluster import ClusterSettings
 from streams.kafka.security import Security
 from streams.kafka.topics import STAGES, WINDOWS_TABLE, TopicSettings
 
-# Records an event carries at most: cheap work in thousands, calls to models in a few. Of imports an event carries
-# several transactions: the next one is embedded while one is decided.
+# The most records of one event: thousands for cheap work, few for calls to models. For curation, the records of an import
+# fill several transactions: the next one is embedded while one is decided.
 BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 512}
 
 

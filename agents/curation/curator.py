@@ -1,8 +1,8 @@
 """The deciding transaction: decides about candidates and commands, stores each decision once, then projects it to Qdrant and
 Kafka.
 
-Order of locks: the namespace (an advisory lock until the end of the transaction), then the row of the extraction. A transaction
-locks at most one namespace and one extraction, so deadlocks are impossible.
+Order of locks: the namespace (an advisory lock until the end of the transaction), the archive lock if the transaction erases,
+then the row of the extraction. A transaction takes at most one of each, so deadlocks are impossible (sinks/README.md).
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Curator:
     finds other messages with the content of a forgotten memory. `comparer` finds memories that candidates end, beside the
     rules. Without a `resolver` no language model compares candidates with memories.
 
-    Every method returns once the outcome is committed and projected. It raises Retryable if Postgres, Qdrant, Kafka or the
+    Every method returns once the outcome is committed and projected. It raises Retryable if PostgreSQL, Qdrant, Kafka or the
     embedder fails, possibly after the commit: a repeated call then finds the outcome and completes the projection.
     """
 

@@ -110,7 +110,7 @@ def store_entries(
     if erasure.kind != "namespace":
         swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT if name != PASSAGES}
         latest = max((each.at for each in removed), default=None)
-        yield StoreErased(store="PostgreSQL, what was said", status=status_of(complete), removed=swept, at=latest)
+        yield StoreErased(store="PostgreSQL, conversations", status=status_of(complete), removed=swept, at=latest)
     letters = counted.get("dead_letters")
     yield StoreErased(
         store="Kafka, memory.dead-letters",

@@ -66,8 +66,8 @@ class Wishes(Struct, frozen=True):
 
 
 def wishes_of(request: ExtractionRequest) -> Wishes:
-    """The wishes of a slice. Leaves out those in role play, and those taken back as a joke; not those behind a hypothesis, which
-    hides no statement either where a classifier reads."""
+    """The wishes of a slice, except those in role play and those taken back as a joke. A preceding hypothesis hides no wish, as
+    it hides no statement from the classifier of sentences."""
     parsed = [wishes_in(message) for message in request.messages]
     if not any(each.wishes for each in parsed):
         return Wishes()

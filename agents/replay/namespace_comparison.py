@@ -93,5 +93,5 @@ def reason_ended(ended: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:
     if ended.cause.command_id is not None and ended.change not in AUTOMATIC_CHANGES:
         return f"{ended.change} by hand"
     if ended.change == "superseded" and not replayed_whole(ended.successor_sources or (), ranges):
-        return "superseded by what was said elsewhere"
+        return "superseded by a message outside the replay"
     return None

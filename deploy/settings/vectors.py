@@ -27,8 +27,7 @@ class VectorFields(BaseModel):
     passage_embedder_model: str | None = Field(
         None,
         min_length=1,
-        description="the model for passages of what was said; unless named, the same as for memories, but of onnx "
-        f"{PASSAGE_DEFAULT.name}",
+        description=f"model for passages; default: the model of memories, but with onnx {PASSAGE_DEFAULT.name}",
     )
     embedder_base_url: str | None = Field(
         None, description="address of the embedder openai, up to /v1, or of Ollama if it is not 127.0.0.1:11434"

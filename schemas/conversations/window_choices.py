@@ -49,8 +49,8 @@ class WindowChoices(Struct, frozen=True):
     conversation: WindowChoice | None = None
 
     def applied(self, settings: WindowSettings) -> WindowSettings:
-        """The settings with all choices. If these contradict each other, those for the conversation alone; if these do too,
-        those of the user alone."""
+        """The settings with all choices. If these contradict each other, only those for the conversation apply; if these
+        contradict each other too, only those of the user."""
         return self._decided(settings)[0]
 
     def chosen_by(self, settings: WindowSettings) -> dict[str, ChosenBy]:

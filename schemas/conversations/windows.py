@@ -82,7 +82,7 @@ class Run(Struct, frozen=True, array_like=True, gc=False):
 
 class Pruning(Struct, frozen=True, array_like=True):
     """The `number`-th pruning of a window, at `at` (Unix seconds); tokens are billed tokens. At `undone_at` it was undone: its
-    messages are back in context, or left again since."""
+    messages returned to the context, and may have left it again."""
 
     number: int
     at: float
@@ -127,8 +127,8 @@ class Statistics(Struct, frozen=True):
 
 
 class Restorable(Struct, frozen=True):
-    """What `restore` brings back until `until` (Unix seconds): so many `messages`, which left by hand (`manual`, `cleared`). Of a
-    clear of an earlier version their number is not known."""
+    """A prune or clear by hand that `restore` can undo until `until` (Unix seconds): its `cause` (`manual`, `cleared`), and the
+    number of `messages` that return; None for a clear that an earlier version stored."""
 
     until: float
     cause: Cause

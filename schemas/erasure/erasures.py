@@ -10,14 +10,14 @@ from schemas.conversations.messages import Identifier, Moment, Scope
 
 ErasureKind = Literal["user", "conversation", "namespace"]
 
-# How far a sender's clock may be ahead. For later messages, positions do not count: a recreated topic begins at offset 0, and
-# its messages must not count as the erased ones.
+# How far a sender's clock may be ahead. Positions do not count for messages with later timestamps: a recreated topic begins
+# at offset 0, and its new messages must not count as erased.
 CLOCKS_AHEAD: Final = timedelta(days=1)
 
 
 class Fence(Struct, frozen=True):
-    """Everything said until `at`, by its own timestamp, is erased; so is everything before `positions`, the end offsets of
-    the messages topic just before then, whatever the sender's clock said."""
+    """Which messages an erasure covers: those with a timestamp up to `at`, and those before `positions`, the end offsets of
+    the messages topic just before `at`, unless their timestamps are more than CLOCKS_AHEAD after it."""
 
     at: Moment
     positions: dict[int, int] = {}

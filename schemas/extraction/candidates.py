@@ -47,9 +47,9 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory proposed by the LLM stage, before deduplication.
 
     `repeats`, `refines`, `contradicts` and `supersedes` name memories of the namespace: evidence for the curator, not an order.
-    `supersedes` are further memories that no longer hold once this one does; `corrects` are other candidates of the same slice
-    and namespace, by their ids, that it takes back. What is stated holds from `valid_from` until
-    `valid_until`, as far as it was said; both may lie ahead. Without an importance it is rated, or has the default.
+    `supersedes` are further memories that no longer hold once this one does; `corrects` has the ids of candidates of the same
+    slice and namespace that this one corrects. The statement holds from `valid_from` until `valid_until`, as far as the
+    user said so; both may be in the future. A candidate without an importance is rated, or gets the default.
     """
 
     candidate_id: str
@@ -92,9 +92,8 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A user's wish, in `message`, to have something forgotten: `everything` about the user named by `scope`; what a
-    `statement` or a `topic` names; or what the message `means` says, limited to the words `said` if the message says
-    more."""
+    """A user's wish, in `message`, to have something forgotten. It refers to `everything` about the user of `scope`, to a
+    `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget."""
 
     wish_id: str
     message: Source
@@ -111,7 +110,7 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     wishes to have something forgotten, applied after the candidates.
 
     `conversation_id` and `partition` address the completion once every part is committed. `requested_at` is the request's
-    time: its messages were said before.
+    time: its messages are older.
     """
 
     request_id: str

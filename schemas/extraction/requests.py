@@ -94,8 +94,9 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return message.user_id or self.scope.user_id
 
     def feeding(self, namespaces: tuple[str, ...]) -> dict[str | None, tuple[Scope, tuple[str, ...]]]:
-        """Scopes by user_id, each with the namespaces that this speaker feeds. None is the key of what no other speaker
-        feeds; in a conversation of one person, of everything."""
+        """The scope of each speaker and the namespaces that this speaker feeds, by user_id. The key None stands for
+        messages of nobody in `speakers`, with a scope without a user; in a conversation of one person it is the only
+        key, with the request's scope."""
         if not self.speakers:
             return {None: (self.scope, namespaces)}
         nobody = {None: (replace(self.scope, user_id=None), namespaces)}

@@ -1,4 +1,4 @@
-"""What a sentence of a message states, as a classifier tells it."""
+"""Sentences of a message with the text around them, and a classifier's scores of what they state."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -9,16 +9,16 @@ REPLIED_CHARS: Final = 100  # the end of the previous message
 
 
 class Sentence(NamedTuple):
-    """A sentence, and what was said around it in the same message."""
+    """A sentence, and the text around it: of the same message, and the end of the previous one."""
 
     around: str
     text: str
 
 
 class SentenceScores(NamedTuple):
-    """Probabilities, which add up to 1. `statement`: something lasting about the speaker or their life; `limit`: what any
-    answer must respect (allergies, diets, conditions, budgets); `wish`: a lasting instruction to the assistant; `unreal`: made
-    up, supposed, quoted, or to be worked on; `other`: questions, requests for now, chatter, states of the moment."""
+    """Probabilities, which add up to 1. `statement`: something lasting about the speaker or their life; `limit`: a constraint
+    that every answer must respect (allergies, diets, conditions, budgets); `wish`: a lasting instruction to the assistant;
+    `unreal`: fiction, hypothesis, quotation, text to be edited; `other`: questions, current requests, chatter, passing states."""
 
     other: float
     statement: float
@@ -28,14 +28,14 @@ class SentenceScores(NamedTuple):
 
 
 def around(before: str, after: str) -> str:
-    """The end of what was said before a sentence, and the beginning of what was said after it, by whole words."""
+    """The end of the text before a sentence, and the beginning of the text after it, in whole words."""
     end = before[-MOST_BEFORE:].partition(" ")[2] if len(before) > MOST_BEFORE else before
     beginning = after[:MOST_AFTER].rpartition(" ")[0] if len(after) > MOST_AFTER else after
     return f"{end} … {beginning}".strip() if beginning else end
 
 
 def in_context(previous: str, sentences: Sequence[str]) -> Iterator[Sentence]:
-    """The sentences of a message with what is around them, and the end of the message before."""
+    """The sentences of a message, each with the text around it, which may include the end of the `previous` message."""
     whole = " ".join((f"{previous[-REPLIED_CHARS:]} /", *sentences) if previous else sentences)
     start = len(whole) - len(" ".join(sentences))
     for text in sentences:

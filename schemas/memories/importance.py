@@ -1,8 +1,8 @@
 """The three scales of importance: a fraction from 0 to 1, which is stored; tenths from 0 to 10; points from 0
 to 1,000,000, of which few memories have more than 10,000.
 
-Points are for people who rate memories by bands. Between the bounds of the bands fractions and points go in straight lines;
-above 10,000 points the fraction grows with their logarithm, in the last hundred-thousandth, so that no two of them are one:
+Points are for people who rate memories by bands. Within a band, the fraction grows in proportion to the points. From 10,000
+points on it grows with their logarithm, from 0.99999 to 1, so that different points still have different fractions:
 
 | Band | Points | Fraction |
 |---|---|---|

@@ -96,6 +96,6 @@ def pair_tokenizer(path: Path) -> Tokenizer:
 
 
 def without_stops(pair: Pair) -> Pair:
-    """The texts as models are trained with them: a last full stop tells nothing."""
+    """The texts without a final full stop, as models are trained with them: it carries no meaning."""
     first, second = pair
     return first.strip().rstrip("."), second.strip().rstrip(".")

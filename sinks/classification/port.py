@@ -28,4 +28,4 @@ class Comparer(Protocol):
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
         """The relation of each pair, in the order of the pairs. A pair's relation does not depend on the other pairs (up to
-        float rounding). A pair that is too long to be read whole is told to hold."""
+        float rounding). A pair that is too long to be read whole gets HOLDS."""

@@ -12,15 +12,14 @@ GRAPH: Final = Path(__file__).with_name("sentences.onnx")
 
 
 class OnnxSentenceClassifier(CrossEncoder):
-    """Reads what is around a sentence as the first text, and the sentence as the second. Its classes are the fields of
-    SentenceScores."""
+    """Reads pairs: the text around a sentence, and the sentence. Its classes are the fields of SentenceScores."""
 
     def __init__(self, graph: Path = GRAPH) -> None:
         super().__init__(graph)
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
-        """The scores of each sentence, with less of what is around it if need be; None for one that is too long to be read
-        whole. A sentence's scores do not depend on the other sentences (up to float rounding)."""
+        """The scores of each sentence, read with less of the text around it if both are too long; None for a sentence that
+        is too long by itself. A sentence's scores do not depend on the other sentences (up to float rounding)."""
         found = await self.probabilities(sentences)
         long = [at for at, each in enumerate(found) if each is None]
         shorter = await self.probabilities([nearest(sentences[at]) for at in long])
@@ -30,6 +29,6 @@ class OnnxSentenceClassifier(CrossEncoder):
 
 
 def nearest(sentence: Sentence) -> Sentence:
-    """The sentence with less of what was said before it."""
+    """The sentence with only the nearest text before it."""
     before, _, _ = sentence.around.partition(" … ")
     return Sentence(before[-NEAREST:], sentence.text)

@@ -101,7 +101,7 @@ class RunProgress:
         return [ConversationToExtract(**row) for row in rows]
 
     async def settle(self, at: datetime, behind: Place, limit: int) -> Place:
-        """Looks at a page of conversations and counts the results of those that are done; returns the place to go on behind."""
+        """Looks at a page of conversations and counts the results of those that are done; returns where the next page begins."""
         fetch, execute = self._connection.fetch, self._connection.execute
         looked_at = [tuple(row) for row in await fetch(query("runs", "open_page"), *behind, limit)]
         if looked_at:

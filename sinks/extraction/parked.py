@@ -110,7 +110,7 @@ class Parking:
             return bool(await self._pool.fetchval(query("parked", "holds"), request_id))
 
     async def hasten(self, request_id: str, reason: str) -> None:
-        """A request that waits for that `reason` waits no longer. Nothing if it failed before: then it has a pause of its own."""
+        """Ends the wait of a request that is parked for this `reason`, unless it failed before: then its own pause counts."""
         with translated("ending the wait of a parked request"):
             await self._pool.execute(query("parked", "hasten"), request_id, reason)
 

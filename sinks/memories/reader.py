@@ -105,7 +105,7 @@ class Memories:
         return await self._fetch("expired", namespace, at, limit)
 
     async def before(self, namespace: str, memory_ids: Collection[str], limit: int = 100) -> tuple[Memory, ...]:
-        """What these memories superseded, or absorbed, and what that did: memories that are not live any more."""
+        """Ended memories that these memories superseded or absorbed, directly or through others."""
         return await self._fetch("before", storable(namespace), list(map(storable, memory_ids)), limit)
 
     async def from_conversation(self, namespace: str, conversation_id: str) -> int:
@@ -193,7 +193,7 @@ class Memories:
 
 
 def with_contents(memory: Memory, before: Memory | None) -> Memory:
-    """A deleted memory with the contents of its latest version that was not deleted, in its present place of every order."""
+    """A deleted memory with the contents from `before` its deletion, at its current place in every order."""
     if before is None:
         return memory
     kept = ("version", "sequence", "status", "importance", "created_at", "updated_at", "pinned", "expires_at", "links")

@@ -1,5 +1,5 @@
 """Finds passages by words of a question. Reads a bounded number of rows in any namespace: all passages with a rare word, and
-of frequent words those with two of them."""
+passages with two frequent words."""
 
 import asyncio
 import math
@@ -14,7 +14,7 @@ from sinks.postgres.connection import Pool
 from sinks.postgres.queries import query
 
 FREQUENT_FROM: Final = 1_000  # passages; a word in more passages is frequent
-ESTIMATE_MARGIN: Final = 2  # a word whose sample estimate exceeds COUNTED this many times is not counted exactly
+ESTIMATE_MARGIN: Final = 2  # a word whose sample estimate is this many times FREQUENT_FROM is not counted
 SAMPLE_SIZE: Final = 1_000  # passages per sample of a namespace
 MAX_FREQUENT: Final = 4  # the rarest of the frequent words, which are searched in pairs
 MAX_COUNTED: Final = 100_000  # passages counted per namespace
@@ -24,7 +24,7 @@ EXPECTED_FACTOR: Final = 2  # expected matches of sets of frequent words, relati
 
 class Matches(NamedTuple):
     """`counts` is the number of passages with each term: exact for rare terms, estimated for frequent ones, 0 for unknown
-    ones. `passages` is the total, counted up to SIZED in each namespace."""
+    ones. `passages` is the total, counted up to MAX_COUNTED in each namespace."""
 
     rows: list[PassageRow]
     counts: Mapping[int, int]

@@ -134,7 +134,7 @@ class Passages:
         namespaces: Collection[str],
         filters: PassageFilters = ANY_PASSAGE,
     ) -> list[str]:
-        """Of the messages at these places (conversation, ordinal) the ids of the passages that end them."""
+        """The ids of the last passages of the messages at these places (conversation, ordinal)."""
         conversations, ordinals = [storable(each) for each, _ in places], [ordinal for _, ordinal in places]
         with translated("reading passages"):
             rows = await self._pool.fetch(

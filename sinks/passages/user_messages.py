@@ -32,7 +32,7 @@ class UserMessages:
     async def with_words(
         self, namespace: str, terms: Collection[int], by: Source, until: datetime
     ) -> tuple[UserMessage, ...]:
-        """At most MOST messages of the user who sent `by`, said until then, those with most of the terms first."""
+        """At most MAX_MESSAGES messages of the user who sent `by`, said up to `until`; those with the most terms first."""
         user_id = None if by.user_id is None else storable(by.user_id)
         values = (
             storable(namespace),

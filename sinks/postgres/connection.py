@@ -60,15 +60,15 @@ def translated(action: str) -> Iterator[None]:
     try:
         yield
     except PASSING as exc:
-        raise Retryable(f"Postgres failed while {action}: {exc or type(exc).__name__}") from exc
+        raise Retryable(f"PostgreSQL failed while {action}: {exc or type(exc).__name__}") from exc
     except asyncpg.InterfaceError as exc:
         if "clos" not in str(exc):  # neither "connection is closed" nor "pool is closing": a programming error
             raise
-        raise Retryable(f"Postgres failed while {action}: {exc}") from exc
+        raise Retryable(f"PostgreSQL failed while {action}: {exc}") from exc
     except asyncpg.DataError as exc:
-        raise Rejected("unstorable", f"Postgres refused a value while {action}: {exc}") from exc
+        raise Rejected("unstorable", f"PostgreSQL refused a value while {action}: {exc}") from exc
     except WRONG as exc:
-        raise Misconfigured(f"Postgres refused {action}: {exc}; check the dsn and run `memstream migrate`") from exc
+        raise Misconfigured(f"PostgreSQL refused {action}: {exc}; check the dsn and run `memstream migrate`") from exc
 
 
 async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_timeout_s: float = 30.0) -> Pool:

@@ -1,1 +1,1 @@
-"""Memories made anew from Kafka."""
+"""Rebuilds memories from Kafka."""

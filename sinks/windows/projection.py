@@ -80,7 +80,7 @@ class Windows:
         return tuple(convert(dict(row), Scope) for row in rows)
 
     async def latest(self, limit: int, after: WindowPlace | None = None) -> tuple[WindowSummary, ...]:
-        """The window of each conversation, by its last message, latest first, behind a place.
+        """One window per conversation, the latest message first, behind a place.
 
         Raises Retryable.
         """
@@ -91,7 +91,7 @@ class Windows:
     async def latest_among(
         self, users: Collection[str], conversations: Collection[str], limit: int, after: WindowPlace | None = None
     ) -> tuple[WindowSummary, ...]:
-        """The same for these conversations and those in which one of these users spoke. Raises Retryable."""
+        """As `latest`, for these conversations and those in which one of these users spoke. Raises Retryable."""
         named = [storable(each) for each in users], [storable(each) for each in conversations]
         with translated("listing conversations"):
             rows = await self._pool.fetch(query("windows", "latest_among"), *(after or (None, None)), limit, *named)

@@ -182,8 +182,8 @@ class RocksStore:
         self.mark = mark
 
     def purge(self, first: bytes, last: bytes) -> None:
-        """Flushing ends the log that the rows were written to first; compaction takes out what newer rows stand for. RocksDB lets
-        go of Python's lock meanwhile, and other calls go on."""
+        """Flushing ends the write-ahead log, which has the old rows too; compaction removes overwritten and deleted rows.
+        RocksDB releases the GIL meanwhile, so other calls continue."""
         with self._purging:
             if not self._closed:
                 self._attempt(self._database.flush)

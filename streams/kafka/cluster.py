@@ -9,7 +9,7 @@ from streams.kafka.security import Security
 
 
 class ClusterSettings(Struct, frozen=True, kw_only=True):
-    """How to reach the brokers, how fast a lost worker is noticed, and where tables rest on this machine.
+    """How to reach the brokers, how fast a lost worker is noticed, and where tables are stored on this machine.
 
     One process at a time may use a `datadir`.
     """

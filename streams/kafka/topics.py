@@ -119,8 +119,8 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
 
 
 async def create(client: dict[str, Any], specs: Iterable[TopicSpec], replication: int) -> list[str]:
-    """Creates missing topics and returns their names; existing ones stay as they are. Returns when the brokers tell of all of
-    them, each partition with a leader: a broker may learn of a topic after the controller has answered.
+    """Creates missing topics and returns their names; existing ones stay as they are. Returns once a broker knows all topics
+    and the leader of each partition: brokers may learn of a topic after the controller's answer.
 
     Raises Retryable, also if that takes longer than a minute, and Misconfigured.
     """

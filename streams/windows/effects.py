@@ -27,8 +27,8 @@ class ContextPruned(Struct, frozen=True):
 
 
 class ContextRestored(Struct, frozen=True):
-    """A prune or clear by hand was undone: `restored` messages are back in context. Of a clear of an earlier version the
-    `undone` pruning is not known."""
+    """A prune or clear by hand was undone: `restored` messages are back in context. `undone` is that pruning; None for a clear
+    that an earlier version stored."""
 
     scope: Scope
     position: int

@@ -126,7 +126,7 @@ async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) 
     async with vector_index.qdrant(settings, FakeEmbedder()) as vectors:  # nothing is embedded to list what there is
         indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
-    ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
+    ledger.duplicated += [f"Qdrant has {name}, PostgreSQL has not" for name in sorted(set(indexed) - stored)]
 
 
 async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
@@ -152,7 +152,7 @@ async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection)
     async with vector_index.passage_index(settings, FakeEmbedder()) as vectors:
         indexed = {passage_id async for page in vectors.ids() for _, passage_id in page}
     ledger.lost += [f"passage {name} is not in Qdrant" for name in sorted(stored - indexed)]
-    ledger.duplicated += [f"Qdrant has passage {name}, Postgres has not" for name in sorted(indexed - stored)]
+    ledger.duplicated += [f"Qdrant has passage {name}, PostgreSQL has not" for name in sorted(indexed - stored)]
 
 
 async def _events(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
@@ -177,7 +177,7 @@ async def _events(ledger: Ledger, settings: Settings, pool: Pool | Connection) -
 
 
 async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
-    """The compacted topic says of every memory what Postgres says."""
+    """The compacted topic says of every memory what PostgreSQL says."""
     latest: dict[str, Memory] = {}
     async for record in follow(settings, topics.STATE, from_beginning=True, until_end=True):
         if record.value is None:
@@ -189,7 +189,7 @@ async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) ->
         told = latest.pop(row["memory_id"], None)
         if told is None or told.version != row["version"]:
             ledger.lost.append(f"memory.state of {row['memory_id']} is {told and told.version}, not {row['version']}")
-    ledger.duplicated += [f"memory.state has {name}, Postgres has not" for name in sorted(latest)]
+    ledger.duplicated += [f"memory.state has {name}, PostgreSQL has not" for name in sorted(latest)]
 
 
 async def _windows(ledger: Ledger, settings: Settings, erased: Collection[str]) -> None:

@@ -58,7 +58,7 @@ IN_POSTGRES = (
     Damage("UPDATE extractions SET completed_at = NULL", ("lies in no completed extraction",)),
     Damage("UPDATE extractions SET first_position = first_position + 1", ("lies in no completed extraction",)),
     Damage(OVERLAPPING_SLICE, ("lies in 2 extractions", "chaos-00000 was cut into 2 slices")),
-    Damage("DELETE FROM memories", ("the memory of user-00000", ", Postgres has not")),
+    Damage("DELETE FROM memories", ("the memory of user-00000", ", PostgreSQL has not")),
     Damage(COPIED_MEMORY, ("the memory of user-00000", "memory copied is not in Qdrant")),
     Damage(RENAMED_MEMORY, ("is None, not 2", "memory.state has")),
     Damage("UPDATE memories SET text = 'Something else.'", ("the memory of user-00000",)),

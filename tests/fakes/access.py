@@ -64,7 +64,7 @@ class FakeAudit:
 
     async def record(self, done: Audited) -> None:
         if self.down:
-            raise Retryable("Postgres failed while writing the audit log: it is down")
+            raise Retryable("PostgreSQL failed while writing the audit log: it is down")
         self.rows.append(done)
 
     async def page(

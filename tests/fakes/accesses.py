@@ -30,7 +30,7 @@ class FakeAccesses:
 
     def _check(self) -> None:
         if self.down:
-            raise Retryable("Postgres failed while storing access counts: it is down")
+            raise Retryable("PostgreSQL failed while storing access counts: it is down")
 
 
 class FakeRetrievalCounts:
@@ -42,7 +42,7 @@ class FakeRetrievalCounts:
 
     async def add(self, counted: Mapping[Counted, Counts]) -> None:
         if self.down:
-            raise Retryable("Postgres failed while counting questions: it is down")
+            raise Retryable("PostgreSQL failed while counting questions: it is down")
         for key, (asked, found) in counted.items():
             before = self.rows.get(key, (0, 0))
             self.rows[key] = (before[0] + asked, before[1] + found)

@@ -31,7 +31,7 @@ class FakeExports:
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
         self.asked += 1
         if self._memories.down or self.asked == self.fails_at:
-            raise Retryable("Postgres failed while exporting memories: it is down")
+            raise Retryable("PostgreSQL failed while exporting memories: it is down")
         wanted = [
             memory
             for _, memory in sorted(self._memories.rows.items())
@@ -53,7 +53,7 @@ class FakeStatistics:
 
     async def of(self, namespace: str) -> Statistics:
         if self._memories.down:
-            raise Retryable("Postgres failed while reading statistics of a namespace: it is down")
+            raise Retryable("PostgreSQL failed while reading statistics of a namespace: it is down")
         own = [memory for memory in self._memories.rows.values() if memory.namespace == namespace]
         live = sum(memory.status == "active" for memory in own)
         return Statistics(
@@ -82,7 +82,7 @@ class FakeKinds:
 
     async def of(self, namespace: str) -> tuple[UsedKind, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while listing kinds: it is down")
+            raise Retryable("PostgreSQL failed while listing kinds: it is down")
         live = [each for each in self._memories.rows.values() if (each.namespace, each.status) == (namespace, "active")]
         counts = Counter(kind for each in live for kind in (each.kind, *each.kinds))
         known = {kind.name: kind for kind in self.described.get(namespace, ())}
@@ -102,7 +102,7 @@ class FakeInsights:
 
     async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while counting daily activity: it is down")
+            raise Retryable("PostgreSQL failed while counting daily activity: it is down")
         self.asked.append((namespace, since, until))
         return tuple(day for day in self.told if since.date() <= day.day <= until.date())
 
@@ -125,7 +125,7 @@ class FakeNamespaces:
         self, patterns: Collection[str], *, containing: str, after: str, limit: int
     ) -> tuple[NamespaceSummary, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while listing namespaces: it is down")
+            raise Retryable("PostgreSQL failed while listing namespaces: it is down")
         live = Counter({each.namespace: 0 for each in self._memories.rows.values() if each.status != "deleted"})
         live.update(each.namespace for each in self._memories.rows.values() if each.status == "active")
         found = [

@@ -76,7 +76,7 @@ class FakeMemories:
 
     def _check(self) -> None:
         if self.down:
-            raise Retryable("Postgres failed while reading memories: it is down")
+            raise Retryable("PostgreSQL failed while reading memories: it is down")
 
 
 def selects(asked: Listing, memory: Memory) -> bool:

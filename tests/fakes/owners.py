@@ -20,7 +20,7 @@ class FakeOwners:
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
         if self._memories.down:
-            raise Retryable("Postgres failed while finding conversations of a user: it is down")
+            raise Retryable("PostgreSQL failed while finding conversations of a user: it is down")
         theirs = {scope.conversation_id for scope in self.conversations if scope.user_id == user.user_id}
         return tuple(scope for scope in self.conversations if scope.conversation_id in theirs)[: MAX_FOUND + 1]
 

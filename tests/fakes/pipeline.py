@@ -36,4 +36,4 @@ class FakePipeline:
 
     def _answer(self) -> None:
         if self.postgres_down:
-            raise Retryable("Postgres failed while reading the pipeline state: it is down")
+            raise Retryable("PostgreSQL failed while reading the pipeline state: it is down")

@@ -19,7 +19,7 @@ class FakeUsage:
 
     async def totals(self, since: datetime, until: datetime, namespace: str | None) -> list[Total]:
         if self.down:
-            raise Retryable("Postgres failed while reading usage: it is down")
+            raise Retryable("PostgreSQL failed while reading usage: it is down")
         self.asked.append((since, until))
         return self.by_namespace.get(namespace, [])
 

@@ -1,4 +1,4 @@
-"""Guards a provider's calls: concurrency, rate limits and circuit breaker."""
+"""Guards the calls to a provider: limits how many run at once, keeps rate limits, and stops while a circuit breaker is open."""
 
 import asyncio
 import logging

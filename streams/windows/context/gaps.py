@@ -21,7 +21,7 @@ def joined(left: Gap, right: Gap) -> Gap:
 
 
 def together(left: Gap, right: Gap) -> tuple[str, int]:
-    """Both summaries and their tokens; only the later one where both are too long for a marker."""
+    """Both summaries, joined, with their tokens; only the right one if together they are too long for a marker."""
     text = " ".join(part for part in (left.summary, right.summary) if part)
     if len(text) > LONGEST_SUMMARY:
         return right.summary, right.summary_tokens
@@ -56,7 +56,7 @@ def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
 
 
 def with_part(gaps: Sequence[Gap], part: Gap, known: str | None, most_tokens: int) -> tuple[Gap, ...]:
-    """The gaps after a `part` of one was summarised: as they were where none holds it any more, or its marker says that."""
+    """The gaps with the summary of a `part` of one; unchanged if none contains the part any more, or has the summary already."""
     found = next((gap for gap in gaps if gap.first <= part.first and part.last <= gap.last), None)
     if found is None or part.summary in found.summary:
         return tuple(gaps)
@@ -67,7 +67,7 @@ def with_part(gaps: Sequence[Gap], part: Gap, known: str | None, most_tokens: in
 def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
     """The gap after a `part` of it was summarised; `known` is the id of the summary that the new one includes.
 
-    If the marker has that summary, the new one replaces it. Otherwise both stand together, or the new one alone where both
+    If the marker has that summary, the new one replaces it. Otherwise the marker gets both, or only the new one if both
     exceed `most_tokens`.
     """
     if known == (summary_id(gap.summary) if gap.summary else None):

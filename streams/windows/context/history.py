@@ -90,14 +90,15 @@ class History:
         return "boundary" if began and settings.prune_at_boundary else None
 
     def _replaced(self, position: int) -> list[int]:
-        """System prompts that a new one replaces: an equal earlier one, or, above a limit, the oldest but the first."""
+        """System prompts that a new one replaces: equal earlier ones, or, above a limit, the second oldest one."""
         prompts = [at for at, turn in self.in_context.items() if turn.role == "system" and at != position]
         content = self._entries[position].message.content
         same = [at for at in prompts if self._entries[at].message.content == content]
         return same or (prompts[1:2] if len(prompts) >= MAX_SYSTEM_PROMPTS else [])
 
     def _replace(self, replaced: list[int], terms: Terms, now: float) -> list[Effect]:
-        """Many services send their system prompt with each request: that ends no undo, nor does an undo bring that back."""
+        """Removes system prompts that a new one replaces. Many services send theirs with each request, so this does not end the
+        undo period; an undo does not restore these prompts."""
         decision = pruning.remove(self.turns(), self.removals.gaps, terms.budget, replaced, "usage", "repeated")
         undoable = self.removals.undoable
         effects = self._apply(decision, terms, now)
@@ -165,7 +166,7 @@ class History:
         return undoable is not None and not gaps.holds(undoable.gaps, position)
 
     def end_undo(self, now: float | None = None) -> None:
-        """Ends the time in which the last clear can be undone: at once, or if it is over at `now`."""
+        """Ends the undo period of the last prune or clear by hand: at once, or, given `now`, if it is over by then."""
         undoable = self.removals.undoable
         if undoable is None or (now is not None and now < undoable.until):
             return
@@ -209,13 +210,13 @@ class History:
         return [self._pruned(decision, record, budget), *self._summaries(decision, terms.policy, now)]
 
     def forget(self, positions: Iterable[int], digests: tuple[str, ...]) -> None:
-        """Messages out of context left the window; `left` are the digests remembered now."""
+        """Notes that messages out of context left the window; `digests` are all digests to keep."""
         self.removed.difference_update(positions)
         self.removals.removed_digests = digests
         self.changed = True
 
     def erase(self, erased: Collection[int]) -> None:
-        """Removes erased messages, and every record of what left before them."""
+        """Removes erased messages, and every record of earlier removals."""
         self.end_undo()
         self.in_context = {position: turn for position, turn in self.in_context.items() if position not in erased}
         self.removed.difference_update(erased)

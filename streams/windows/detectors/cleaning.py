@@ -38,5 +38,5 @@ def cleaned(text: str) -> bytes:
 
 
 def flattened(clean: bytes) -> bytes:
-    """Cleaned text with single spaces, nearly everywhere, and a newline around it all."""
+    """Cleaned text with a newline at both ends, and single spaces nearly everywhere."""
     return (b"\n%b\n" % clean).replace(b"  ", b" ")

@@ -93,7 +93,7 @@ RULES: Final = ENGLISH + GERMAN + FRENCH + SPANISH
 
 
 def apart(starts: list[int]) -> int:
-    """How many references begin at these places, taking those close together for one."""
+    """How many references begin at these places; those close together count as one."""
     count, last = 0, -APART_CHARS
     for start in sorted(starts):
         count += start - last >= APART_CHARS

@@ -14,9 +14,10 @@ MAX_PLACES: Final = 100  # triggers examined in one text
 
 
 class Rule(NamedTuple):
-    """`after`: one of these stands before a trigger (none: anything may); `unless`: none of these does.
+    """Conditions on the text around a trigger: the text before it ends with one of `after` (if there are any) and with none of
+    `unless`.
 
-    `then` matches what follows it, from the space behind it on.
+    `then`, if set, matches the text behind it, beginning with the space.
     """
 
     triggers: tuple[str, ...]
@@ -37,12 +38,12 @@ class Rule(NamedTuple):
 def rule(triggers: str, *, after: Iterable[str] = (), unless: Iterable[str] = (), then: str | None = None) -> Rule:
     """A rule for each of the triggers, words or phrases such as `do+not`.
 
-    `then` is a regular expression without unbounded repetition. A common word is best made part of a phrase.
+    `then` is a regular expression without unbounded repetition. Use a common word only as a part of a phrase.
     """
     phrases = tuple(trigger.replace("+", " ") for trigger in triggers.split())
     return Rule(phrases, _spaced(after), _spaced(unless), re.compile(then) if then else None)
 
 
 def _spaced(endings: Iterable[str]) -> tuple[str, ...]:
-    """A sentence begins with or without a space behind its newline."""
+    """Adds variants with a space behind the newline: a sentence begins with or without one."""
     return tuple(form for ending in endings for form in dict.fromkeys((ending, ending.replace(START, f"{START} "))))

@@ -24,8 +24,8 @@ OVERLAP_CHARS = 400  # of each message before a slice: its end, which may have t
 def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
     """Consecutive runs of at most `slice_tokens` and `slice_bytes` as JSON; a larger message stands alone.
 
-    A run that is full ends where the last task in it begins, if it is at least half full by then. Where the cuts lie
-    depends on no message before the first, so that going on after any run cuts the rest in the same places.
+    A full run ends before the last task in it, if it is at least half full by then. Cuts do not depend on messages before
+    the first entry, so cutting the rest after any run gives the same runs.
     """
     filling = _Filling(policy)
     for entry in entries:
@@ -67,7 +67,7 @@ class _Filling:
         return self._bytes + length <= policy.slice_bytes
 
     def taken(self, following: Entry) -> tuple[SliceMessage, ...]:
-        """The run to send now that `following` has no room; the rest begins with a task."""
+        """The run to send, as `following` has no room; the remaining entries begin the next run."""
         end = self._end(following)
         run = tuple(entry.message for entry in self.entries[:end])
         self._start(self.entries[end:])

@@ -19,10 +19,10 @@ def fed(
     *,
     in_group: bool,
 ) -> Fed:
-    """The namespaces that a slice feeds, and its speakers where they matter: in a conversation of several people
-    (`in_group`), and where a namespace is fed by other people too, so that its memories must name the speaker.
+    """The namespaces that a slice feeds, and its speakers if they matter: in a conversation of several people (`in_group`),
+    and if other people may feed a namespace too, so that its memories must name the speaker.
 
-    Others feed a namespace if the policy also has one for each person. Speakers with names are always listed.
+    Other people may feed a namespace that is not personal if the policy also has personal ones, or the speaker has a name.
     """
     saying = speaking(messages, scope)
     if not saying:

@@ -41,7 +41,7 @@ def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
 
 
 def urgent_deadlines(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
-    """The moments (Unix seconds) of triggers that somebody may wait for: without schedules and abandonment."""
+    """The moments (Unix seconds) of triggers whose result a client may wait for: all but the schedule and abandonment."""
     triggers = policy.triggers
     moments = [waiting.until + policy.late_idle_s] if ended else []
     if triggers.idle_s is not None:

@@ -182,7 +182,7 @@ def test_reindex_rebuilds_a_lost_qdrant_collection_from_postgres(
 def test_another_embedding_model_is_rejected_until_reindex_has_embedded_everything(
     memstream: Run, memstream_here: Run, samples: Any, embedded_stack: EmbeddedStack
 ):
-    """Postgres keeps one vector a memory: the last command embeds the samples again as they were."""
+    """PostgreSQL keeps one vector a memory: the last command embeds the samples again as they were."""
     chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-switched"}
     client = QdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
     every = {"written": len(samples.once.points), "removed": 0, "left_out": 0}

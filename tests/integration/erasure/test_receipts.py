@@ -51,7 +51,7 @@ async def test_memories_only_from_the_erased_user_are_deleted_and_shared_ones_ar
     assert (receipt.status, receipt.remains[0].topic, receipt.reason) == ("complete", "chat.messages", "as asked")
     stores = {each.store: each.removed for each in receipt.stores}
     assert stores["Kafka, memory.dead-letters"] == {"letters": 3}
-    assert stores["PostgreSQL, what was said"]["messages"] == 1
+    assert stores["PostgreSQL, conversations"]["messages"] == 1
     assert worker.letters.asked == [(frozenset({"m"}), frozenset({"notes/mara"}))]
 
 
@@ -222,7 +222,7 @@ async def test_user_settings_are_erased_counted_and_not_restored_by_older_events
     assert await kept.chosen_by([mara, anna]) == {anna: few}
     receipt = await worker.through("e", "m")
     stores = {each.store: each.removed for each in receipt.stores}
-    assert stores["PostgreSQL, what was said"]["user_settings"] == 1
+    assert stores["PostgreSQL, conversations"]["user_settings"] == 1
     assert await bench.pool.fetchval("SELECT count(*) FROM user_settings") == 1
     assert not await kept.choose(mara, few, NOON - timedelta(hours=1))
     assert await kept.choose(mara, few, AT + timedelta(days=900))

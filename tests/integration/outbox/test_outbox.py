@@ -58,7 +58,7 @@ async def carry_out(bench: "Bench", step: CandidateBatch | Command) -> None:
 
 
 async def assert_projected(bench: "Bench", name: str) -> None:
-    """The index holds what Postgres says, and a consumer sees each sequence once, in order, without a gap."""
+    """The index holds what PostgreSQL says, and a consumer sees each sequence once, in order, without a gap."""
     rows = await bench.pool.fetch("SELECT memory_id FROM memories WHERE namespace = $1", name)
     points = await bench.memories.points([row["memory_id"] for row in rows], bench.vectors.embedding_model)
     wanted = {point.memory_id: point for point in points}

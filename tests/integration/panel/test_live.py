@@ -57,7 +57,7 @@ async def test_a_lost_stream_is_reported_and_resumes_where_it_stopped(panel: Pan
 async def test_unreadable_calls_and_budget_are_reported_beside_the_events(panel: Panel):
     panel.api.usage.down = True
     tab = await following(panel)
-    await expect(tab.page.get_by_role("alert")).to_contain_text("Calls and budget cannot be read: Postgres failed")
+    await expect(tab.page.get_by_role("alert")).to_contain_text("Calls and budget cannot be read: PostgreSQL failed")
     happens(panel, 1, "User lives in Ghent.")
     await expect(tab.page.locator(".event")).to_contain_text("User lives in Ghent.")
     assert await tab.serious_findings() == []

@@ -202,7 +202,7 @@ def assert_says_what_went(done: Done, subject: Subject, deployment: Deployment) 
     assert subject.word not in done.stdout
     removed = {store["store"]: store["removed"] for store in receipt["stores"]}
     if subject is not SPACE:  # what goes of a namespace is counted with its memories
-        assert removed["PostgreSQL, what was said"]["messages"] == subject.messages
+        assert removed["PostgreSQL, conversations"]["messages"] == subject.messages
     gone = removed["windows, their changelog and their owners' local stores"]
     assert (gone["windows"], gone["window_messages"]) == (subject.windows, subject.messages)
     assert removed["Kafka, memory.dead-letters"] == {"letters": subject.letters}

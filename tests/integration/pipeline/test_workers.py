@@ -145,7 +145,7 @@ async def test_all_messages_are_processed_despite_a_temporary_postgres_outage(br
         await deployment.publish(*during)
 
         async def missed() -> bool:
-            return "Postgres failed" in deployment.logs()
+            return "PostgreSQL failed" in deployment.logs()
 
         await eventually(missed, "the worker notices that PostgreSQL is away")
         assert worker.running

@@ -1,4 +1,4 @@
-"""The index rebuilt from Postgres, on Qdrant itself (the embedded engine)."""
+"""The index rebuilt from PostgreSQL, on Qdrant itself (the embedded engine)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -30,7 +30,7 @@ class Stored:
         now_s = asyncio.get_running_loop().time()
         self.asked.append(sorted(command_id for _, command_id in sent))
         if now_s < self.down_until_s:
-            raise Retryable("Postgres is down")
+            raise Retryable("PostgreSQL is down")
         return {each: ACCEPTED for each in sent if now_s >= self.from_s.get(each[1], 1e9)}
 
 

@@ -137,7 +137,7 @@ async def test_a_receipt_is_visible_only_with_admin_rights_to_every_namespace_in
 
 async def test_no_erasure_starts_if_counting_or_auditing_fails(api: Api):
     async def away(namespace: str, conversation_ids: Collection[str]) -> int:
-        raise Retryable("Postgres failed while counting memories of a user's conversations: it is down")
+        raise Retryable("PostgreSQL failed while counting memories of a user's conversations: it is down")
 
     api.owners.count_memories = away
     assert (await api.client(admin="*").get("/v1/users/purge", params=ADA)).status_code == 503

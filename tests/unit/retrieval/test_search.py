@@ -156,7 +156,7 @@ async def test_lexical_search_still_returns_results_without_the_vector_index(mem
 
 async def test_a_search_without_postgres_raises_retryable(memory: MakeMemory) -> None:
     retrieval, remembered = await searching(memory("User drinks green tea."))
-    remembered.failure = Retryable("Postgres failed")
+    remembered.failure = Retryable("PostgreSQL failed")
     for text in ("green tea", None):
         with pytest.raises(Retryable):
             await retrieval.search(Query(namespaces=("n",), text=text))

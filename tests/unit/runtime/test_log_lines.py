@@ -133,7 +133,7 @@ def test_a_logged_error_keeps_codes_and_reasons_for_diagnosis(log: logging.Logge
     log.error("%s", refused_by_postgres())
     log.error("%s", Rejected("invalid", SAID))
     log.error("%s", translated(claude(503), "a-model"))
-    log.error("%s", Retryable("Postgres failed while storing: connection refused"))
+    log.error("%s", Retryable("PostgreSQL failed while storing: connection refused"))
     log.error("%s", ConnectionRefusedError(111, "Connection refused"))
     told = written.getvalue()
     for wanted in (

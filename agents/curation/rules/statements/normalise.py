@@ -8,7 +8,7 @@ from typing import Final
 CONTRACTION = re.compile(r"'(?=(?:s|t|m|d|re|ve|ll)\b)")  # "don't" and "user's" are one word, "l'été" two
 OF_NUMBER = re.compile(r"(?<=\d)[.,:](?=\d)|(?<![\w)])[-−](?=\d)")  # 3.5, 10:30, -4
 KEPT_SIGNS = frozenset("#%_")  # C#, 50 %, snake_case
-DROPPED_SIGNS = frozenset("`\ufffd")  # U+FFFD replaces characters that Postgres cannot store
+DROPPED_SIGNS = frozenset("`\ufffd")  # U+FFFD replaces characters that PostgreSQL cannot store
 KEPT_CATEGORIES = frozenset("LMNS")  # letters, marks (vowels in some scripts), numbers, symbols (emoji, currencies)
 INVISIBLE = {"Cf"}  # soft hyphens and joiners: removed without a space
 PRESENTATION = "\ufe0f"  # variation selector of emoji
