@@ -22,7 +22,7 @@ class VectorFields(BaseModel):
     embedder_model: str | None = Field(
         None,
         min_length=1,
-        description=f"the embedder's model; of onnx {', '.join(MODELS)} (unless named, {MEMORY_DEFAULT.name})",
+        description=f"the embedder's model; for onnx one of {', '.join(MODELS)}; default with onnx: {MEMORY_DEFAULT.name}",
     )
     passage_embedder_model: str | None = Field(
         None,

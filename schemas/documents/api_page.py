@@ -13,7 +13,7 @@ ORDER = (
     "events",
     "conversations",
     "namespaces",
-)  # what is asked most first
+)  # most frequently used first
 PROBLEM = "ProblemDetails"
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -89,7 +89,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     - `attributed`: also store what the assistant and tools state about the matter (documents, orders, projects, results), as
       theirs, and what was done with tools; never what they state about a person
     - `note`: one text about the whole conversation instead of single statements
-    - `one_language`: language of all texts that models write, as a BCP 47 tag such as `de`; null: as it was said
+    - `one_language`: language of all texts that models write, as a BCP 47 tag such as `de`; null: that of the messages
     - `extract`: false: extract nothing; messages are forgotten when they leave the context
     - `triggers`: when waiting messages are extracted
     - `min_confidence`, `min_importance`: candidates below are dropped
@@ -111,8 +111,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     - `budget`: limits for model calls per namespace; `on_spent_budget`: wait, or use providers of `auto` on this machine
       (`stay_local`)
     - `batch`: use batches for background slices, at half the price and within a day, if the provider has them
-    - `share_wait_s`: time for which a slice of fewer than `share_tokens` waits for others of its user and namespaces, if nobody
-      waits for it, until together they have as many; one model call answers all; 0: no wait; at most an hour
+    - `share_wait_s`: longest wait, at most an hour, of a slice of fewer than `share_tokens` for others of its user and
+      namespaces, if no client waits for its memories; one model call answers them all; 0: no wait
     - `slice_tokens`, `slice_bytes`: content of a slice, at least one message; `overlap_messages`: earlier messages that go
       with a slice, shortened, as context
     - `straggler_wait_s`: wait of an end event for the messages that it announces; `late_idle_s`: silence before late

@@ -126,7 +126,7 @@ class RocksStore:
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             self._database = Rdict(str(self._directory), options())
-        except Exception as exc:  # rocksdict has no error classes; the text tells the cause
+        except Exception as exc:  # rocksdict has no error classes; the text has the cause
             if not is_damage(exc):
                 raise Misconfigured(
                     f"{self._directory} cannot be opened: {exc}; it must be writable, and only one process may use a data_dir"
@@ -167,7 +167,7 @@ class RocksStore:
         while iterator.valid() and (key := iterator.key()).startswith(prefix):
             found.append((key, iterator.value()))
             iterator.next()
-        iterator.status()  # an iterator also ends at a damaged block; only its status tells
+        iterator.status()  # an iterator also ends at a damaged block; only its status shows that
         return found
 
     def write(self, rows: Rows, mark: Mark) -> None:

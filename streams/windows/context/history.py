@@ -25,7 +25,7 @@ from streams.windows.traits import MessageTraits
 
 # While a backlog is read, a window is pruned again before its first summary arrives: the marker then has several summaries.
 SUMMARIES_IN_ONE_MARKER = 4
-MAX_REASONS = 200  # of one pruning that are effects message by message; its runs tell of all
+MAX_REASONS = 200  # reasons by message in the effect of one pruning; its runs cover all messages
 MAX_SYSTEM_PROMPTS = 10  # system messages in context
 LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
 BY_HAND: tuple[Cause, ...] = ("manual", "cleared")
