@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from agents.dead_letters.writer import PREFIX, dead_letter
 from agents.passages.indexer import PassageIndexer
@@ -13,6 +13,7 @@ from schemas.conversations.messages import Message
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
+from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.passages.vectors import PassagePoint
 from sinks.vectors.port import PointsRefused
@@ -21,11 +22,23 @@ from streams.delivery.batch import Batch
 log = logging.getLogger(__name__)
 
 STAGE = "passages"
+DAY_MS: Final = 86_400_000
+
+
+class Sent(NamedTuple):
+    """A message with its Kafka record."""
+
+    record: Any
+    archived: ArchivedMessage
 
 
 class PassageAgent:
     """Archives a batch's messages as the archive agent does (whichever comes first), then indexes them and acks. The window
-    agent writes dead letters for undecodable records, the archive agent for unstorable ones."""
+    agent writes dead letters for undecodable records, the archive agent for unstorable ones.
+
+    A record that is older than the retention of its policy comes late: retention may have deleted its message. Such a message
+    is indexed if the archive has it, and not archived again.
+    """
 
     def __init__(
         self,
@@ -33,41 +46,53 @@ class PassageAgent:
         indexer: PassageIndexer,
         publisher: Publisher,
         audience: Audience,
+        policies: PolicySelector,
         clock: Callable[[], datetime],
     ) -> None:
         self._archive = archive
         self._indexer = indexer
         self._publisher = publisher
         self._audience = audience
+        self._policies = policies
         self._clock = clock
 
     async def handle(self, batch: Batch) -> None:
         decoded = [(record, archived) for record in batch.records if (archived := self._decoded(record)) is not None]
         messages = await self._audience.found([archived for _, archived in decoded])
+        sent = [Sent(record, archived) for (record, _), archived in zip(decoded, messages, strict=True)]
         try:
-            await self._index(messages)
+            await self._indexer.index(await self._archived(sent))
         except Rejected:
-            for (record, _), archived in zip(decoded, messages, strict=True):
-                await self._index_alone(record, archived)
+            for each in sent:
+                await self._index_alone(each)
         batch.ack()
 
-    async def _index(self, messages: Sequence[ArchivedMessage]) -> None:
-        await self._archive.store(messages)
-        await self._indexer.index(messages)
-
-    async def _index_alone(self, record: Any, archived: ArchivedMessage) -> None:
+    async def _index_alone(self, sent: Sent) -> None:
         """Indexes one message; if that fails for good, it becomes a dead letter."""
         try:
-            await self._archive.store([archived])
+            archived = await self._archived([sent])
         except Rejected as rejected:
-            log.warning(
-                "message %s cannot be archived, so search does not find it: %s", archived.message.message_id, rejected
-            )
+            message_id = sent.archived.message.message_id
+            log.warning("message %s cannot be archived, so search does not find it: %s", message_id, rejected)
             return
         try:
-            await self._indexer.index([archived])
+            await self._indexer.index(archived)
         except Rejected as rejected:
-            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+            await self._publisher.publish([dead_letter(sent.record, STAGE, rejected, self._clock())])
+
+    async def _archived(self, sent: Sequence[Sent]) -> list[ArchivedMessage]:
+        """Archives the messages, and returns them without late ones that the archive does not have."""
+        late = [each.archived for each in sent if self._is_late(each)]
+        punctual = [each.archived for each in sent if not self._is_late(each)]
+        await self._archive.store(punctual)
+        return [*await self._archive.present(late), *punctual]
+
+    def _is_late(self, sent: Sent) -> bool:
+        days = {self._policies.match(scope).retention_days for scope in sent.archived.scopes} - {0}
+        if not days or sent.record.timestamp < 0:  # -1: Kafka has no timestamp
+            return False
+        age_ms: float = self._clock().timestamp() * 1_000 - sent.record.timestamp
+        return age_ms >= min(days) * DAY_MS
 
     def _decoded(self, record: Any) -> ArchivedMessage | None:
         try:

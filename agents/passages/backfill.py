@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Final
 
 from msgspec import Struct
 
 from agents.passages.indexer import PassageIndexer
 from agents.policies.audience import Audience
+from schemas import codec
 from schemas.errors import Rejected
+from schemas.policies.policies import Policies
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.passages.backfill import BackfillProgress, ConversationCounts
 
@@ -46,7 +49,7 @@ class Backfill:
         self._progress = progress
 
     async def run(self) -> Backfilled:
-        """Runs, or resumes after an interruption. Raises Retryable."""
+        """Runs, or resumes after an interruption under the same policies. Raises Retryable."""
         place, done, stored = await self._store.place(), 0, 0
         while conversations := await self._store.conversations(place, CONVERSATIONS):
             for conversation_id in conversations:
@@ -72,3 +75,9 @@ class Backfill:
                 log.warning("message %s is not indexed: %s", messages[0].message.message_id, rejected)
                 return 0
             return sum([await self._index([each]) for each in messages])
+
+
+def recall_digest(policies: Policies) -> str:
+    """A hash of the settings that decide which messages can be searched, and in which namespaces."""
+    settings = [(each.match, each.namespaces, each.recall, each.recall_since) for each in policies.listed]
+    return blake2b(codec.encode(settings), digest_size=16).hexdigest()

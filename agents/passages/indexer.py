@@ -1,6 +1,7 @@
 """Indexes messages: builds and embeds their passages, and stores rows and vectors together. Used by the stage and by
 backfills."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final, NamedTuple, TypeAlias
@@ -8,12 +9,14 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from agents.passages.chunking import (
+    MOST_PIECES,
     VERSION,
+    all_pieces,
     digest,
     embedded_text,
-    pieces,
     privacy_mark,
     searchable_text,
+    source_digest,
 )
 from agents.passages.terms import stems, terms
 from agents.stage.prefetch import prefetched
@@ -27,6 +30,8 @@ from sinks.embeddings.port import Embedder
 from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.port import Vector
+
+log = logging.getLogger(__name__)
 
 TRANSACTION_PASSAGES: Final = 128  # passages per transaction, stored while the next ones are embedded
 
@@ -114,34 +119,49 @@ def build(recalled: Recalled) -> Built:
     message = archived.message
     content, name = searchable_text(message.content, privacy), searchable_text(message.name or "", privacy)
     clean = (content, name) == (message.content, message.name or "")
-    source = Source(archived, name, privacy_mark(privacy) if clean else None)
-    parts = enumerate(pieces(content))
+    speaker = searchable_text(speaker_of(message), privacy)
+    source = Source(archived, speaker, name, privacy_mark(privacy) if clean else None)
+    parts = enumerate(indexed_pieces(content, message))
     return [build_piece(source, namespace, number, part) for number, part in parts for namespace in namespaces]
 
 
+def indexed_pieces(content: str, message: Message) -> list[str]:
+    """The first MOST_PIECES pieces; the log tells how many others a message has."""
+    parts = all_pieces(content)
+    if len(parts) > MOST_PIECES:
+        log.warning(
+            "message %s has %d passages: search finds it by the first %d only",
+            *(message.message_id, len(parts), MOST_PIECES),
+        )
+    return parts[:MOST_PIECES]
+
+
 class Source(NamedTuple):
-    """A message, its speaker's redacted name, and the privacy setting under which it needs no redaction."""
+    """A message, its speaker's redacted id and name, and the privacy setting under which its text and name need no
+    redaction."""
 
     archived: ArchivedMessage
+    speaker: str
     name: str
     clean_under: int | None
 
 
 def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
     message = source.archived.message
-    speaker = speaker_of(message)
     piece = Piece(
         passage_id=passage_id(namespace, message, number),
         namespace=namespace,
         archived=source.archived,
         piece=number,
-        speaker=speaker,
+        speaker=speaker_of(message),
+        names=(source.speaker, source.name),
         digest=digest(part),
+        source_digest=source_digest(source.speaker, source.name, part),
         version=VERSION,
         clean_under=source.clean_under,
-        terms=terms(namespace, [*stems(speaker), *stems(source.name), *stems(part)]),
+        terms=terms(namespace, [*stems(source.speaker), *stems(source.name), *stems(part)]),
     )
-    return embedded_text(source.name or speaker, part), piece
+    return embedded_text(source.name or source.speaker, part), piece
 
 
 def passage_id(namespace: str, message: Message, number: int) -> str:

@@ -5,14 +5,17 @@ Qdrant alone has the vectors of passages, so passages without a point are embedd
 of indexing, as with memories; passages that no policy recalls any more are removed.
 """
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agents.passages.chunking import ALL_PRIVATE, EQUAL_VERSIONS, VERSION, searchable_text
 from agents.passages.indexer import Built, Recalled, build
 from agents.policies.audience import Audience
+from schemas.errors import Rejected
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage
 from sinks.embeddings.batching import embed_in_batches
@@ -23,16 +26,19 @@ from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.reindex import recreated
 
+log = logging.getLogger(__name__)
+
 PAGE: Final = 100  # messages per page
 
 
 class PassagesReindexed(Struct, frozen=True, kw_only=True):
-    """The numbers of points written and removed, and of messages whose passages were rebuilt because privacy or recall
-    changed."""
+    """The numbers of points written and removed, of messages whose passages were rebuilt because privacy, recall or version
+    changed, and of passages skipped because the embedder rejects their text."""
 
     written: int
     removed: int
     replaced: int
+    skipped: int = 0
 
 
 class PassageReindexer:
@@ -53,12 +59,13 @@ class PassageReindexer:
         self._audience = audience
         self._policies = policies
         self._progress = progress
+        self._skipped = 0
 
     async def reindex(self, page: int = PAGE) -> PassagesReindexed:
         """Can be interrupted and repeated. Recreates a collection that was lost or is of another model: until it has every
         passage, no worker or API starts on it, and search uses words alone."""
         anew = await recreated(self._vectors)
-        written = replaced = seen = 0
+        written = replaced = seen = self._skipped = 0
         place = BEGINNING
         while messages := await self._renewal.messages(place, page):
             points, others = await self._page(messages)
@@ -68,23 +75,23 @@ class PassageReindexer:
         removed = await self._renewal.remove_unknown(page)
         if anew:
             await self._vectors.complete()
-        return PassagesReindexed(written=written, removed=removed, replaced=replaced)
+        return PassagesReindexed(written=written, removed=removed, replaced=replaced, skipped=self._skipped)
 
     async def _page(self, messages: Sequence[ArchivedMessage]) -> tuple[int, int]:
         """The numbers of missing points written and of messages replaced."""
         indexed = await self._renewal.indexed([message_key(each) for each in messages])
-        clean_under = {each.passage_id: each.clean_under for rows in indexed.values() for each in rows}
+        known = {each.passage_id: each for rows in indexed.values() for each in rows}
         lacking, changed, replaced = Built(), list[Piece](), 0
-        missing = await self._vectors.missing([each.passage_id for rows in indexed.values() for each in rows])
+        missing = await self._vectors.missing(known)
         for archived in await self._audience.found(messages):
             rows = indexed.get(message_key(archived), [])
             built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
             if is_current(rows, built):
                 lacking += [each for each in built if each[1].passage_id in missing]
-                changed += [piece for _, piece in built if clean_under.get(piece.passage_id) != piece.clean_under]
+                changed += [piece for _, piece in built if not is_marked(known[piece.passage_id], piece)]
             else:
                 replaced += await self._replace(message_key(archived), archived, built)
-        await self._renewal.mark_clean(changed)
+        await self._renewal.mark_current(changed)
         return await self._write(lacking), replaced
 
     def _built(self, archived: ArchivedMessage, namespaces: Collection[str]) -> Built:
@@ -103,19 +110,52 @@ class PassageReindexer:
         return next(feeding, matched[0][1])
 
     async def _replace(self, key: MessageKey, archived: ArchivedMessage, built: Built) -> int:
-        vectors = await embed_in_batches(self._embedder, [text for text, _ in built])
-        pieces = [replace(piece, vector=vectors[text]) for text, piece in built]
-        await self._renewal.replace(key, archived.partition, pieces)
+        await self._renewal.replace(key, archived.partition, await self._embedded(built))
         return 1
 
     async def _write(self, lacking: Built) -> int:
-        if not lacking:
-            return 0
-        vectors = await embed_in_batches(self._embedder, [text for text, _ in lacking])
-        return await self._renewal.write([point(replace(piece, vector=vectors[text])) for text, piece in lacking])
+        pieces = await self._embedded(lacking)
+        return await self._renewal.write([point(piece) for piece in pieces]) if pieces else 0
+
+    async def _embedded(self, built: Built) -> list[Piece]:
+        """The passages with vectors, without those whose text the embedder rejects."""
+        try:
+            vectors = await embed_in_batches(self._embedder, [text for text, _ in built])
+        except Rejected as rejected:
+            if len(built) == 1:
+                ((_, piece),) = built
+                log.warning(
+                    "passage %d of message %s is not embedded: %s",
+                    *(piece.piece, piece.archived.message.message_id, rejected),
+                )
+                self._skipped += 1
+                return []
+            return [piece for each in built for piece in await self._embedded([each])]
+        return [replace(piece, vector=vectors[text]) for text, piece in built]
 
 
 def is_current(rows: Sequence[IndexedPassage], built: Built) -> bool:
     """Whether the rows equal the passages that would be built now."""
-    known = {each.passage_id: (each.digest, each.version) for each in rows}
-    return known == {piece.passage_id: (piece.digest, piece.version) for _, piece in built}
+    known = {each.passage_id: each for each in rows}
+    return known.keys() == {piece.passage_id for _, piece in built} and all(
+        is_same(known[piece.passage_id], piece) for _, piece in built
+    )
+
+
+def is_same(row: IndexedPassage, piece: Piece) -> bool:
+    if row.version not in (VERSION, *EQUAL_VERSIONS) or row.digest != piece.digest:
+        return False
+    return has_same_names(row, piece) if row.source_digest is None else row.source_digest == piece.source_digest
+
+
+def has_same_names(row: IndexedPassage, piece: Piece) -> bool:
+    """Whether a row of version 1 surely has the speaker's id and name of the piece. Version 1 redacted no ids, and redacted
+    the name only where `clean_under` is NULL."""
+    name = piece.archived.message.name or ""
+    if piece.names != (piece.speaker, name):
+        return False
+    return row.clean_under is not None or searchable_text(name, ALL_PRIVATE) == name
+
+
+def is_marked(row: IndexedPassage, piece: Piece) -> bool:
+    return (row.version, row.source_digest, row.clean_under) == (piece.version, piece.source_digest, piece.clean_under)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from agents.passages.agent import STAGE, PassageAgent, RefusedPassages
-from agents.passages.backfill import Backfill, Backfilled, Progress
+from agents.passages.backfill import Backfill, Backfilled, Progress, recall_digest
 from agents.passages.indexer import PassageIndexer
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
@@ -15,7 +15,7 @@ from deploy.wiring import vector_index
 from deploy.wiring.clock import now
 from deploy.wiring.stage_parts import Wiring
 from schemas.errors import Misconfigured
-from schemas.policies.policies import PolicySelector
+from schemas.policies.policies import Policies, PolicySelector
 from sinks.archive.messages import Archive
 from sinks.archive.participants import Participants
 from sinks.embeddings.port import Embedder
@@ -37,7 +37,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     await vectors.ensure_collection()
     vectors.on_refused = RefusedPassages(wiring.publisher).publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
-    agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
+    agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), wiring.policies, now)
     await wiring.add("passages", lambda _app: agent.handle)
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
 
@@ -61,11 +61,14 @@ async def reindex(
         progress = ProgressLog(say)
         renewal = PassageRenewal(pool, vectors)
         indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, progress)
-        return await indexer.reindex()
+        counts = await indexer.reindex()
+    if counts.skipped:
+        say(f"{counts.skipped:,} passages have no vector, because the embedder rejects their text: see the log")
+    return counts
 
 
 async def backfill(
-    settings: Settings, pool: Pool, embedder: Embedder, policies: PolicySelector, progress: Progress
+    settings: Settings, pool: Pool, embedder: Embedder, policies: Policies, progress: Progress
 ) -> Backfilled:
     """Indexes archived messages. Raises Misconfigured for a missing or incomplete index, and Retryable."""
     async with vector_index.passage_index(settings, embedder) as vectors:
@@ -74,7 +77,8 @@ async def backfill(
         await vectors.ensure_collection()
         audience = Audience(Participants(pool), policies)
         indexer = PassageIndexer(passages, vectors, embedder, policies)
-        return await Backfill(Archive(pool), BackfillProgress(pool), audience, indexer, progress).run()
+        kept = BackfillProgress(pool, recall_digest(policies))
+        return await Backfill(Archive(pool), kept, audience, indexer, progress).run()
 
 
 async def require_stage_stopped(settings: Settings) -> None:

@@ -56,6 +56,16 @@ class Archive:
                 status = await connection.execute(query("archive", "store"), *columns) if new_messages else "INSERT 0 0"
         return int(status.rpartition(" ")[2])
 
+    async def present(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+        """Those of the messages that the archive has. Raises Retryable."""
+        if not messages:
+            return []
+        keys = [(storable(each.message.conversation_id), storable(each.message.message_id)) for each in messages]
+        with translated("reading the archive"):
+            rows = await self._pool.fetch(query("archive", "present"), *map(list, zip(*keys, strict=True)))
+        known = {(row["conversation_id"], row["message_id"]) for row in rows}
+        return [each for key, each in zip(keys, messages, strict=True) if key in known]
+
     async def conversation(
         self, conversation_id: str, *, after: int = -1, limit: int = 1_000
     ) -> tuple[ArchivedMessage, ...]:

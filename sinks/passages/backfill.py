@@ -14,15 +14,17 @@ class ConversationCounts(NamedTuple):
 
 
 class BackfillProgress:
-    """The table `passage_backfill`. A backfill takes conversations in the order of their ids. Every method raises Retryable."""
+    """The table `passage_backfill`. A backfill takes conversations in the order of their ids. `policies` identifies the
+    policies of the run: under other ones it begins again. Every method raises Retryable."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, policies: str) -> None:
         self._pool = pool
+        self._policies = policies
 
     async def place(self) -> str:
-        """The last finished conversation; empty if no backfill is running."""
+        """The last finished conversation; empty if no backfill of these policies was interrupted."""
         with translated("reading backfill progress"):
-            return await self._pool.fetchval(query("passages", "backfill")) or ""
+            return await self._pool.fetchval(query("passages", "backfill"), self._policies) or ""
 
     async def conversations(self, after: str, limit: int) -> list[str]:
         with translated("listing conversations"):
@@ -37,7 +39,7 @@ class BackfillProgress:
 
     async def advance(self, place: str) -> None:
         with translated("storing backfill progress"):
-            await self._pool.execute(query("passages", "advance_backfill"), place)
+            await self._pool.execute(query("passages", "advance_backfill"), place, self._policies)
 
     async def end(self) -> None:
         with translated("ending a backfill"):

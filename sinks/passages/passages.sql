@@ -46,13 +46,13 @@ WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 -- Stores passages of archived messages; messages that were erased or expired meanwhile must not be indexed. The
 -- messages are locked until the commit.
 INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, digest, version,
-                      clean_under, terms)
+                      clean_under, source_digest, terms)
 SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, digest, version,
-       clean_under, string_to_array(terms, ' ')::integer[]
+       clean_under, source_digest, string_to_array(terms, ' ')::integer[]
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::timestamptz[], $8::text[],
-            $9::integer[], $10::smallint[], $11::integer[], $12::text[])
+            $9::integer[], $10::smallint[], $11::integer[], $12::integer[], $13::text[])
          AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, digest, version,
-                   clean_under, terms)
+                   clean_under, source_digest, terms)
      JOIN messages m USING (conversation_id, message_id)
 ORDER BY passage_id
 FOR KEY SHARE OF m
@@ -183,7 +183,7 @@ FROM (SELECT DISTINCT conversation_id, message_id FROM passages
 ORDER BY conversation_id, message_id
 
 -- name: indexed
-SELECT conversation_id, message_id, passage_id::text, namespace, digest, version, clean_under
+SELECT conversation_id, message_id, passage_id::text, namespace, digest, source_digest, version, clean_under
 FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
 
 -- name: drop_message
@@ -195,9 +195,9 @@ SELECT EXISTS (SELECT FROM passages)
 -- name: of_other_version
 SELECT EXISTS (SELECT FROM passages WHERE version IS DISTINCT FROM $1)
 
--- name: mark_clean
-UPDATE passages p SET clean_under = given.clean_under
-FROM unnest($1::uuid[], $2::integer[]) AS given (passage_id, clean_under)
+-- name: mark_current
+UPDATE passages p SET version = given.version, source_digest = given.source_digest, clean_under = given.clean_under
+FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[]) AS given (passage_id, version, source_digest, clean_under)
 WHERE p.passage_id = given.passage_id
 
 -- name: existing
@@ -207,11 +207,11 @@ SELECT passage_id::text FROM passages WHERE passage_id = ANY ($1::uuid[])
 SELECT conversation_id FROM messages WHERE conversation_id > $1 GROUP BY conversation_id ORDER BY conversation_id LIMIT $2
 
 -- name: backfill
-SELECT conversation_id FROM passage_backfill
+SELECT conversation_id FROM passage_backfill WHERE policies = $1
 
 -- name: advance_backfill
-INSERT INTO passage_backfill (conversation_id) VALUES ($1)
-ON CONFLICT (singleton) DO UPDATE SET conversation_id = excluded.conversation_id
+INSERT INTO passage_backfill (conversation_id, policies) VALUES ($1, $2)
+ON CONFLICT (singleton) DO UPDATE SET conversation_id = excluded.conversation_id, policies = excluded.policies
 
 -- name: end_backfill
 DELETE FROM passage_backfill

@@ -20,6 +20,7 @@ class IndexedPassage(Struct, frozen=True, kw_only=True):
     passage_id: str
     namespace: str
     digest: int | None
+    source_digest: int | None
     version: int | None
     clean_under: int | None
 
@@ -64,12 +65,12 @@ class PassageRenewal:
             async with self._pool.acquire() as connection, connection.transaction():
                 return await store_within(connection, pieces, self._vectors, [partition], replacing=key)
 
-    async def mark_clean(self, pieces: Sequence[Piece]) -> None:
-        """Stores for passages under which privacy setting their message needs no redaction."""
+    async def mark_current(self, pieces: Sequence[Piece]) -> None:
+        """Stores version, digest and privacy mark of passages that need no rebuild."""
         if pieces:
-            marks = [each.clean_under for each in pieces]
-            with translated("storing the privacy mark of passages"):
-                await self._pool.execute(query("passages", "mark_clean"), [each.passage_id for each in pieces], marks)
+            rows = [(each.passage_id, each.version, each.source_digest, each.clean_under) for each in pieces]
+            with translated("marking passages as current"):
+                await self._pool.execute(query("passages", "mark_current"), *map(list, zip(*rows, strict=True)))
 
     async def remove_unknown(self, page: int) -> int:
         """Deletes points without rows and returns their number. Nothing is stored while a page is compared."""

@@ -23,15 +23,18 @@ NO_VECTOR: Vector = np.empty(0, np.float32)
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A passage to be stored; its ordinal is assigned then. `version` is the version of chunking, `clean_under` the privacy
-    setting under which its message needs no redaction."""
+    """A passage to be stored; its ordinal is assigned then. `speaker` is the id as it is, `names` the redacted id and name of
+    the speaker. `digest` is that of the text, `source_digest` that of names and text. `version` is the version of chunking,
+    `clean_under` the privacy setting under which the message's text and name need no redaction."""
 
     passage_id: str
     namespace: str
     archived: ArchivedMessage
     piece: int
     speaker: str
+    names: tuple[str, str]
     digest: int
+    source_digest: int
     version: int
     clean_under: int | None
     terms: tuple[int, ...]
@@ -201,7 +204,7 @@ def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
     return (
         *(piece.passage_id, piece.namespace, storable(message.conversation_id), storable(message.message_id)),
         *(piece.piece, ordinal, message.timestamp, storable(piece.speaker), piece.digest),
-        *(piece.version, piece.clean_under),
+        *(piece.version, piece.clean_under, piece.source_digest),
         " ".join(map(str, piece.terms)),
     )
 

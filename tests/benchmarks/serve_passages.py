@@ -16,6 +16,7 @@ from agents.passages.indexer import Source, build_piece
 from agents.passages.terms import STOP, stems
 from schemas import codec, ids
 from schemas.conversations.messages import Message
+from schemas.passages.passages import speaker_of
 from schemas.policies.policies import Privacy
 from sinks.archive.messages import ArchivedMessage
 from sinks.archive.messages import row as message_row
@@ -122,7 +123,7 @@ def passages(namespace: str, number: int, seed: int) -> Iterator[tuple[ArchivedM
     chosen, count, at = random.Random(seed), 0, 0
     while count < number:
         archived = said(namespace, at, chosen)
-        source = Source(archived, "", CLEAN)
+        source = Source(archived, speaker_of(archived.message), "", CLEAN)
         built = [build_piece(source, namespace, *each)[1] for each in enumerate(pieces(archived.message.content))]
         yield archived, built
         count, at = count + len(built), at + 1

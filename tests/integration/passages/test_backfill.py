@@ -1,22 +1,41 @@
 """`memstream backfill` indexes the archive beside the running stage and resumes after an interruption."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from agents.passages.backfill import Backfill, Backfilled
+from agents.passages.backfill import Backfill, Backfilled, recall_digest
 from agents.policies.audience import Audience
 from schemas.errors import Retryable
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
 from sinks.passages.backfill import BackfillProgress
 from tests.integration.passages.conftest import MONDAY, Said
+from tests.integration.passages.test_reindex import Picky
 
 
 def backfill(said: Said, indexer: Any = None) -> Backfill:
     audience = Audience(Participants(said.pool), said.policies)
-    return Backfill(said.archive, BackfillProgress(said.pool), audience, indexer or said.indexer)
+    return Backfill(said.archive, progress(said), audience, indexer or said.indexer)
+
+
+def progress(said: Said) -> BackfillProgress:
+    return BackfillProgress(said.pool, recall_digest(said.policies))
+
+
+class Interrupted:
+    """Fails at a conversation."""
+
+    def __init__(self, said: Said, conversation: str) -> None:
+        self.said = said
+        self.conversation = conversation
+
+    async def index(self, some: Any) -> int:
+        if some[0].message.conversation_id == self.conversation:
+            raise Retryable("the embedder is away")
+        return await self.said.indexer.index(some)
 
 
 async def test_messages_archived_earlier_are_indexed_and_numbered_before_already_indexed_ones(said: Said) -> None:
@@ -45,18 +64,44 @@ async def test_an_interrupted_backfill_resumes_where_it_stopped(said: Said, monk
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
     await said.archive.store(await said.apply_events(messages))
-
-    class Failing:
-        async def index(self, some: Any) -> int:
-            if some[0].message.conversation_id == "c1":
-                raise Retryable("the embedder is away")
-            return await said.indexer.index(some)
-
     with pytest.raises(Retryable):
-        await backfill(said, Failing()).run()
-    assert await BackfillProgress(said.pool).place() == "c0"
+        await backfill(said, Interrupted(said, "c1")).run()
+    assert await progress(said).place() == "c0"
     assert await backfill(said).run() == Backfilled(conversations=2, passages=2)
-    assert await BackfillProgress(said.pool).place() == ""
+    assert await progress(said).place() == ""
+
+
+async def test_a_backfill_begins_again_if_the_policies_changed_since_it_was_interrupted(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
+    said.govern(Policy(name="kitchen", recall_since=MONDAY + timedelta(days=7)))
+    messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
+    await said.archive.store(await said.apply_events(messages))
+    with pytest.raises(Retryable):
+        await backfill(said, Interrupted(said, "c2")).run()
+    assert await progress(said).place() == "c1"
+    said.govern(Policy(name="kitchen"))
+    assert await progress(said).place() == ""
+    assert await backfill(said).run() == Backfilled(conversations=3, passages=3)
+
+
+async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_same_messages(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
+    messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
+    await said.archive.store(await said.apply_events(messages))
+    with pytest.raises(Retryable):
+        await backfill(said, Interrupted(said, "c2")).run()
+    said.govern(Policy(name="kitchen", version=2, max_memories=10))
+    assert await backfill(said).run() == Backfilled(conversations=1, passages=1)
+
+
+async def test_a_message_that_the_embedder_rejects_is_skipped_and_the_others_are_indexed(said: Said) -> None:
+    await said.archive.store(await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")]))
+    said.indexer._embedder = Picky("plum")
+    assert await backfill(said).run() == Backfilled(conversations=1, passages=2)
 
 
 async def test_backfill_indexes_only_messages_recalled_by_a_policy_since_its_start_date(said: Said) -> None:

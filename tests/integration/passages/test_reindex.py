@@ -1,15 +1,18 @@
 """`memstream reindex` makes the passage index match the archive and the policies."""
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from typing import Any
 
 import pytest
 
-from agents.passages import passage_reader
+from agents.passages import indexer, passage_reader
 from agents.passages.chunking import VERSION
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
+from agents.passages.terms import stems, terms
 from agents.policies.audience import Audience
-from schemas.errors import Misconfigured
+from schemas.errors import Misconfigured, Rejected
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
 from sinks.embeddings.fake import FakeEmbedder
@@ -22,11 +25,34 @@ class OtherEmbedder(FakeEmbedder):
     model = "other-word-hashes"
 
 
-async def reindexed(said: Said, vectors: PassageVectors | None = None) -> PassagesReindexed:
+class Picky(FakeEmbedder):
+    """Rejects texts with one of the words, and keeps the texts that it embeds."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__()
+        self.words = words
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        if any(word in text for text in texts for word in self.words):
+            raise Rejected("unembeddable", "too long")
+        self.texts += texts
+        return await super().embed(texts)
+
+
+async def reindexed(
+    said: Said, vectors: PassageVectors | None = None, *, embedder: FakeEmbedder | None = None
+) -> PassagesReindexed:
     index = vectors or said.vectors
     audience = Audience(Participants(said.pool), said.policies)
     renewal = PassageRenewal(said.pool, index)
-    return await PassageReindexer(renewal, index, FakeEmbedder(), audience, said.policies).reindex(page=2)
+    used = embedder or FakeEmbedder()
+    return await PassageReindexer(renewal, index, used, audience, said.policies).reindex(page=2)
+
+
+async def age(said: Said) -> None:
+    """Makes all passages those of version 1."""
+    await said.pool.execute("UPDATE passages SET version = 1, source_digest = NULL")
 
 
 @asynccontextmanager
@@ -109,7 +135,7 @@ async def test_a_point_of_an_erased_message_left_by_a_crash_is_deleted_on_redeli
 
 async def test_passages_built_by_another_version_are_rebuilt(said: Said) -> None:
     await said.said(said.message("The plums are ripe."))
-    await said.pool.execute("UPDATE passages SET version = version - 1")
+    await said.pool.execute("UPDATE passages SET version = 0")
     assert await said.passages.of_other_version(VERSION)
     assert (await reindexed(said)).replaced == 1
     assert not await said.passages.of_other_version(VERSION)
@@ -124,6 +150,108 @@ async def test_passages_without_private_data_are_read_without_scrubbing_after_a_
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
     monkeypatch.setattr(passage_reader, "searchable_text", refused)
     assert await said.found("plums") == ["Bring the plums."]
+
+
+async def test_passages_of_version_1_with_the_same_text_and_names_are_kept(said: Said) -> None:
+    await said.said(said.message("The plums are ripe.", user="ada@example.org", name="Ada (ada@example.org)"))
+    await said.said(said.message("Long. " * 300))
+    await age(said)
+    assert await reindexed(said, embedder=Picky(".")) == PassagesReindexed(written=0, removed=0, replaced=0)
+    assert not await said.passages.of_other_version(VERSION)
+    said.restrict()
+    assert (await reindexed(said)).replaced == 1, "the digest knows the names now"
+
+
+async def test_passages_of_version_1_that_are_split_otherwise_now_are_rebuilt(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"今天我们谈到第{number}件事情，大家都说了很多话。" for number in range(100))
+    with monkeypatch.context() as patch:
+        patch.setattr(indexer, "all_pieces", lambda text: [text])
+        await said.said(said.message(text), said.message("The plums are ripe."))
+    await age(said)
+    assert len(await said.rows()) == 2
+    assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=1)
+    await said.passages.drop_removed(said.vectors)
+    assert len(await said.rows()) > 3
+    assert await said.rows() == await said.points()
+    (hit,) = await said.found("谈到第77件事情")
+    assert "第77件" in hit and len(hit) < 600
+    assert (await reindexed(said)).replaced == 0
+
+
+@pytest.mark.parametrize("aged", [False, True])
+async def test_a_name_that_a_stricter_policy_scrubs_is_not_found_after_a_reindex(said: Said, aged: bool) -> None:
+    await said.said(said.message("Bring the plums.", name="ada@example.org"), said.message("One pear.", name="Ada"))
+    if aged:
+        await age(said)
+    assert await said.found("example.org")
+    said.restrict()
+    embedder = Picky()
+    assert (await reindexed(said, embedder=embedder)).replaced == 1
+    assert (await said.search.search("example.org", ("kitchen/ada",))).hits == ()
+    assert embedder.texts == ["[EMAIL]: Bring the plums."]
+    assert "Bring the plums." in await said.found("plums")
+    assert (await reindexed(said)).replaced == 0
+
+
+async def test_a_name_of_version_1_that_may_have_been_scrubbed_is_indexed_once_more(said: Said) -> None:
+    said.restrict()
+    await said.said(said.message("Bring the plums.", name="ada@example.org"))
+    await age(said)
+    said.allow()
+    assert (await reindexed(said)).replaced == 1
+    assert (await reindexed(said)).replaced == 0
+
+
+async def test_an_email_address_as_user_id_reaches_neither_the_embedder_nor_the_words_if_the_policy_scrubs_it(
+    said: Said,
+) -> None:
+    said.restrict()
+    said.indexer._embedder = embedder = Picky()
+    await said.said(said.message("Bring the plums.", user="ada@example.org"))
+    assert embedder.texts == ["[EMAIL]: Bring the plums."]
+    namespace = "kitchen/ada@example.org"
+    assert (await said.search.search("example.org", (namespace,))).hits == ()
+    ((row,),) = [await said.pool.fetch("SELECT speaker, terms FROM passages")]
+    assert row["speaker"] == "ada@example.org", "an id, by which searches filter"
+    assert set(row["terms"]).isdisjoint(terms(namespace, stems("ada example org")))
+    assert await said.found("plums", namespace) == ["Bring the plums."]
+
+
+async def test_a_user_id_of_version_1_that_the_policy_scrubs_is_indexed_again(said: Said) -> None:
+    await said.said(said.message("Bring the plums.", user="ada@example.org"))
+    await age(said)
+    said.restrict()
+    assert (await reindexed(said)).replaced == 1
+    assert (await said.search.search("example.org", ("kitchen/ada@example.org",))).hits == ()
+
+
+async def test_a_text_that_the_embedder_rejects_is_skipped_and_logged(
+    said: Said, caplog: pytest.LogCaptureFixture
+) -> None:
+    await said.said(*(said.message(text) for text in ("One pear.", "A plum.", "Two pears.", "3 pears.")))
+    await said.vectors.drop_collection()
+    with caplog.at_level(logging.WARNING):
+        counts = await reindexed(said, embedder=Picky("plum"))
+    assert counts == PassagesReindexed(written=3, removed=0, replaced=0, skipped=1)
+    assert "passage 0 of message c1-2 is not embedded" in caplog.text
+    await said.vectors.verify()
+    assert len(await said.rows()) == 4
+    assert len(await said.points()) == 3
+    assert "A plum." in await said.found("plum"), "by its words"
+    assert (await reindexed(said)).written == 1
+
+
+async def test_a_rebuild_replaces_a_message_without_the_passages_that_the_embedder_rejects(said: Said) -> None:
+    await said.said(said.message("Pear. " * 250 + "A plum. " * 100), said.message("A plum."), said.message("One pear."))
+    await said.pool.execute("UPDATE passages SET version = 0")
+    counts = await reindexed(said, embedder=Picky("plum"))
+    assert (counts.replaced, counts.skipped) == (3, 3)
+    await said.passages.drop_removed(said.vectors)
+    rows = await said.pool.fetch("SELECT message_id, piece FROM passages ORDER BY 1, 2")
+    assert [tuple(row) for row in rows] == [("c1-1", 0), ("c1-3", 0)]
+    assert await said.rows() == await said.points()
 
 
 def refused(text: str, _privacy: object) -> str:
