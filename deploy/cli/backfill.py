@@ -1,6 +1,7 @@
 """`memstream backfill`: indexes archived messages for passage search."""
 
 import time
+from collections.abc import Callable
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
@@ -35,11 +36,12 @@ async def backfill(json: Json = False) -> None:
 class ProgressPrinter:
     """Prints progress on stderr every few seconds."""
 
-    def __init__(self) -> None:
-        self._at = time.monotonic()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._at = clock()
 
     def __call__(self, counts: ConversationCounts, stored: int) -> None:
-        if time.monotonic() - self._at >= REPORT_EVERY_S:
-            self._at = time.monotonic()
+        if self._clock() - self._at >= REPORT_EVERY_S:
+            self._at = self._clock()
             done = counts.conversations - counts.ahead
             terminal.print_error(f"{done:,} of {counts.conversations:,} conversations, {stored:,} new passages")

@@ -28,7 +28,7 @@ from streams.kafka.topics import changelog_problems, partition_counts, problems,
 
 SECURITY_HINT = ", or the MEMSTREAM_KAFKA_... setting named on stderr"
 
-OTHER_VERSION = "some passages built by another version of memstream: searches are slower until `memstream reindex`"
+OTHER_VERSION = "some passages built by another version of memstream, until `memstream reindex`"
 
 cli = one_command()
 

@@ -99,7 +99,9 @@ async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_s
 
 
 async def test_a_message_that_the_embedder_rejects_is_skipped_and_the_others_are_indexed(said: Said) -> None:
-    await said.archive.store(await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")]))
+    await said.archive.store(
+        await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")])
+    )
     said.indexer._embedder = Picky("plum")
     assert await backfill(said).run() == Backfilled(conversations=1, passages=2)
 

@@ -26,6 +26,11 @@ MEMORIES = (
 )
 SEQUENCES = "SELECT namespace, sequence FROM namespaces WHERE sequence > 0 ORDER BY namespace"
 ARCHIVED = "SELECT conversation_id, message_id FROM messages ORDER BY 1, 2"
+UNSEARCHABLE = """
+    SELECT message_id FROM messages m
+    WHERE role IN ('user', 'assistant') AND content <> ''
+      AND NOT EXISTS (SELECT FROM passages p WHERE p.conversation_id = m.conversation_id AND p.message_id = m.message_id)
+"""
 
 
 async def standing(deployment: Deployment) -> list[Any]:
@@ -101,6 +106,10 @@ async def test_the_restore_procedure_works_as_documented(page: Open, tmp_path: P
     )
     assert (await asyncio.to_thread(erased)).returncode == 0
     assert await standing(deployment) == before
+    assert await deployment.fetch(UNSEARCHABLE), "what was said after the backup"
+    backfill = partial(run_here, deployment.settings, tmp_path, "backfill")
+    assert "1 new passages" in (await asyncio.to_thread(backfill)).stdout
+    assert not await deployment.fetch(UNSEARCHABLE)
     requests = len(await deployment.records(topics.REQUESTS))
     assert await again.stop() == 0
 
@@ -111,6 +120,9 @@ async def test_the_restore_procedure_works_as_documented(page: Open, tmp_path: P
     await deployment.settled()
     assert "forget" in await tried.run()
     assert not await deployment.fetch("SELECT FROM messages WHERE conversation_id = 'restore-left'")
+    assert await deployment.fetch(UNSEARCHABLE), "what was said before"
+    assert "new passages" in await tried.run()
+    assert not await deployment.fetch(UNSEARCHABLE)
     assert "FAIL" not in await tried.run()
     assert len(await deployment.records(topics.REQUESTS)) == requests + 1, "nothing is asked again"
     tried.done()
