@@ -13,5 +13,5 @@ def test_progress_is_printed_on_stderr_at_most_every_few_seconds(capsys: pytest.
     for _ in range(3):
         printer(ConversationCounts(conversations=1_200, ahead=150), 3_400)
     printed = capsys.readouterr()
-    assert printed.err == "1,050 of 1,200 conversations, 3,400 new passages\n"
+    assert printed.err == "memstream: 1,050 of 1,200 conversations, 3,400 new passages\n"
     assert printed.out == ""
