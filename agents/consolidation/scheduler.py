@@ -148,7 +148,7 @@ class Scheduler:
             if connection is None:
                 return
             progress, now = RunProgress(connection), self._clock()
-            conversations = await progress.unasked(now, MAX_REQUESTED)
+            conversations = await progress.unrequested(now, MAX_REQUESTED)
             if self._look_again_at is None or now >= self._look_again_at:
                 conversations += await progress.unanswered(now, now - REQUEST_AGAIN_AFTER, MAX_REQUESTED)
                 await progress.forget(now - DETAILS_KEPT, now - FINDINGS_KEPT)

@@ -72,22 +72,22 @@ _SAID: Final = (
 )
 _TURNED: Final = ((TASK_BEGINS, beginning.BEGINS), (TASK_BEGINS | TASK_SWITCHES, beginning.SWITCHES))
 _DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.STANDING))
-_ASKED: Final = (*_SAID, *_DIRECTED, *_TURNED)
+_REQUESTS: Final = (*_SAID, *_DIRECTED, *_TURNED)
 _SOCIAL: Final = ((CASUAL, casual.RULES), (GRATEFUL, casual.THANKS))
 
 SHORT: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_FAILED, *_ASKED, *_SOCIAL)),
+    "user": Lexicon((*_FAILED, *_REQUESTS, *_SOCIAL)),
     "assistant": Lexicon((*_FAILED, *_SAID, *_SOCIAL)),
     "tool": Lexicon(((ERROR, error.PROGRAMS),)),
 }
 # Long messages skip the rules for casual messages, whose trigger words are common.
 LONG: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_FAILED, *_ASKED)),
+    "user": Lexicon((*_FAILED, *_REQUESTS)),
     "assistant": Lexicon((*_FAILED, *_SAID)),
     "tool": SHORT["tool"],
 }
 PASTED: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_TRACED, *_ASKED)),
+    "user": Lexicon((*_TRACED, *_REQUESTS)),
     "assistant": Lexicon((*_TRACED, *_SAID)),
     "tool": Lexicon(_TRACED),
 }
