@@ -39,7 +39,7 @@ class LeaderElection(Protocol):
 
     def term(self) -> AbstractAsyncContextManager[Connection | None]: ...
 
-    async def stand_down(self) -> None: ...
+    async def resign(self) -> None: ...
 
 
 class PolicySource(Protocol):
@@ -88,7 +88,7 @@ class Scheduler:
     async def close(self) -> None:
         """Gives up the leadership at once."""
         async with ignore_retryable("the scheduler's role"):
-            await self._leading.stand_down()
+            await self._leading.resign()
 
     async def _schedule(self, progress: RunProgress, now: datetime) -> None:
         """Creates due runs. The next time of each schedule is stored in advance, so none is missed while no process leads."""

@@ -76,7 +76,7 @@ class PassageReindexer:
         clean_under = {each.passage_id: each.clean_under for rows in indexed.values() for each in rows}
         lacking, changed, replaced = Built(), list[Piece](), 0
         missing = await self._vectors.ids_without_point([each.passage_id for rows in indexed.values() for each in rows])
-        for archived in await self._audience.found(messages):
+        for archived in await self._audience.with_namespaces(messages):
             rows = indexed.get(message_key(archived), [])
             built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
             if is_current(rows, built):

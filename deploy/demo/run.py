@@ -104,10 +104,10 @@ async def play(settings: Settings, bars: Progress) -> Report:
         await wait_until_searchable(pool, states)
         windows = await wait_until_projected(pool, states)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
-        letters = [
+        dead_letters = [
             record async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True)
         ]
-        report = await gather(pool, events, letters, ends, states)
+        report = await gather(pool, events, dead_letters, ends, states)
         report.contexts = await pruned_contexts(pool, windows)
         report.answers = await answers(settings, pool)
         report.model_calls = await model_calls(pool)

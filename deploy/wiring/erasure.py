@@ -73,7 +73,7 @@ def add_completing(wiring: Wiring) -> None:
         named=Owners(wiring.pool).all_namespaces_naming,
         remains=partial(remains, settings),
     )
-    wiring.chores.add("erasures", COMPLETE_S, completing.tick)
+    wiring.periodic_tasks.add("erasures", COMPLETE_S, completing.tick)
 
 
 async def remains(settings: Settings, at: datetime) -> Sequence[Remains]:

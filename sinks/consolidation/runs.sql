@@ -48,7 +48,7 @@ DELETE FROM consolidation_schedules WHERE policy <> ALL ($1::text[])
 -- name: pending
 SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY trigger = 'hand', created_at, run_id LIMIT $1
 
--- name: lock_asker
+-- name: lock_requester
 -- Held while the pending runs of one person are counted and a further one is added, so that concurrent requests cannot
 -- exceed the limit.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 8))

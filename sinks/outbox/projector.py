@@ -104,9 +104,9 @@ class Projector:
             await self._publisher.publish(records)
         except Rejected:
             for record in records:
-                await self._to_kafka_or_letters(record)
+                await self._to_kafka_or_dead_letters(record)
 
-    async def _to_kafka_or_letters(self, record: Outgoing) -> None:
+    async def _to_kafka_or_dead_letters(self, record: Outgoing) -> None:
         """Publishes a record, or a dead letter if the record can never be published, so that it does not block its
         namespace."""
         try:

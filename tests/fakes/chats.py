@@ -53,7 +53,7 @@ def unextracted(window: Window) -> list[int]:
 
 def in_context(window: Window) -> list[int]:
     """Positions of the messages that are in context."""
-    return [turn.position for turn in window.history.turns()]
+    return [turn.position for turn in window.history.messages_in_context()]
 
 
 def requests_among(told: Iterable[Effect]) -> list[ExtractionRequest]:

@@ -60,7 +60,7 @@ class Lexicon:
                     referred.append(start)
                 else:
                     traits |= trait
-        return with_references(traits, reference.apart(referred)) if referred else traits
+        return with_references(traits, reference.count_separate(referred)) if referred else traits
 
 
 _FAILED: Final = ((ERROR, error.RULES),)

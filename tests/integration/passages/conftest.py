@@ -69,7 +69,7 @@ class Said:
 
     async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """Assigns the messages by the current policies."""
-        return await Audience(Participants(self.pool), self.policies).found(messages)
+        return await Audience(Participants(self.pool), self.policies).with_namespaces(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
         hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]
