@@ -71,7 +71,7 @@ _SAID: Final = (
     (TASK_COMPLETE, completion.RULES),
 )
 _TURNED: Final = ((TASK_BEGINS, beginning.BEGINS), (TASK_BEGINS | TASK_SWITCHES, beginning.SWITCHES))
-_DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.STANDING))
+_DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.LASTING))
 _REQUESTS: Final = (*_SAID, *_DIRECTED, *_TURNED)
 _SOCIAL: Final = ((CASUAL, casual.RULES), (GRATEFUL, casual.THANKS))
 
