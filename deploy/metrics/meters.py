@@ -58,8 +58,8 @@ class Meters:
 
     def _models(self) -> None:
         registry = self.registry
-        self.questions_s = Histogram(
-            "memstream_model_question_duration_seconds",
+        self.model_requests_s = Histogram(
+            "memstream_model_request_duration_seconds",
             "Requests to models, by outcome: answered, retryable, rejected, deferred or failed.",
             ("operation", "provider", "outcome"),
             buckets=CALL_BUCKETS_S,

@@ -174,7 +174,7 @@ async def wire_ports(
 def memory_row_cache(stored: Memories, meters: ApiMeters) -> MemoryRowCache:
     """The cache of memories for searches and context blocks."""
     row_cache = MemoryRowCache(stored, on_read=meters.found)
-    meters.found_bytes.set_function(lambda: row_cache.bytes)
+    meters.retrieval_cache_bytes.set_function(lambda: row_cache.bytes)
     return row_cache
 
 

@@ -207,6 +207,6 @@ async def test_the_cache_reports_hits_and_misses_to_the_meters():
     await bench.cached.list_page(LISTED)
     await bench.cached.list_page(LISTED)
     kept, read = [
-        meters.registry.get_sample_value("memstream_memory_reads_total", {"kept": each}) for each in ("true", "false")
+        meters.registry.get_sample_value("memstream_memory_reads_total", {"cached": each}) for each in ("true", "false")
     ]
     assert (kept, read) == (2, 4)
