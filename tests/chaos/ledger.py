@@ -15,13 +15,13 @@ from schemas import codec
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres.connection import Connection, Pool
 from streams.kafka.topics import STAGES, specs
 from streams.windows.rows.head import Head
 from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.conversations import Conversation, marker
 from tests.chaos.extraction_requests import compare_requests
+from tests.fakes.embedder import FakeEmbedder
 
 
 class Ledger(Struct):
