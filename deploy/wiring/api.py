@@ -71,8 +71,8 @@ from sinks.memories.statistics import NamespaceStatistics
 from sinks.metrics.pipeline_state import PipelineState
 from sinks.outbox.projector import Projector
 from sinks.passages.store import Passages
-from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, translated
+from sinks.postgres.policy_lock import writing_policies
 from sinks.trails.trails import Trails
 from sinks.windows.projection import Windows
 from sinks.windows.start_offsets import StartOffsets
