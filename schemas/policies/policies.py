@@ -12,7 +12,6 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.namespaces import OWN_NAMESPACE, UNKNOWN, parse_name, render, require_template, shortened
 from schemas.policies.triggers import Seconds, Triggers
-from schemas.profile.profile_settings import ProfileSettings
 from schemas.retrieval.block_settings import BlockSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -75,6 +74,15 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     def not_sent(self) -> tuple[PersonalKind, ...]:
         """The kinds of personal data that are not sent to models."""
         return self.scrub if self.before_sending else ()
+
+
+class ProfileSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Settings of profiles.
+
+    - `max_tokens`: most tokens of a profile, counted as windows count, hard constraints first; 0: no profile
+    """
+
+    max_tokens: Annotated[int, Meta(ge=0, le=8_000)] = 400
 
 
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
