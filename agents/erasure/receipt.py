@@ -7,7 +7,7 @@ from msgspec import convert
 
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import NamespaceErased, Receipt, Remains, StoreErased
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 from sinks.erasure.erasures import SWEPT, ErasedNamespace, RemovedCount, StoredErasure, WindowsErased
 
 PASSAGES: Final = "passages"

@@ -12,12 +12,12 @@ from agents.extraction.records import window_control_record
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
 from agents.windows.request_headers import extraction_failed_record
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.observability.log_context import about
+from schemas.windows.window_controls import WindowControl
 from sinks.extraction.answers import Extractions
 
 log = logging.getLogger(__name__)

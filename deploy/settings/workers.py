@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field
 
 from deploy.policies.files import read_files
 from deploy.settings.defaults import PREFIX
+from schemas.budgets.budgets import Lane
 from schemas.errors import Misconfigured
-from schemas.extraction.requests import Lane
 from schemas.policies.policies import Policies
 from sinks.extraction.batches import Bounds
 

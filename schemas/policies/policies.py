@@ -9,10 +9,10 @@ from msgspec import field as setting
 from schemas.budgets.budgets import Budget
 from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
-from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
+from schemas.policies.block_settings import BlockSettings
+from schemas.policies.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.namespaces import OWN_NAMESPACE, UNKNOWN, parse_name, render, require_template, shortened
 from schemas.policies.triggers import Seconds, Triggers
-from schemas.retrieval.block_settings import BlockSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 LanguageTag = Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")]

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from schemas.budgets.budgets import Lane
 from schemas.codec import convert
 from schemas.consolidation.runs import ConsolidationRun, Scheduled
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import Lane
 from schemas.policies.triggers import Schedule
 from sinks.consolidation import runs
 from sinks.postgres.connection import Connection, storable

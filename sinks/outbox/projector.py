@@ -12,7 +12,7 @@ from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection, Pool, storable_json, translated
 from sinks.postgres.queries import query

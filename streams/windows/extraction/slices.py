@@ -7,9 +7,10 @@ from itertools import pairwise
 from msgspec import structs
 
 from schemas import codec, ids
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap
-from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
 from streams.windows.extraction.speakers import namespaces_and_speakers

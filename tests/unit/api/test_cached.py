@@ -11,7 +11,7 @@ from agents.api.memories.cache import CachedMemories, size
 from deploy.metrics.api_meters import ApiMeters
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from schemas.memories.memories import Memory
 from sinks.memories.listing import Listing, Place
 from tests.api import a_memory

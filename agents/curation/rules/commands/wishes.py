@@ -27,7 +27,7 @@ from schemas.memories.events import Cause, MessageId
 from schemas.memories.memories import Change, Memory
 from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import Policy
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 
 TOPICS: Final = Path(__file__).with_name("topics.json")
 MAX_MEMORIES: Final = 5  # memories that a wish for one thing may remove
