@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from deploy.cli import terminal
-from deploy.cli.follow import follow
 from deploy.cli.publish import Line, publish, read_lines
 from deploy.demo.contexts import projected_windows, pruned_contexts
 from deploy.demo.questions import answers
@@ -19,6 +18,7 @@ from deploy.embedded.stack import Ports
 from deploy.runtime.dev import running_stack, running_worker
 from deploy.settings import Settings
 from deploy.wiring import connections, models
+from deploy.wiring.follow import follow
 from schemas.conversations.windows import WindowState
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.kafka import topics

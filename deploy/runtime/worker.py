@@ -14,10 +14,11 @@ from msgspec import structs
 from deploy.metrics.endpoint import serve_metrics
 from deploy.metrics.meters import Meters
 from deploy.metrics.progress import Progress
-from deploy.runtime.data_directories import OLD_STORES_S, claimed_slot, remove_unheld
+from deploy.runtime.data_directories import claimed_slot, remove_unheld
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.settings import Settings
 from deploy.wiring import connections
+from deploy.wiring.erasure import OLD_STORES_S
 from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stages import wire_stages
 from schemas.errors import Misconfigured, Retryable

@@ -8,9 +8,9 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
 from agents.passages.chunking import pieces
-from deploy.cli.follow import follow
 from deploy.settings import Settings
 from deploy.wiring import vector_index
+from deploy.wiring.follow import follow
 from schemas import codec
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
