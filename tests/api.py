@@ -45,12 +45,12 @@ from schemas.budgets.budgets import Budget
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
-from sinks.embeddings.fake import FakeEmbedder
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.access import FakeAudit, FakeKeys
 from tests.fakes.accesses import FakeAccesses, FakeRetrievalCounts
 from tests.fakes.archive import FakeArchive
 from tests.fakes.curation import FakeCuration
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
 from tests.fakes.exports import FakeExports, FakeInsights, FakeKinds, FakeNamespaces, FakeStatistics

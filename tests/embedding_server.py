@@ -1,12 +1,12 @@
 """A local embedding server: Ollama's `/api/embed` and OpenAI's `/v1/embeddings`, with their checks, limits and faults. Its
-vectors are those of sinks.embeddings.fake."""
+vectors are those of tests.fakes.embedder."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from aiohttp import web
 
-from sinks.embeddings.fake import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder
 from tests.scripted_server import ScriptedServer
 
 MODEL = "embed-test"

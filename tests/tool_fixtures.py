@@ -17,9 +17,9 @@ from agents.retrieval.search import MemorySearch
 from agents.retrieval.tiers import Tiers
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.fake import FakeEmbedder
 from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
 from tests.fakes.memory_index import FakeMemoryIndex

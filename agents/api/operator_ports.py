@@ -112,7 +112,7 @@ class DeadLetters(Protocol):
     async def statuses(self, selection: DeadLetterFilter = ALL_DEAD_LETTERS) -> list[DeadLetterStatus]:
         """Returns the selected dead letters with their status, oldest first."""
 
-    def contents(self, letters: Collection[DeadLetter]) -> AsyncIterator[tuple[DeadLetter, Any]]:
+    def contents(self, dead_letters: Collection[DeadLetter]) -> AsyncIterator[tuple[DeadLetter, Any]]:
         """Yields each dead letter that the topic still has, with its record."""
 
     async def settle(self, letter: DeadLetter, record: Any, how: Outcome) -> None:

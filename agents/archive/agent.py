@@ -30,7 +30,7 @@ class ArchiveAgent:
 
     async def handle(self, batch: Batch) -> None:
         decoded = [(record, message) for record in batch.records if (message := self._decoded(record)) is not None]
-        messages = await self._audience.found([message for _, message in decoded])
+        messages = await self._audience.with_namespaces([message for _, message in decoded])
         try:
             await self._archive.store(messages)
         except Rejected:

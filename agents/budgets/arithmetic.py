@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from schemas.budgets.budgets import MICROS, Amount, Budget, Level
-from schemas.extraction.requests import Lane
+from schemas.budgets.budgets import MICROS, Amount, Budget, Lane, Level
 
 # Running calls have reserved more than most of them cost: there is room again soon after they end.
 AGAIN_S = 30.0

@@ -16,7 +16,7 @@ from schemas import ids
 from schemas.budgets.budgets import Amount, Budget, Level
 from schemas.budgets.usage import Consumed, Outcome
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 from sinks.budgets.ledger import Ledger
 from sinks.postgres.connection import storable
 

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from schemas import codec, ids
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
-from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from schemas.windows.window_controls import WindowControl
 from sinks.consolidation.run_progress import ConversationToExtract
 
 

@@ -39,7 +39,7 @@ class LeaderElection(Protocol):
 
     def term(self) -> AbstractAsyncContextManager[Connection | None]: ...
 
-    async def stand_down(self) -> None: ...
+    async def resign(self) -> None: ...
 
 
 class PolicySource(Protocol):
@@ -88,7 +88,7 @@ class Scheduler:
     async def close(self) -> None:
         """Gives up the leadership at once."""
         async with ignore_retryable("the scheduler's role"):
-            await self._leading.stand_down()
+            await self._leading.resign()
 
     async def _schedule(self, progress: RunProgress, now: datetime) -> None:
         """Creates due runs. The next time of each schedule is stored in advance, so none is missed while no process leads."""
@@ -148,7 +148,7 @@ class Scheduler:
             if connection is None:
                 return
             progress, now = RunProgress(connection), self._clock()
-            conversations = await progress.unasked(now, MAX_REQUESTED)
+            conversations = await progress.unrequested(now, MAX_REQUESTED)
             if self._look_again_at is None or now >= self._look_again_at:
                 conversations += await progress.unanswered(now, now - REQUEST_AGAIN_AFTER, MAX_REQUESTED)
                 await progress.forget(now - DETAILS_KEPT, now - FINDINGS_KEPT)

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, Literal
 
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import WindowAddress, WindowState
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
+from schemas.windows.window_controls import WindowControl
 
 ByHand = Literal["flush", "prune", "clear", "restore", "mark", "settings", "user_settings"]
 

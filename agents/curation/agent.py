@@ -23,7 +23,7 @@ from schemas.kafka.records import Publisher
 from schemas.memories.commands import Command
 from schemas.observability import traces
 from schemas.observability.log_context import about
-from schemas.replay.shadows import refuse_reserved
+from schemas.policies.shadows import refuse_reserved
 from sinks.memories.settlements import Part
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch

@@ -21,8 +21,8 @@ from agents.curation.editor import Editor
 from agents.curation.eraser import Ends, Eraser
 from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
+from agents.curation.input_fetcher import InputFetcher
 from agents.curation.ledgers import LiveLimit, close_ledger
-from agents.curation.missing_inputs import InputFetcher
 from agents.curation.part_inputs import fences_of
 from agents.curation.parts import settle_candidates
 from agents.curation.resolver import Resolver

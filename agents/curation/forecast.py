@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct
 
 from agents.curation.editor import Editor
-from agents.curation.missing_inputs import InputFetcher
+from agents.curation.input_fetcher import InputFetcher
 from agents.curation.parts import settle_candidates
 from agents.curation.rules.commands.scrubbing import scrub_wishes
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs

@@ -7,13 +7,13 @@ from agents.curation.rules.ledger.outcomes import Outcome, WishOutcome
 from agents.profile.changes import Change, profile_change
 from schemas import ids
 from schemas.codec import encode
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.commands import Command
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 from sinks.memories.settlements import Part
 
 

@@ -73,9 +73,9 @@ class DeadLetterQueue:
         found.sort(key=lambda letter: (letter.at, letter.partition, letter.offset))
         return [DeadLetterStatus(letter, self._outcomes.get(letter.place)) for letter in found]
 
-    async def contents(self, letters: Collection[DeadLetter]) -> AsyncIterator[tuple[DeadLetter, Any]]:
+    async def contents(self, dead_letters: Collection[DeadLetter]) -> AsyncIterator[tuple[DeadLetter, Any]]:
         """Each existing dead letter with its record, by partition and in order."""
-        by_place = {(letter.partition, letter.offset): letter for letter in letters}
+        by_place = {(letter.partition, letter.offset): letter for letter in dead_letters}
         offsets: dict[int, set[int]] = {}
         for partition, offset in by_place:
             offsets.setdefault(partition, set()).add(offset)

@@ -27,7 +27,7 @@ LEASE_S: Final = 60.0
 PAUSE_S: Final = 0.1
 LONGEST_PAUSE_S: Final = 5.0
 SENT_AGAIN_S: Final = 60.0
-LETTERS: Final = "dead_letters"
+DEAD_LETTERS: Final = "dead_letters"
 
 
 class ErasureStore(Protocol):
@@ -176,11 +176,11 @@ class ErasureAgent:
 
     async def _erase_dead_letters(self, erasure: Erasure, namespaces: frozenset[str]) -> None:
         """Erases dead letters, once: the fence keeps new ones out."""
-        if any(each.store == LETTERS for each in await self._store.removed(erasure.erasure_id)):
+        if any(each.store == DEAD_LETTERS for each in await self._store.removed(erasure.erasure_id)):
             return
         conversations = await self._store.conversations(erasure.erasure_id)
         removed = await self._dead_letters.erase(erasure, conversations, namespaces)
-        await self._store.count_removed(erasure.erasure_id, LETTERS, removed, self._clock())
+        await self._store.count_removed(erasure.erasure_id, DEAD_LETTERS, removed, self._clock())
 
 
 def erasure_command(erasure: Erasure, planned: PlannedNamespace) -> Outgoing:

@@ -7,7 +7,7 @@ from msgspec import convert
 
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import NamespaceErased, Receipt, Remains, StoreErased
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 from sinks.erasure.erasures import SWEPT, ErasedNamespace, RemovedCount, StoredErasure, WindowsErased
 
 PASSAGES: Final = "passages"
@@ -111,12 +111,12 @@ def store_entries(
         swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT if name != PASSAGES}
         latest = max((each.at for each in removed), default=None)
         yield StoreErased(store="PostgreSQL, conversations", status=status_of(complete), removed=swept, at=latest)
-    letters = counted.get("dead_letters")
+    dead_letters = counted.get("dead_letters")
     yield StoreErased(
         store="Kafka, memory.dead-letters",
-        status=status_of(letters is not None),
-        removed={"letters": letters.removed if letters else 0},
-        at=letters.at if letters else None,
+        status=status_of(dead_letters is not None),
+        removed={"letters": dead_letters.removed if dead_letters else 0},
+        at=dead_letters.at if dead_letters else None,
     )
 
 

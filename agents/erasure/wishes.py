@@ -10,7 +10,7 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import ErasureKind, Fences
 from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.policies.policies import Policy
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,10 @@ from agents.extraction.shared_calls import SharedCall
 from agents.models.port import Answer, Context, Provider, Summary
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas import codec
+from schemas.budgets.budgets import Lane
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Retryable
-from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.extraction.answers import Answered, Extractions, Held, Leased

@@ -12,12 +12,12 @@ from agents.extraction.records import window_control_record
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
 from agents.windows.request_headers import extraction_failed_record
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
 from schemas.observability.log_context import about
+from schemas.windows.window_controls import WindowControl
 from sinks.extraction.answers import Extractions
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class RequestOutcomes:
         await self._extractions.fail(request.request_id, rejected)
         if not still_held():
             return False
-        outgoing = await self._letters(record, request, rejected)
+        outgoing = await self._dead_letters(record, request, rejected)
         if request.purpose == "extract":
             outgoing.append(window_control_record(request, self._failure_event(request, rejected)))
         if not still_held():
@@ -103,7 +103,7 @@ class RequestOutcomes:
         await self._extractions.mark_failure_reported(request.request_id)
         return True
 
-    async def _letters(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> list[Outgoing]:
+    async def _dead_letters(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> list[Outgoing]:
         """The dead letter; by reference if some messages are erased, and none if all are. An erasure may have searched the
         dead-letter topic already."""
         remaining = await self._without_erased(request)

@@ -11,8 +11,8 @@ from agents.extraction.extractor import LEASE_S, Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.extraction.shared_calls import SHARED, SharedCall
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
+from schemas.budgets.budgets import Lane
 from schemas.errors import Deferred, Retryable
-from schemas.extraction.requests import Lane
 from sinks.extraction.parked import Parked, Parking
 
 log = logging.getLogger(__name__)

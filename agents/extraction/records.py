@@ -9,11 +9,11 @@ from agents.extraction.wishes import wishes_of
 from agents.models.answers.speakers import with_name
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from schemas.windows.window_controls import WindowControl
 
 TEXT_CHARS: Final = 4_000  # the limit of a candidate's text; a policy may allow as many before the name is added
 FULL_TEXT_CHARS: Final = 40_000

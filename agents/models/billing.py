@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.models.port import Usage
-from schemas.budgets.budgets import Budget
+from schemas.budgets.budgets import Budget, Lane
 from schemas.budgets.usage import Operation, Outcome
-from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 

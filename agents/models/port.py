@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Meta, Struct, field
 
 from schemas.conversations.messages import Moment
+from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate
 from schemas.extraction.requests import ExtractionRequest
 from schemas.extraction.sentences import Sentence, SentenceScores
-from schemas.memories import importance
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction, Policy
 
@@ -142,7 +142,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="rating"):
-    """The importance of a memory in points, from 0 to 10,000 and above (`schemas.memories.importance`), with a short reason."""
+    """The importance of a memory in points, from 0 to 10,000 and above (`schemas.extraction.importance`), with a short reason."""
 
     provider: str
     model: str

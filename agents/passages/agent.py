@@ -58,7 +58,7 @@ class PassageAgent:
 
     async def handle(self, batch: Batch) -> None:
         decoded = [(record, archived) for record in batch.records if (archived := self._decoded(record)) is not None]
-        messages = await self._audience.found([archived for _, archived in decoded])
+        messages = await self._audience.with_namespaces([archived for _, archived in decoded])
         sent = [Sent(record, archived) for (record, _), archived in zip(decoded, messages, strict=True)]
         try:
             await self._indexer.index(await self._archived(sent))

@@ -63,7 +63,7 @@ class Backfill:
     async def _conversation(self, conversation_id: str) -> int:
         stored, beyond = 0, None
         while page := await self._archive.page(conversation_id, beyond=beyond, limit=MESSAGES, backwards=True):
-            stored += await self._index(await self._audience.found(page))
+            stored += await self._index(await self._audience.with_namespaces(page))
             beyond = (page[-1].partition, page[-1].position)
         return stored
 

@@ -82,8 +82,8 @@ class PassageReindexer:
         indexed = await self._renewal.indexed([message_key(each) for each in messages])
         known = {each.passage_id: each for rows in indexed.values() for each in rows}
         lacking, changed, replaced = Built(), list[Piece](), 0
-        missing = await self._vectors.missing(known)
-        for archived in await self._audience.found(messages):
+        missing = await self._vectors.ids_without_point(known)
+        for archived in await self._audience.with_namespaces(messages):
             rows = indexed.get(message_key(archived), [])
             built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
             if is_current(rows, built):

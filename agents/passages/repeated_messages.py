@@ -20,7 +20,7 @@ from schemas.extraction.candidates import Source, Wish
 from schemas.extraction.requests import SliceMessage
 from schemas.memories.events import MessageId
 from schemas.memories.memories import Memory
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 from sinks.passages.user_messages import UserMessage, UserMessages
 from sinks.postgres.connection import Connection
 

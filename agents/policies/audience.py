@@ -26,16 +26,16 @@ class Audience:
         self._participants = participants
         self._policies = policies
 
-    async def found(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+    async def with_namespaces(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """The messages with their scopes and namespaces. Raises Retryable."""
         unnamed = {each.message.conversation_id for each in messages if each.message.user_id is None}
         people = [*await self._participants.of(unnamed), *participants(messages)]
         of_conversation: dict[str, list[Participant]] = {}
         for each in sorted(people, key=lambda each: each.position):
             of_conversation.setdefault(each.scope.conversation_id, []).append(each)
-        return [self._fed(each, of_conversation.get(each.message.conversation_id, ())) for each in messages]
+        return [self._with_namespaces(each, of_conversation.get(each.message.conversation_id, ())) for each in messages]
 
-    def _fed(self, archived: ArchivedMessage, people: Iterable[Participant]) -> ArchivedMessage:
+    def _with_namespaces(self, archived: ArchivedMessage, people: Iterable[Participant]) -> ArchivedMessage:
         scopes = scopes_of(archived, people)
         feeds = (name for scope in scopes for name in self._policies.match(scope).namespaces_of(scope))
         return replace(archived, scopes=scopes, feeds=tuple(dict.fromkeys(feeds)))

@@ -6,9 +6,9 @@ from msgspec import structs
 
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
-from agents.models.offline.rules.standing.classifier import MEMORY, scores
-from agents.models.offline.rules.standing.instructions import has_limit, names_state
-from agents.models.offline.rules.standing.wording import without_remark
+from agents.models.offline.rules.lasting_instructions.classifier import MEMORY, scores
+from agents.models.offline.rules.lasting_instructions.instructions import has_limit, names_state
+from agents.models.offline.rules.lasting_instructions.wording import without_remark
 from agents.profile import lexicon
 from schemas.memories.memories import Memory
 from schemas.profile.profiles import Part

@@ -158,7 +158,7 @@ def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
     return Page(
         partition=partition,
         position=piece.position,
-        told=tuple(last),
+        latest=tuple(last),
         rows=[row(each.memory) for each in last if each.memory is not None],
         shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
         heads=heads(recorded),

@@ -16,8 +16,8 @@ from agents.replay.namespace_comparison import differences
 from agents.replay.switch import ACTOR, cut_over, live_ids, revert
 from schemas.errors import Misconfigured
 from schemas.memories.events import Cause
+from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation, GenerationStatus
-from schemas.replay.shadows import shadow_of
 from sinks.embeddings.port import Embedder
 from sinks.memories.hidden_messages import HiddenMessages
 from sinks.memories.reader import Memories

@@ -16,8 +16,8 @@ from agents.replay.comparison import (
 )
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Memory
+from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation
-from schemas.replay.shadows import shadow_of
 from sinks.memories.reader import Memories, Reader
 from sinks.replay.generations import Ranges, RemovedMemory, Shadows
 

@@ -25,8 +25,8 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import PolicySelector
+from schemas.policies.shadows import live_namespace_of, shadow_of
 from schemas.replay.generations import Generation
-from schemas.replay.shadows import live_namespace_of, shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import PlannedConversation, ReplayedConversation
 from streams.windows.arrival import merged

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from agents.windows.terms import WindowTerms
-from schemas.conversations.window_controls import ControlKind, WindowControl
 from schemas.extraction.requests import ExtractionRequest
+from schemas.windows.window_controls import ControlKind, WindowControl
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.effects import Effect
 from streams.windows.tokens.counting import TokenCount, message_tokens

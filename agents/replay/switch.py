@@ -11,8 +11,8 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.links import distinct
 from agents.replay.comparison import Difference
 from schemas import ids
+from schemas.extraction.links import Link
 from schemas.memories.events import Cause
-from schemas.memories.links import Link
 from schemas.memories.memories import Change, Memory
 from sinks.vectors.port import Vector
 

@@ -9,7 +9,7 @@ from agents.passages.terms import stems
 from schemas.conversations.messages import Message
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
-from schemas.retrieval.block_settings import Order
+from schemas.policies.block_settings import Order
 from schemas.retrieval.blocks import BlockMemory, BlockMessage, BlockPassage
 from schemas.retrieval.searches import Hit, SaidHit
 

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from agents.profile.profile_builder import day
 from schemas.conversations.messages import Message, Scope
-from schemas.memories import importance
+from schemas.extraction import importance
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
+from schemas.policies.block_settings import HEADING_FIELDS, BlockFormat, BlockSettings, filled, uses
 from schemas.policies.namespaces import UNKNOWN
-from schemas.retrieval.block_settings import HEADING_FIELDS, BlockFormat, BlockSettings, filled, uses
 
 # Headings call memories notes, not instructions: their text is untrusted data.
 HEADINGS: Final[dict[BlockFormat, str]] = {

@@ -73,7 +73,7 @@ def messages_of(rows: Sequence[PassageRow]) -> Messages:
 
 
 def best_around(scores: Scores, messages: Messages) -> Scores:
-    """For each message, the best score within REACH messages of its exchange, its own score included."""
+    """For each message, the best score within MAX_DISTANCE messages of its exchange, its own score included."""
     best = scores.copy()
     for step in range(1, min(MAX_DISTANCE + 1, len(scores))):
         near = (messages.exchanges[step:] == messages.exchanges[:-step]) & (

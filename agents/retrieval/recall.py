@@ -21,10 +21,10 @@ from agents.retrieval.read_rights import MayRead, allow_all, permitted
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
+from schemas.policies.block_settings import BlockSettings
 from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policy, PolicySelector
 from schemas.profile.profiles import Profile
-from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit, Tier
 from streams.windows.tokens.counting import TokenCount

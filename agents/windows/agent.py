@@ -17,11 +17,11 @@ from agents.windows.records import due_event, outgoing
 from agents.windows.terms import WindowTerms
 from agents.windows.user_choices import UserChoices
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import MemstreamError, Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
+from schemas.windows.window_controls import WindowControl
 from streams.apps import BATCH_RECORDS
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch

@@ -7,9 +7,9 @@ from typing import Any, Final, TypeVar
 from agents.dead_letters.writer import dead_letter
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Rejected
 from schemas.kafka.records import Outgoing
+from schemas.windows.window_controls import WindowControl
 from streams.delivery.batch import Batch
 
 STAGE: Final = "windows"

@@ -11,11 +11,11 @@ from typing import Any, Protocol, TypeAlias
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import Message, Scope
-from schemas.conversations.window_controls import WindowControl
 from schemas.erasure.erasures import Erasure, Fence, Fences
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.policies.namespaces import OWN_NAMESPACE, render, shortened
+from schemas.windows.window_controls import WindowControl
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer

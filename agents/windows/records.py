@@ -8,12 +8,12 @@ from opentelemetry.trace import SpanKind
 
 from agents.windows.request_headers import request_headers
 from schemas import codec, ids
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
+from schemas.windows.window_controls import WindowControl
 from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, MessageMarked, PruningFailed
 
 

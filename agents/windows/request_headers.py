@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from schemas.windows.window_controls import WindowControl
 
 REQUEST_ID = "request-id"  # without the prefix of dead letters' own headers, so that a dead letter keeps this header
 

@@ -13,9 +13,9 @@ from agents.windows.terms import WindowTerms
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable
 from schemas.errors import Retryable
+from schemas.windows.window_controls import WindowControl
 from streams.delivery.batch import Batch
 from streams.windows.arrival import merged_scope
 from streams.windows.window import Window

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.settings import load
 from deploy.wiring import connections, passages, vector_index
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from sinks.passages.backfill import ConversationCounts
 
 REPORT_EVERY_S = 5.0

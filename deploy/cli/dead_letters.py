@@ -112,12 +112,12 @@ async def settle(how: Outcome, selection: DeadLetterFilter, again: bool, dry_run
     """Replays or discards dead letters. Prints failures, continues with the others, and returns 1 if any failed."""
     failed = 0
     async with opened_queue() as queue:
-        letters = [statuses.letter for statuses in await selected_letters(queue, selection, again)]
+        dead_letters = [statuses.letter for statuses in await selected_letters(queue, selection, again)]
         if dry_run:
-            for letter in letters:
+            for letter in dead_letters:
                 print_outcome(letter, f"would be {how}", json)
             return 0
-        async for letter, record in queue.contents(letters):
+        async for letter, record in queue.contents(dead_letters):
             try:
                 await queue.settle(letter, record, how)
             except Rejected as rejected:

@@ -1,15 +1,18 @@
 """`memstream dev`: runs the embedded stack with a worker and the API on fixed addresses."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deploy.cli import terminal
 from deploy.cli.command import command, one_command
+from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.stack import Ports
-from deploy.runtime.dev import run_dev
+from deploy.runtime.dev import ready_path, running_api, running_stack, running_worker
 from deploy.runtime.process import stop_on_signals
-from deploy.settings import load
+from deploy.settings import Settings, load
 from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT
 
 cli = one_command()
@@ -32,3 +35,43 @@ async def dev(
     settings = load(api_port=api_port, **({"data_dir": data_dir} if data_dir else {}))
     ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
     await run_dev(settings, ports, stop_on_signals())
+
+
+async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
+    """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
+    absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
+    async with (
+        running_stack(absolute, ports, print_progress) as stack_settings,
+        running_worker(stack_settings) as worker,
+        running_api(stack_settings) as api,
+    ):
+        for line in addresses(stack_settings):
+            terminal.print_line(line)
+        while not stop.is_set() and worker.running and api.running:
+            try:
+                async with asyncio.timeout(0.5):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+        if not stop.is_set():
+            ended = api if worker.running else worker
+            raise EmbeddedPartFailed(ended.name, "it ended by itself", "The log says why.", log_tail(ended.log_path))
+        terminal.print_line("stopping")
+
+
+def addresses(settings: Settings) -> list[str]:
+    api = ready_path("api", settings).read_text()
+    return [
+        f"panel       {api}/",
+        f"Kafka       {settings.bootstrap_servers}",
+        f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
+        f"Qdrant      {settings.qdrant_url}",
+        f"API         {api}",
+        f"data        {settings.data_dir}",
+        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
+        "Ctrl-C stops everything.",
+    ]
+
+
+def print_progress(what: str, done: int, total: int) -> None:
+    terminal.print_line(f"{what} ({done}/{total})")

@@ -11,10 +11,10 @@ from agents.models.one_language import translation_warning
 from agents.passages.chunking import VERSION
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, schema_registry, vector_index
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.start_offsets import remedy
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.embeddings.port import Embedder

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from agents.erasure.affected_namespaces import plan_erasure
 from agents.erasure.begin import ErasureService
-from deploy.cli import policy_store, terminal
+from deploy.cli import terminal
 from deploy.cli.command import Json, command, current_user, one_command
 from deploy.settings import Settings, load
-from deploy.wiring import connections
+from deploy.wiring import connections, policy_store
 from deploy.wiring.message_ends import message_ends
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User

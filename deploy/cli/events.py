@@ -6,8 +6,8 @@ import typer
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.follow import follow
 from deploy.settings import load
+from deploy.wiring.follow import follow
 from schemas import codec
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent

@@ -11,11 +11,11 @@ from agents.models.one_language import translation_warning
 from agents.policies.changes import records, tombstone
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
-from deploy.cli.policy_store import plan_changes, policies_in_effect, stored_policies
 from deploy.policies.files import PRESETS, PolicyText, preset, presets, read_file, read_files
 from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
 from deploy.wiring import connections, models
+from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies
 from schemas.errors import Misconfigured
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 

@@ -8,10 +8,10 @@ import typer
 from msgspec.structs import asdict
 
 from agents.profile.profile_reader import Profiles
-from deploy.cli import policy_store, terminal
+from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.settings import load
-from deploy.wiring import connections
+from deploy.wiring import connections, policy_store
 from deploy.wiring.models import token_counter
 from schemas.profile.profiles import Profile
 from sinks.memories.live import LiveMemories

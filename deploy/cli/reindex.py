@@ -4,9 +4,9 @@ from msgspec import structs
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.settings import Settings, load
 from deploy.wiring import connections, passages, vector_index
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from schemas.errors import Misconfigured
 from sinks.memories.reader import Memories
 from sinks.vectors.reindex import reindex as rebuild

@@ -12,13 +12,13 @@ from msgspec import structs
 from agents.replay.replayer import Replayer
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.cli.time_options import parse_time
 from deploy.policies.files import read_files
 from deploy.runtime.process import log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import replay as wiring
 from deploy.wiring.clock import now
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.replay import ReplayParts
 from schemas.access.keys import EVERYWHERE
 from schemas.errors import Misconfigured

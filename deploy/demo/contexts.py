@@ -16,7 +16,7 @@ from sinks.windows.projection import Windows
 from streams.windows.context import gaps
 from streams.windows.context.statistics import headline
 
-REACH = 5  # entries shown on either side of a marker
+NEIGHBOURS_SHOWN = 5  # entries shown on either side of a marker
 SHOWN_CHARS = 90  # characters of a message
 MARKER = "marker"
 
@@ -79,7 +79,7 @@ def entries_around_marker(messages: Sequence[ArchivedMessage], state: WindowStat
     entries = list(context_entries(messages, state))
     largest = max(state.gaps, key=lambda gap: gap.count)
     at = entries.index(Entry(MARKER, largest.marker))
-    return entries[max(0, at - REACH) : at + REACH + 1]
+    return entries[max(0, at - NEIGHBOURS_SHOWN) : at + NEIGHBOURS_SHOWN + 1]
 
 
 def context_entries(messages: Sequence[ArchivedMessage], state: WindowState) -> Iterator[Entry]:

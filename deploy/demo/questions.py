@@ -48,23 +48,26 @@ async def answers(settings: Settings, pool: Pool, questions: Sequence[Question] 
     async with index(settings) as vectors:
         search = retrieval(pool, vectors, settings.policies())
         found = [
-            (asked, await search.search(Query(namespaces=(asked.namespace,), text=asked.text, tier="said", limit=1)))
-            for asked in questions
+            (
+                question,
+                await search.search(Query(namespaces=(question.namespace,), text=question.text, tier="said", limit=1)),
+            )
+            for question in questions
         ]
-    best = [(asked, each.said[0].passage) for asked, each in found if each.said]
+    best = [(question, each.said[0].passage) for question, each in found if each.said]
     messages = [(passage.conversation_id, passage.message_id) for _, passage in best]
-    memory_ids = await Memories(pool).from_messages(messages, [asked.namespace for asked, _ in best])
+    memory_ids = await Memories(pool).from_messages(messages, [question.namespace for question, _ in best])
     return [
         AnsweredQuestion(
-            namespace=asked.namespace,
-            question=asked.text,
+            namespace=question.namespace,
+            question=question.text,
             said_at=passage.said_at,
             speaker=passage.speaker,
             text=passage.text,
             message_id=passage.message_id,
             memory_ids=memory_ids.get(message, ()),
         )
-        for (asked, passage), message in zip(best, messages, strict=True)
+        for (question, passage), message in zip(best, messages, strict=True)
     ]
 
 

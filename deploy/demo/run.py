@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from deploy.cli import terminal
-from deploy.cli.follow import follow
 from deploy.cli.publish import Line, publish, read_lines
 from deploy.demo.contexts import projected_windows, pruned_contexts
 from deploy.demo.questions import answers
@@ -19,6 +18,7 @@ from deploy.embedded.stack import Ports
 from deploy.runtime.dev import running_stack, running_worker
 from deploy.settings import Settings
 from deploy.wiring import connections, models
+from deploy.wiring.follow import follow
 from schemas.conversations.windows import WindowState
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.kafka import topics
@@ -104,10 +104,10 @@ async def play(settings: Settings, bars: Progress) -> Report:
         await wait_until_searchable(pool, states)
         windows = await wait_until_projected(pool, states)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
-        letters = [
+        dead_letters = [
             record async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True)
         ]
-        report = await gather(pool, events, letters, ends, states)
+        report = await gather(pool, events, dead_letters, ends, states)
         report.contexts = await pruned_contexts(pool, windows)
         report.answers = await answers(settings, pool)
         report.model_calls = await model_calls(pool)

@@ -28,8 +28,8 @@ class ApiMeters:
             buckets=SHARES,
             registry=self.registry,
         )
-        self.found_bytes = Gauge(
-            "memstream_found_memories_bytes",
+        self.retrieval_cache_bytes = Gauge(
+            "memstream_retrieval_cache_bytes",
             "Approximate size of the memories that this process caches for searches and context blocks.",
             registry=self.registry,
         )
@@ -39,7 +39,7 @@ class ApiMeters:
         self.token_counts = self._counter(
             "memstream_token_counts",
             "Requests for the token count of a message, by whether the count was cached.",
-            "kept",
+            "cached",
         )
         self.blocks = self._counter(
             "memstream_context_blocks", "Context blocks, by whether they contain memories.", "memories"
@@ -47,20 +47,20 @@ class ApiMeters:
         self.reads = self._counter(
             "memstream_memory_reads",
             "Reads of memories and pages of memories, by whether this process had them cached.",
-            "kept",
+            "cached",
         )
-        self.found_memories = self._counter(
-            "memstream_found_memories",
+        self.retrieval_reads = self._counter(
+            "memstream_retrieval_memory_reads",
             "Memories read for searches and context blocks, by whether this process had them cached.",
-            "kept",
+            "cached",
         )
         self.prompt_tokens = self._counter(
             "memstream_prompt_tokens",
             "Tokens returned for prompts: conversation contexts (billed tokens), blocks and profiles.",
             "part",
         )
-        self.asked_again = self._counter(
-            "memstream_messages_asked_again",
+        self.pruned_messages_retrieved = self._counter(
+            "memstream_pruned_messages_retrieved",
             "Passages in blocks from messages older than every message in the context of their own conversation.",
         )
 
@@ -73,7 +73,7 @@ class ApiMeters:
 
     def found(self, cached: bool, number: int) -> None:
         """Counts memories read for a search or a block."""
-        self.found_memories.labels(str(cached).lower()).inc(number)
+        self.retrieval_reads.labels(str(cached).lower()).inc(number)
 
     def counted(self, cached: bool) -> None:
         """Counts a token count of a text."""

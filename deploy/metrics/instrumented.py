@@ -104,7 +104,7 @@ class MeasuredProvider:
             outcome = next((name for kind, name in OUTCOMES if isinstance(exc, kind)), "failed")
             raise
         finally:
-            self._meters.questions_s.labels(operation, provider, outcome).observe(self._clock() - started_at)
+            self._meters.model_requests_s.labels(operation, provider, outcome).observe(self._clock() - started_at)
         return answer
 
 

@@ -69,7 +69,7 @@ class MeasuredRecall(Recall):
         self._meters.blocks.labels("some" if made.memories else "none").inc()
         self._meters.prompt_tokens.labels("block").inc(made.tokens)
         self._meters.prompt_tokens.labels("profile").inc(made.profile.tokens if made.profile else 0)
-        self._meters.asked_again.inc(len(out_of_context(made, conversation)))
+        self._meters.pruned_messages_retrieved.inc(len(out_of_context(made, conversation)))
         return made
 
 

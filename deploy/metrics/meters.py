@@ -58,8 +58,8 @@ class Meters:
 
     def _models(self) -> None:
         registry = self.registry
-        self.questions_s = Histogram(
-            "memstream_model_question_duration_seconds",
+        self.model_requests_s = Histogram(
+            "memstream_model_request_duration_seconds",
             "Requests to models, by outcome: answered, retryable, rejected, deferred or failed.",
             ("operation", "provider", "outcome"),
             buckets=CALL_BUCKETS_S,
@@ -117,7 +117,7 @@ class Meters:
         self.pruned = Counter(
             "memstream_messages_pruned", "Messages that left their context, by cause.", ("cause",), registry=registry
         )
-        self.letters = Counter(
+        self.dead_letters = Counter(
             "memstream_dead_letters", "Records written to the dead letters.", ("stage", "reason"), registry=registry
         )
         self.published = Counter(
@@ -188,7 +188,7 @@ class Meters:
             self.published.labels(record.topic).inc()
             if record.topic == topics.DEAD_LETTERS:
                 headers = dead_letter_headers(record.headers)
-                self.letters.labels(headers.get("stage", ""), headers.get("reason", "")).inc()
+                self.dead_letters.labels(headers.get("stage", ""), headers.get("reason", "")).inc()
             elif record.topic == topics.EVENTS and (found := CHANGE.search(record.value or b"", 0, 1024)):
                 self.changes.labels(found[1].decode()).inc()
             elif record.topic == topics.ACTIVITY and (found := ACTIVITY.search(record.value or b"", 0, 1024)):

@@ -12,7 +12,6 @@ from streams.delivery.store import remove_old
 
 LOCK = ".lock"
 TABLES = "tables"
-OLD_STORES_S = 600.0  # interval of checks for stores of partitions that other workers hold now
 
 
 @contextmanager

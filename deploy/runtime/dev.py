@@ -1,4 +1,4 @@
-"""`memstream dev`: the embedded stack, a worker and the API, kept running on fixed addresses with its data in a directory."""
+"""Runs the embedded stack, a worker and the API as child processes on this machine."""
 
 import asyncio
 import sys
@@ -8,9 +8,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from deploy.cli import terminal
 from deploy.embedded.embedding_models import ensure_model
-from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.stack import EmbeddedStack, Ports, Progress
@@ -102,43 +100,3 @@ def variable_text(value: object) -> str:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     return codec.encode(value).decode() if isinstance(value, dict) else str(value)
-
-
-async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
-    """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
-    absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
-    async with (
-        running_stack(absolute, ports, print_progress) as stack_settings,
-        running_worker(stack_settings) as worker,
-        running_api(stack_settings) as api,
-    ):
-        for line in addresses(stack_settings):
-            terminal.print_line(line)
-        while not stop.is_set() and worker.running and api.running:
-            try:
-                async with asyncio.timeout(0.5):
-                    await stop.wait()
-            except TimeoutError:
-                continue
-        if not stop.is_set():
-            ended = api if worker.running else worker
-            raise EmbeddedPartFailed(ended.name, "it ended by itself", "The log says why.", log_tail(ended.log_path))
-        terminal.print_line("stopping")
-
-
-def addresses(settings: Settings) -> list[str]:
-    api = ready_path("api", settings).read_text()
-    return [
-        f"panel       {api}/",
-        f"Kafka       {settings.bootstrap_servers}",
-        f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
-        f"Qdrant      {settings.qdrant_url}",
-        f"API         {api}",
-        f"data        {settings.data_dir}",
-        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
-        "Ctrl-C stops everything.",
-    ]
-
-
-def print_progress(what: str, done: int, total: int) -> None:
-    terminal.print_line(f"{what} ({done}/{total})")

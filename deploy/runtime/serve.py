@@ -41,18 +41,18 @@ async def serve(
             "choose 127.0.0.1, or make keys with `memstream keys create`"
         )
     await require_migrated(settings)
-    chores, meters, missing = PeriodicTasks(), ApiMeters(), ["the API is starting"]
+    periodic_tasks, meters, missing = PeriodicTasks(), ApiMeters(), ["the API is starting"]
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         if settings.api_metrics_port is not None:
             endpoint = serve_metrics(settings.metrics_host, settings.api_metrics_port, meters.registry, lambda: missing)
             await resources.enter_async_context(endpoint)
         try:
-            ports = await wire_ports(settings, resources, chores, meters, keyed=keyed)
+            ports = await wire_ports(settings, resources, periodic_tasks, meters, keyed=keyed)
             within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
             app = create_app(ports, timeout_s=within_s, local=not keyed)
             app.add_middleware(MeasuredRequests, meters=meters)
-            watch = chores.raise_if_failed
+            watch = periodic_tasks.raise_if_failed
 
             def started(address: str) -> None:
                 missing.clear()
@@ -65,7 +65,7 @@ async def serve(
 
             await run(app, listening, settings.stop_s, stop, watch, started, stopping)
         finally:
-            await chores.stop()  # before their connections are closed
+            await periodic_tasks.stop()  # before their connections are closed
 
 
 async def require_migrated(settings: Settings) -> None:

@@ -14,10 +14,11 @@ from msgspec import structs
 from deploy.metrics.endpoint import serve_metrics
 from deploy.metrics.meters import Meters
 from deploy.metrics.progress import Progress
-from deploy.runtime.data_directories import OLD_STORES_S, claimed_slot, remove_unheld
+from deploy.runtime.data_directories import claimed_slot, remove_unheld
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.settings import Settings
 from deploy.wiring import connections
+from deploy.wiring.erasure import OLD_STORES_S
 from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stages import wire_stages
 from schemas.errors import Misconfigured, Retryable
@@ -42,7 +43,7 @@ class Worker:
         self._settings = settings
         self._stages = stages
         self._apps: list[StageApp] = []
-        self._chores = PeriodicTasks()
+        self._periodic_tasks = PeriodicTasks()
         self._meters = Meters()
         self._progress = Progress(settings.stuck_s)
         self._stands = False
@@ -60,16 +61,16 @@ class Worker:
             await self._wire(resources)
             try:
                 starting = asyncio.create_task(self._start())
-                self._chores.watch(starting)  # watched from here on, as a start may wait forever
+                self._periodic_tasks.watch(starting)  # watched from here on, as a start may wait forever
                 await self._until_ready(stop)
                 await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # a fully started stage stops more cleanly
                 collect_seldom()
                 self._stands = True
                 on_ready()
-                self._chores.add("report", REPORT_S, self._report)
-                self._chores.add("progress", PROGRESS_S, self._sample_metrics)
+                self._periodic_tasks.add("report", REPORT_S, self._report)
+                self._periodic_tasks.add("progress", PROGRESS_S, self._sample_metrics)
                 for app in self._apps:
-                    self._chores.add(f"{app.conf.id}'s lag", ENDS_S, app.fetch_log_ends)
+                    self._periodic_tasks.add(f"{app.conf.id}'s lag", ENDS_S, app.fetch_log_ends)
                 await self._until_stopped(stop)
                 stop_requested = True
             finally:
@@ -119,9 +120,9 @@ class Worker:
         cluster = self._settings.cluster()
         slot = resources.enter_context(claimed_slot(cluster.datadir))
         cluster = structs.replace(cluster, datadir=slot)
-        self._chores.add("old stores", OLD_STORES_S, lambda: self._remove_unheld(slot))
+        self._periodic_tasks.add("old stores", OLD_STORES_S, lambda: self._remove_unheld(slot))
         self._apps = await wire_stages(
-            self._stages, self._settings, cluster, self._name, resources, self._chores, self._meters
+            self._stages, self._settings, cluster, self._name, resources, self._periodic_tasks, self._meters
         )
 
     async def _remove_unheld(self, slot: Path) -> None:
@@ -160,7 +161,7 @@ class Worker:
             if app.crashed:
                 raise app.crash_reason or RuntimeError(f"{app.conf.id} stopped by itself")
             app.check_fence(time.monotonic())
-        self._chores.raise_if_failed()
+        self._periodic_tasks.raise_if_failed()
 
     async def _sample_metrics(self) -> None:
         self._progress.sample(self._apps)
@@ -173,7 +174,7 @@ class Worker:
 
     async def _stop(self, finish_s: float) -> None:
         """Finishes running work, then leaves the groups, so that others get the partitions at once."""
-        await self._chores.stop()
+        await self._periodic_tasks.stop()
         if finish_s:
             await asyncio.gather(*(app.finish(finish_s) for app in self._apps))
         stopped = await asyncio.gather(*(app.stop() for app in self._apps), return_exceptions=True)

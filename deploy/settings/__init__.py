@@ -18,6 +18,7 @@ from deploy.settings.models import ModelFields
 from deploy.settings.observability import ObservabilityFields
 from deploy.settings.postgres import PostgresFields
 from deploy.settings.reranker import RerankerFields
+from deploy.settings.retention import RetentionFields
 from deploy.settings.schema_registry import SchemaRegistryFields
 from deploy.settings.topics import TopicFields
 from deploy.settings.vectors import VectorFields
@@ -30,6 +31,7 @@ GROUPS: Final[dict[str, type[BaseModel]]] = {
     "Topics": TopicFields,
     "Schema registry": SchemaRegistryFields,
     "PostgreSQL": PostgresFields,
+    "Retention": RetentionFields,
     "Qdrant and embedder": VectorFields,
     "Reranker": RerankerFields,
     "Models": ModelFields,
@@ -46,6 +48,7 @@ class Settings(
     TopicFields,
     SchemaRegistryFields,
     PostgresFields,
+    RetentionFields,
     VectorFields,
     RerankerFields,
     ModelFields,

@@ -6,6 +6,7 @@ from deploy.settings.models import ModelFields
 from deploy.settings.reranker import RerankerFields
 from deploy.settings.schema_registry import SchemaRegistryFields
 from deploy.settings.vectors import VectorFields
+from deploy.settings.workers import WorkerFields
 from sinks.embeddings.models import MODELS
 
 SASL = ("username", "password")
@@ -14,7 +15,7 @@ REGION = "aws_region"
 TLS = ("ca_file", "certificate_file", "key_file", "key_password")
 
 
-def check_heartbeats(settings: KafkaFields) -> None:
+def check_heartbeats(settings: WorkerFields) -> None:
     """Kafka's rule: a session must have time for three heartbeats."""
     if settings.heartbeat_interval_s * 3 > settings.session_timeout_s:
         raise ValueError(

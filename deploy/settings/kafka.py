@@ -1,7 +1,6 @@
-"""Connection to Kafka, and consumer group settings of workers."""
+"""Connection to Kafka."""
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -54,16 +53,6 @@ class KafkaFields(BaseModel):
     kafka_key_password: SecretStr | None = Field(
         None, min_length=1, description="password of that private key, if it is encrypted"
     )
-    start_from: Literal["now", "earliest"] = Field(
-        "now",
-        description="where a consumer group starts reading at its first start; a topic without records older than "
-        "the installation is read from its beginning",
-    )
-    session_timeout_s: float = Field(
-        10.0, ge=6.0, le=300.0, description="time without a heartbeat after which a worker loses its partitions"
-    )
-    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="interval of a worker's heartbeats")
-    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="interval of a partition's checkpoints")
 
     def security(self) -> Security:
         return Security(

@@ -1,4 +1,4 @@
-"""Connection to PostgreSQL, and retention of memstream's own records there."""
+"""Connection to PostgreSQL."""
 
 from urllib.parse import urlsplit
 
@@ -15,10 +15,6 @@ class PostgresFields(BaseModel):
     migrate_at_start: bool = Field(
         False, description="whether a worker or the API migrates PostgreSQL before it starts"
     )
-    usage_retention_days: int = Field(
-        400, ge=0, le=3_650, description="days to keep usage records of model calls; 0: forever"
-    )
-    pruning_retention_days: int = Field(90, ge=0, le=3_650, description="days to keep records of prunings; 0: forever")
 
     @field_validator("postgres_dsn")
     @classmethod

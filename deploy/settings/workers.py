@@ -1,13 +1,14 @@
-"""Concurrency of a worker, its batches, and its shutdown."""
+"""A worker's membership in its consumer groups, its concurrency, its batches, and its shutdown."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from deploy.policies.files import read_files
 from deploy.settings.defaults import PREFIX
+from schemas.budgets.budgets import Lane
 from schemas.errors import Misconfigured
-from schemas.extraction.requests import Lane
 from schemas.policies.policies import Policies
 from sinks.extraction.batches import Bounds
 
@@ -16,6 +17,16 @@ BATCH_BYTES = 32 * 1024 * 1024
 
 
 class WorkerFields(BaseModel):
+    start_from: Literal["now", "earliest"] = Field(
+        "now",
+        description="where a consumer group starts reading at its first start; a topic without records older than "
+        "the installation is read from its beginning",
+    )
+    session_timeout_s: float = Field(
+        10.0, ge=6.0, le=300.0, description="time without a heartbeat after which a worker loses its partitions"
+    )
+    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="interval of a worker's heartbeats")
+    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="interval of a partition's checkpoints")
     extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
     background_concurrency: int = Field(4, ge=1, le=256, description="background model calls at a time in one worker")
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")

@@ -71,8 +71,8 @@ from sinks.memories.statistics import NamespaceStatistics
 from sinks.metrics.pipeline_state import PipelineState
 from sinks.outbox.projector import Projector
 from sinks.passages.store import Passages
-from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, translated
+from sinks.postgres.policy_lock import writing_policies
 from sinks.trails.trails import Trails
 from sinks.windows.projection import Windows
 from sinks.windows.start_offsets import StartOffsets
@@ -98,41 +98,41 @@ class Connected(Struct, frozen=True):
     index: Index
 
 
-async def connected(settings: Settings, resources: AsyncExitStack, chores: PeriodicTasks) -> Connected:
+async def connected(settings: Settings, resources: AsyncExitStack, periodic_tasks: PeriodicTasks) -> Connected:
     pool = await resources.enter_async_context(
         connections.postgres(settings, CONNECTIONS, COMMAND_S, min_size=CONNECTIONS)
     )
     await warm_up(pool)
     publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
-    policies = await policy_terms.current_policies(settings, publisher, resources, chores)
-    terms = await policy_terms.window_terms(settings, policies, pool, chores)
+    policies = await policy_terms.current_policies(settings, publisher, resources, periodic_tasks)
+    terms = await policy_terms.window_terms(settings, policies, pool, periodic_tasks)
     return Connected(pool, publisher, policies, terms, await search.open_indexes(settings, policies, resources))
 
 
 async def wire_ports(
-    settings: Settings, resources: AsyncExitStack, chores: PeriodicTasks, meters: ApiMeters, *, keyed: bool
+    settings: Settings, resources: AsyncExitStack, periodic_tasks: PeriodicTasks, meters: ApiMeters, *, keyed: bool
 ) -> Ports:
     """The ports of the API. Stop the background tasks before closing the resources."""
-    opened = await connected(settings, resources, chores)
+    opened = await connected(settings, resources, periodic_tasks)
     pool, publisher, policies, index = opened.pool, opened.publisher, opened.policies, opened.index
     stored, notifier = Memories(pool), ChangeNotifier()
-    counts = retrieval_counter(pool, resources, chores)
+    counts = retrieval_counter(pool, resources, periodic_tasks)
     row_cache = memory_row_cache(stored, meters)
-    memories = cached_memories(settings, stored, row_cache, notifier, chores, read_meter(meters, counts))
+    memories = cached_memories(settings, stored, row_cache, notifier, periodic_tasks, read_meter(meters, counts))
     archive, count_tokens = Archive(pool), models.token_counter(settings)
     searched = await search_service(settings, opened, row_cache, resources)
     profiles, admission = Profiles(LiveMemories(pool), count_tokens, now), Admission(settings.api_questions_at_once)
     control = WindowControlSender(publisher, now, wait_s=settings.api_wait_s)
     usage = UsageReport(UsageRecords(pool), Ledger(pool), policies, overall(settings), now)
-    letters = connections.dead_letter_queue(settings, publisher)
+    dead_letters = connections.dead_letter_queue(settings, publisher)
     return Ports(
-        authentication=key_authentication(pool, resources, chores) if keyed else NoAuthentication(),
+        authentication=key_authentication(pool, resources, periodic_tasks) if keyed else NoAuthentication(),
         rate_limiter=rate_limiter_of(settings.api_requests_per_minute),
         memories=memories,
         stored=stored,
         retrieval=AdmittedSearch(searched, admission),
         passages=PassageReader(Passages(pool), policies),
-        accesses=access_counter(pool, resources, chores, meters),
+        accesses=access_counter(pool, resources, periodic_tasks, meters),
         retrieval_counts=counts,
         event_history=EventHistory(pool),
         change_notifier=notifier,
@@ -152,11 +152,11 @@ async def wire_ports(
         policy_service=policy_service(settings, publisher, pool),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
-        dead_letters=letters,
+        dead_letters=dead_letters,
         keys=Keys(pool),
         policy_preview=PolicyPreview(Windows(pool)),
-        pipeline=PipelineStatus(lags(settings, pool), PipelineState(pool), usage, letters, now, time.monotonic),
-        trails=MessageTrails(Trails(pool), connections.topic_log(settings), letters, settings.topic_prefix),
+        pipeline=PipelineStatus(lags(settings, pool), PipelineState(pool), usage, dead_letters, now, time.monotonic),
+        trails=MessageTrails(Trails(pool), connections.topic_log(settings), dead_letters, settings.topic_prefix),
         replays=replays(pool, publisher, index),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, admission, meters=meters),
@@ -174,7 +174,7 @@ async def wire_ports(
 def memory_row_cache(stored: Memories, meters: ApiMeters) -> MemoryRowCache:
     """The cache of memories for searches and context blocks."""
     row_cache = MemoryRowCache(stored, on_read=meters.found)
-    meters.found_bytes.set_function(lambda: row_cache.bytes)
+    meters.retrieval_cache_bytes.set_function(lambda: row_cache.bytes)
     return row_cache
 
 
@@ -222,7 +222,7 @@ def cached_memories(
     stored: Memories,
     row_cache: MemoryRowCache,
     notifier: ChangeNotifier,
-    chores: PeriodicTasks,
+    periodic_tasks: PeriodicTasks,
     on_read: Callable[[bool, str], None],
 ) -> CachedMemories:
     """The cache of memories, the warm memories of searches, and the change notifier, all driven by memory events."""
@@ -240,8 +240,8 @@ def cached_memories(
 
     tail = Tail(settings.cluster().client(), settings.topics().physical(topics.EVENTS), on_records, on_gap)
     memories = CachedMemories(stored, time.time, lambda: tail.caught_up_to, on_read=on_read)
-    chores.watch(asyncio.create_task(tail.run(), name="memory events"))
-    chores.add("new memories", WARM_S, row_cache.warm)
+    periodic_tasks.watch(asyncio.create_task(tail.run(), name="memory events"))
+    periodic_tasks.add("new memories", WARM_S, row_cache.warm)
     return memories
 
 

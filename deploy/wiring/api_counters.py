@@ -12,7 +12,7 @@ from agents.api.ports import Authentication
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.measured_services import MeasuredAccesses
 from deploy.wiring.clock import now
-from deploy.wiring.periodic import Chore, PeriodicTasks
+from deploy.wiring.periodic import PeriodicTask, PeriodicTasks
 from schemas.errors import Retryable
 from sinks.access.keys import Keys
 from sinks.memories.access_counts import Accesses
@@ -24,26 +24,28 @@ log = logging.getLogger(__name__)
 USED_S = 10.0  # interval of storing the use of keys
 
 
-def key_authentication(pool: Pool, resources: AsyncExitStack, chores: PeriodicTasks) -> Authentication:
+def key_authentication(pool: Pool, resources: AsyncExitStack, periodic_tasks: PeriodicTasks) -> Authentication:
     keys = Keys(pool)
     keyed = KeyAuthentication(keys, now, time.monotonic)
 
     async def store_use() -> None:
         await keys.record_use(keyed.take_last_used())
 
-    add_with_last_run("use of keys", USED_S, store_use, resources, chores)
+    add_with_last_run("use of keys", USED_S, store_use, resources, periodic_tasks)
     return keyed
 
 
-def access_counter(pool: Pool, resources: AsyncExitStack, chores: PeriodicTasks, meters: ApiMeters) -> AccessCounter:
+def access_counter(
+    pool: Pool, resources: AsyncExitStack, periodic_tasks: PeriodicTasks, meters: ApiMeters
+) -> AccessCounter:
     accesses = MeasuredAccesses(Accesses(pool), now, meters)
-    add_with_last_run("reads", FLUSH_INTERVAL_S, accesses.flush, resources, chores)
+    add_with_last_run("reads", FLUSH_INTERVAL_S, accesses.flush, resources, periodic_tasks)
     return accesses
 
 
-def retrieval_counter(pool: Pool, resources: AsyncExitStack, chores: PeriodicTasks) -> RetrievalCounter:
+def retrieval_counter(pool: Pool, resources: AsyncExitStack, periodic_tasks: PeriodicTasks) -> RetrievalCounter:
     counts = RetrievalCounter(RetrievalCounts(pool), now)
-    add_with_last_run("questions", FLUSH_INTERVAL_S, counts.flush, resources, chores)
+    add_with_last_run("questions", FLUSH_INTERVAL_S, counts.flush, resources, periodic_tasks)
     return counts
 
 
@@ -59,15 +61,15 @@ def read_meter(meters: ApiMeters, counts: RetrievalCounter) -> Callable[[bool, s
 
 
 def add_with_last_run(
-    name: str, interval_s: float, chore: Chore, resources: AsyncExitStack, chores: PeriodicTasks
+    name: str, interval_s: float, task: PeriodicTask, resources: AsyncExitStack, periodic_tasks: PeriodicTasks
 ) -> None:
     """Adds a background task that also runs once at shutdown. A crash loses only counts or times."""
 
     async def last_run() -> None:
         try:
-            await chore()
+            await task()
         except Retryable as exc:
             log.warning("%s: %s", name, exc)
 
-    chores.add(name, interval_s, chore)
+    periodic_tasks.add(name, interval_s, task)
     resources.push_async_callback(last_run)

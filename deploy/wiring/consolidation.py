@@ -28,7 +28,7 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
     leading = Leadership(pool, "scheduler", wiring.worker)
     scheduler = Scheduler(leading, wiring.policies, wiring.publisher, now)
     resources.push_async_callback(scheduler.close)
-    wiring.chores.add("consolidation", TICK_S, scheduler.tick)
+    wiring.periodic_tasks.add("consolidation", TICK_S, scheduler.tick)
 
     def forecast() -> Forecast:
         return Forecast(pool, vectors, embedder, Editor(provider), now, comparer)
@@ -37,7 +37,7 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
         DryRuns(pool), extraction_services(wiring, provider, embedder, vectors), forecast, wiring.worker, now
     )
     resources.push_async_callback(dry_runs.close)
-    wiring.chores.add("dry runs", TICK_S, dry_runs.tick)
+    wiring.periodic_tasks.add("dry runs", TICK_S, dry_runs.tick)
 
 
 def extraction_services(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionServices:

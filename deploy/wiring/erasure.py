@@ -7,7 +7,6 @@ from typing import Final
 
 from agents.erasure.complete import ErasureAgent
 from agents.erasure.dead_letters import is_covered, settled_offset
-from deploy.runtime.data_directories import OLD_STORES_S
 from deploy.settings import Settings
 from deploy.wiring.clock import now
 from deploy.wiring.stage_parts import Wiring
@@ -22,6 +21,7 @@ from streams.kafka.record_removal import remove_records
 from streams.kafka.topics import settings_of
 
 COMPLETE_S: Final = 0.25
+OLD_STORES_S: Final = 600.0  # interval of checks for stores of partitions that other workers hold now
 NO_BOUND_MS: Final = 2**62  # Kafka's value for "never" is 2^63 - 1
 
 # Conversation data in each topic, and the topic setting by which it is deleted.
@@ -73,7 +73,7 @@ def add_completing(wiring: Wiring) -> None:
         named=Owners(wiring.pool).all_namespaces_naming,
         remains=partial(remains, settings),
     )
-    wiring.chores.add("erasures", COMPLETE_S, completing.tick)
+    wiring.periodic_tasks.add("erasures", COMPLETE_S, completing.tick)
 
 
 async def remains(settings: Settings, at: datetime) -> Sequence[Remains]:

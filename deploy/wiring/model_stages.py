@@ -110,7 +110,7 @@ def model_provider(wiring: Wiring) -> Provider:
     async def look() -> None:
         await state.note_providers(worker, await provider_states(wiring.meters, models.inner_providers(provider)))
 
-    wiring.chores.add("providers", ASK_S, look)
+    wiring.periodic_tasks.add("providers", ASK_S, look)
     return provider
 
 
@@ -121,8 +121,10 @@ def budget_guard(wiring: Wiring) -> LedgerBudgetGuard:
         wiring.settings, models_used, MeasuredLedger(wiring.pool, wiring.meters), wiring.policies.now, now
     )
     wiring.resources.push_async_callback(budget_guard.close)
-    wiring.chores.add("usage", USAGE_S, budget_guard.book)
-    wiring.chores.add("usage notices", USAGE_S, UsagePublisher(UsageRecords(wiring.pool), wiring.publisher).publish)
+    wiring.periodic_tasks.add("usage", USAGE_S, budget_guard.book)
+    wiring.periodic_tasks.add(
+        "usage notices", USAGE_S, UsagePublisher(UsageRecords(wiring.pool), wiring.publisher).publish
+    )
     return budget_guard
 
 
@@ -142,7 +144,7 @@ def warn_of_one_language(policies: Policies, settings: Settings) -> None:
 
 
 async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
-    settings, chores, resources = wiring.settings, wiring.chores, wiring.resources
+    settings, periodic_tasks, resources = wiring.settings, wiring.periodic_tasks, wiring.resources
     extractions, parking = Extractions(wiring.pool), Parking(wiring.pool)
     extractor = Extractor(
         extractions,
@@ -175,9 +177,9 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         )
         resources.push_async_callback(agent.close)  # stopped before the resources of running calls are closed
         app.beside.append(lambda: resuming.under_way)
-        chores.add("parked requests", RESUME_S, resuming.tick)
+        periodic_tasks.add("parked requests", RESUME_S, resuming.tick)
         if batches is not None:
-            chores.add("batches", BATCHES_S, batch_agent(wiring, extractor, outcomes, batches).tick)
+            periodic_tasks.add("batches", BATCHES_S, batch_agent(wiring, extractor, outcomes, batches).tick)
         return agent.handle
 
     await wiring.add("extraction", handle)
@@ -228,6 +230,6 @@ async def add_curation(
         return agent.handle
 
     await wiring.add("curation", handle)
-    wiring.chores.add("outbox sweep", SWEEP_S, projector.sweep)
-    wiring.chores.add("expiry", EXPIRE_S, curator.expire)
+    wiring.periodic_tasks.add("outbox sweep", SWEEP_S, projector.sweep)
+    wiring.periodic_tasks.add("expiry", EXPIRE_S, curator.expire)
     add_completing(wiring)

@@ -39,7 +39,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), wiring.policies, now)
     await wiring.add("passages", lambda _app: agent.handle)
-    wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
+    wiring.periodic_tasks.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
 
 
 async def reject_lost_index(passages: Passages, vectors: PassageVectors) -> None:

@@ -8,7 +8,7 @@ from schemas.errors import Rejected, Retryable
 
 log = logging.getLogger(__name__)
 
-Chore = Callable[[], Awaitable[object]]
+PeriodicTask = Callable[[], Awaitable[object]]
 
 
 class PeriodicTasks:
@@ -17,8 +17,8 @@ class PeriodicTasks:
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
 
-    def add(self, name: str, interval_s: float, chore: Chore) -> None:
-        self.watch(asyncio.create_task(repeat(name, interval_s, chore)))
+    def add(self, name: str, interval_s: float, task: PeriodicTask) -> None:
+        self.watch(asyncio.create_task(repeat(name, interval_s, task)))
 
     def watch(self, task: asyncio.Task[None]) -> None:
         """Watches and stops a task that may also end by itself."""
@@ -36,13 +36,13 @@ class PeriodicTasks:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def repeat(name: str, interval_s: float, chore: Chore) -> None:
+async def repeat(name: str, interval_s: float, task: PeriodicTask) -> None:
     """Repeats a task. Temporary failures, and Rejected ones of single rows, are logged and retried at the next turn: they
     would stop one worker after the other."""
     while True:
         await asyncio.sleep(interval_s)
         try:
-            await chore()
+            await task()
         except Retryable as exc:
             log.warning("%s: %s", name, exc)
         except Rejected as exc:

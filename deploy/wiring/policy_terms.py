@@ -17,17 +17,19 @@ CALIBRATE_S = 60.0
 
 
 async def current_policies(
-    settings: Settings, publisher: Publisher, resources: AsyncExitStack, chores: PeriodicTasks
+    settings: Settings, publisher: Publisher, resources: AsyncExitStack, periodic_tasks: PeriodicTasks
 ) -> CurrentPolicies:
     """The current policies, read to their end before they are used, then followed."""
     topic = await resources.enter_async_context(connections.policy_topic(settings))
     policies = CurrentPolicies(settings.policies(), topic, publisher, now)
     await policies.read()
-    chores.add("policies", FOLLOW_S, policies.follow)
+    periodic_tasks.add("policies", FOLLOW_S, policies.follow)
     return policies
 
 
-async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: PeriodicTasks) -> WindowTerms:
+async def window_terms(
+    settings: Settings, policies: CurrentPolicies, pool: Pool, periodic_tasks: PeriodicTasks
+) -> WindowTerms:
     """The terms of windows under the current policies and calibrations."""
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
     policies.add_listener(terms.governed)
@@ -37,5 +39,5 @@ async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool
         terms.calibrated(await calibrations.all())
 
     await calibrate()
-    chores.add("calibration", CALIBRATE_S, calibrate)
+    periodic_tasks.add("calibration", CALIBRATE_S, calibrate)
     return terms

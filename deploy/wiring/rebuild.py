@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from msgspec import Struct
 
 from agents.rebuild.rebuilder import Rebuild
-from deploy.cli.policy_store import policies_in_effect, stored_policies
 from deploy.settings import Settings
 from deploy.wiring import connections, passages, vector_index
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import pending
 from sinks.rebuild.rebuilds import Rebuilds

@@ -38,7 +38,7 @@ class Wiring:
     policies: CurrentPolicies
     meters: Meters
     resources: AsyncExitStack
-    chores: PeriodicTasks
+    periodic_tasks: PeriodicTasks
     reading: Reading = as_they_are
     apps: list[StageApp] = field(default_factory=list)
 

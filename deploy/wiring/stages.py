@@ -41,14 +41,14 @@ async def wire_stages(
     cluster: ClusterSettings,
     worker: str,
     resources: AsyncExitStack,
-    chores: PeriodicTasks,
+    periodic_tasks: PeriodicTasks,
     meters: Meters,
 ) -> list[StageApp]:
     """The stages' apps, not started yet. Their background tasks run already; their resources close with `resources`."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
     outbox = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
     publisher = CausedPublisher(outbox)
-    policies = await policy_terms.current_policies(settings, publisher, resources, chores)
+    policies = await policy_terms.current_policies(settings, publisher, resources, periodic_tasks)
     wiring = Wiring(
         settings=settings,
         cluster=cluster,
@@ -59,7 +59,7 @@ async def wire_stages(
         policies=policies,
         meters=meters,
         resources=resources,
-        chores=chores,
+        periodic_tasks=periodic_tasks,
         reading=await resources.enter_async_context(schema_registry.record_decoder(settings)),
     )
     if "windows" in stages:
@@ -74,14 +74,14 @@ async def wire_stages(
             await model_stages.add(wiring, stages, await embedders.of_memories())
     if settings.metrics_port is not None and "curation" in stages:
         budget = budgets.overall(settings)
-        chores.add("metrics", LOOK_S, lambda: sample(meters, pool, budget))
+        periodic_tasks.add("metrics", LOOK_S, lambda: sample(meters, pool, budget))
     return wiring.apps
 
 
 async def add_windows(wiring: Wiring) -> None:
-    settings, chores = wiring.settings, wiring.chores
+    settings, periodic_tasks = wiring.settings, wiring.periodic_tasks
     count_tokens = models.token_counter(settings)
-    terms = await policy_terms.window_terms(settings, wiring.policies, wiring.pool, chores)
+    terms = await policy_terms.window_terms(settings, wiring.policies, wiring.pool, periodic_tasks)
 
     def handle(app: StageApp) -> Handle:
         erasures = WindowErasures(app, Erasures(wiring.pool), terms, wiring.publisher)
@@ -96,9 +96,9 @@ async def add_windows(wiring: Wiring) -> None:
             users=UserChoices(UserSettings(wiring.pool), terms),
         )
         projection = WindowProjection(app, Windows(wiring.pool), terms)
-        chores.add("window timers", TICK_S, agent.tick)
-        chores.add("erased windows", ERASE_S, erasures.tick)
-        chores.add("window projection", PROJECT_S, lambda: projection.project(now()))
+        periodic_tasks.add("window timers", TICK_S, agent.tick)
+        periodic_tasks.add("erased windows", ERASE_S, erasures.tick)
+        periodic_tasks.add("window projection", PROJECT_S, lambda: projection.project(now()))
         return agent.handle
 
     await wiring.add("windows", handle)
@@ -109,4 +109,4 @@ async def add_archive(wiring: Wiring) -> None:
     await wiring.add("archive", lambda _app: agent.handle)
     settings = wiring.settings
     records = RecordRetention(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)
-    wiring.chores.add("retention", SWEEP_S, Sweeper(Sweeps(wiring.pool), wiring.policies, records, now).tick)
+    wiring.periodic_tasks.add("retention", SWEEP_S, Sweeper(Sweeps(wiring.pool), wiring.policies, records, now).tick)

@@ -1,6 +1,6 @@
 """Budgets of model calls, and amounts: tokens, and money in millionths of a US dollar."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
@@ -9,6 +9,7 @@ MICROS = 1_000_000  # of a US dollar
 Tokens = Annotated[int, Meta(ge=0, le=2**53)]
 Dollars = Annotated[float, Meta(ge=0.0, le=1e9)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Lane = Literal["live", "background"]
 
 
 class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import Lane
 
 Operation = Literal["extract", "summarise", "compact", "score", "shorten", "rerank", "resolve"]
 Outcome = Literal["answered", "failed"]

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Identifier, Moment
-from schemas.extraction.requests import Lane
 from schemas.policies.triggers import Schedule
 
 RunTrigger = Literal["schedule", "hand"]

@@ -13,7 +13,6 @@ import msgspec
 import orjson
 
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.documents import asyncapi, topic_page
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
@@ -21,6 +20,7 @@ from schemas.memories.commands import Command
 from schemas.memories.events import ActivityEvent, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 
 TARGET = Path(__file__).parents[1] / "generated"
 OPENAPI, API_PAGE = "openapi.json", "api.md"  # written by agents.api.generate, from the routes of the API

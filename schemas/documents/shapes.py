@@ -85,8 +85,8 @@ def kind(schema: Schema) -> str:
     if "$ref" in schema:
         return link(schema["$ref"].rpartition("/")[2])
     if choices := schema.get("anyOf") or schema.get("oneOf"):
-        told = [kind(each) for each in choices if each.get("type") != "null"]
-        return " or ".join(dict.fromkeys(told))
+        kinds = [kind(each) for each in choices if each.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
     if "const" in schema:
         return value(schema["const"])
     if "enum" in schema:

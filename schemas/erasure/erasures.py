@@ -89,7 +89,7 @@ class ConversationFence(Struct, frozen=True):
         """Includes messages without a user: an answer to the user may repeat the user's words."""
         return self.user is None or scope.user_id is None or self.user.concerns(scope)
 
-    def spares(self, user_ids: Collection[str | None]) -> bool:
+    def keeps_messages_of(self, user_ids: Collection[str | None]) -> bool:
         """Whether only other people than the erased user spoke."""
         return self.user is not None and all(each not in (None, self.user.user_id) for each in user_ids)
 

@@ -1,1 +1,1 @@
-"""Requests to the LLM stage, the candidates in its answers, and commands to the curator."""
+"""Requests to the LLM stage, and the candidates in its answers, with importance and links."""

@@ -6,8 +6,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment, Scope, require_storable
-from schemas.memories import importance
-from schemas.memories.links import Link
+from schemas.extraction import importance
+from schemas.extraction.links import Link
 from schemas.policies.policies import Fraction
 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # the range of PostgreSQL's integer

@@ -6,11 +6,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.extraction.candidates import Source
 
 Purpose = Literal["extract", "summarise"]
-Lane = Literal["live", "background"]
 
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

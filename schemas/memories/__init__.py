@@ -1,1 +1,1 @@
-"""Memories: kinds, importance, links, and the events about them."""
+"""Memories, the commands that change them, and the events about them."""

@@ -6,9 +6,9 @@ from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment, require_storable
 from schemas.extraction.candidates import Count, FullText, Labels, Links, Source, Text
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from schemas.policies.policies import Fraction
-from schemas.replay.shadows import refuse_reserved
+from schemas.policies.shadows import refuse_reserved
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from schemas.conversations.messages import Moment
 from schemas.extraction.candidates import Source, attribution
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from schemas.policies.policies import Fraction
 
 Status = Literal["active", "superseded", "expired", "deleted"]

@@ -1,1 +1,1 @@
-"""Policies, and the namespaces of their templates."""
+"""Policies, their parts, and the names of namespaces."""

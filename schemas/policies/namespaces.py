@@ -6,7 +6,7 @@ from hashlib import blake2b
 from urllib.parse import unquote
 
 from schemas.conversations.messages import Scope
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 
 OWN_NAMESPACE = "conversation/{conversation_id}"  # for a conversation that fits no template
 UNKNOWN = "-"  # stands for a field that is not known, such as one missing in a namespace's name

@@ -9,11 +9,10 @@ from msgspec import field as setting
 from schemas.budgets.budgets import Budget
 from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
-from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
+from schemas.policies.block_settings import BlockSettings
+from schemas.policies.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.namespaces import OWN_NAMESPACE, UNKNOWN, parse_name, render, require_template, shortened
 from schemas.policies.triggers import Seconds, Triggers
-from schemas.profile.profile_settings import ProfileSettings
-from schemas.retrieval.block_settings import BlockSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 LanguageTag = Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")]
@@ -75,6 +74,15 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     def not_sent(self) -> tuple[PersonalKind, ...]:
         """The kinds of personal data that are not sent to models."""
         return self.scrub if self.before_sending else ()
+
+
+class ProfileSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Settings of profiles.
+
+    - `max_tokens`: most tokens of a profile, counted as windows count, hard constraints first; 0: no profile
+    """
+
+    max_tokens: Annotated[int, Meta(ge=0, le=8_000)] = 400
 
 
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -1,1 +1,1 @@
-"""Generations of memories, and their shadow namespaces."""
+"""Generations of memories, which replays make."""

@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment, Role
+from schemas.policies.block_settings import Order
 from schemas.policies.policies import Fraction
 from schemas.profile.profiles import Profile
-from schemas.retrieval.block_settings import Order
 from schemas.retrieval.searches import Degraded, Filters
 
 KnownMessages = Annotated[tuple[Identifier, ...], Meta(max_length=2_000)]

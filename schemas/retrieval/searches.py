@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, structs
 from msgspec import field as setting
 
 from schemas.conversations.messages import Identifier, Moment
-from schemas.memories import importance
+from schemas.extraction import importance
 from schemas.memories.memories import Memory, Status
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.policies.policies import Fraction

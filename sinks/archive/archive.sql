@@ -92,7 +92,7 @@ WHERE newer <= $3 AND newer_bytes < $4
 -- Those of these messages that a completed slice covers. Summaries of removed messages have no namespace and extract
 -- nothing.
 SELECT m.conversation_id, m.message_id, m.partition, m.position
-FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+FROM unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id)
 JOIN messages m USING (conversation_id, message_id)
 WHERE EXISTS (
     SELECT FROM extractions e
@@ -121,9 +121,9 @@ ORDER BY position
 -- user, so the length of a conversation does not matter. If the archive has no messages of users any more, the users
 -- come from the windows.
 WITH RECURSIVE people AS (
-    SELECT asked.conversation_id,
-           (SELECT min(user_id) FROM messages m WHERE m.conversation_id = asked.conversation_id AND user_id IS NOT NULL) AS user_id
-    FROM unnest($1::text[]) AS asked (conversation_id)
+    SELECT requested.conversation_id,
+           (SELECT min(user_id) FROM messages m WHERE m.conversation_id = requested.conversation_id AND user_id IS NOT NULL) AS user_id
+    FROM unnest($1::text[]) AS requested (conversation_id)
     UNION ALL
     SELECT conversation_id,
            (SELECT min(user_id) FROM messages m

@@ -36,13 +36,13 @@ LIMIT $3
 -- namespaces that begin with ~ belong to replays. Positions are compared as sets: joining the slices of a long
 -- conversation to each of its messages would be slow.
 WITH standing AS MATERIALIZED (
-    SELECT conversation_id, partition, asked.policy, $6::timestamptz - asked.days * interval '1 day' AS before,
+    SELECT conversation_id, partition, requested.policy, $6::timestamptz - requested.days * interval '1 day' AS before,
            CASE WHEN w.phase = 'forgotten' THEN '{(,)}'::int8multirange
                 ELSE int8multirange(int8range(NULL, w.opened)) + coalesce(out_of_context.positions, '{}') END
-           * CASE WHEN asked.extracts THEN coalesce(completed.positions, '{}')
+           * CASE WHEN requested.extracts THEN coalesce(completed.positions, '{}')
                   ELSE '{(,)}'::int8multirange END AS positions
     FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[], $5::boolean[])
-             AS asked (conversation_id, partition, policy, days, extracts)
+             AS requested (conversation_id, partition, policy, days, extracts)
     JOIN windows w USING (conversation_id, partition)
     CROSS JOIN LATERAL (
         SELECT range_agg(int8range((gap ->> 0)::bigint, (gap ->> 1)::bigint, '[]')) AS positions
@@ -54,7 +54,7 @@ WITH standing AS MATERIALIZED (
         WHERE e.conversation_id = w.conversation_id AND e.partition = w.partition AND left(e.namespaces[1], 1) <> '~'
           AND e.completed_at IS NOT NULL AND e.first_position <= e.last_position
     ) AS completed
-    WHERE asked.days > 0
+    WHERE requested.days > 0
 ), counted AS (
     SELECT s.policy, octet_length(m.content) AS bytes
     FROM standing s JOIN messages m USING (conversation_id, partition)
@@ -74,11 +74,11 @@ GROUP BY policy
 
 -- name: keep
 -- Counts all messages of each policy, and those that are older than its days.
-SELECT asked.policy, count(*) AS messages, sum(octet_length(m.content))::bigint AS bytes, min(m.archived_at) AS oldest,
-       count(*) FILTER (WHERE asked.days > 0 AND m.archived_at <= $5::timestamptz - asked.days * interval '1 day') AS old
-FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[]) AS asked (conversation_id, partition, policy, days)
+SELECT requested.policy, count(*) AS messages, sum(octet_length(m.content))::bigint AS bytes, min(m.archived_at) AS oldest,
+       count(*) FILTER (WHERE requested.days > 0 AND m.archived_at <= $5::timestamptz - requested.days * interval '1 day') AS old
+FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[]) AS requested (conversation_id, partition, policy, days)
 JOIN messages m USING (conversation_id, partition)
-GROUP BY asked.policy
+GROUP BY requested.policy
 
 -- name: advance
 UPDATE retention_sweeps

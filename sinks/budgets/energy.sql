@@ -35,7 +35,7 @@ FROM energy_reservations WHERE scope = ANY($1) AND expires_at > $2 GROUP BY scop
 -- name: reserve
 INSERT INTO energy_reservations (scope, reservation_id, tokens, micros, expires_at)
 SELECT scope, $2, tokens, micros, $5::timestamptz + $6::double precision * interval '1 second'
-FROM unnest($1::text[], $3::bigint[], $4::bigint[]) AS asked (scope, tokens, micros)
+FROM unnest($1::text[], $3::bigint[], $4::bigint[]) AS requested (scope, tokens, micros)
 ON CONFLICT (scope, reservation_id)
 DO UPDATE SET tokens = excluded.tokens, micros = excluded.micros, expires_at = excluded.expires_at
 

@@ -39,6 +39,6 @@ class UsageRecords:
         without an error."""
         with translated("reading unpublished usage records"):
             async with self._pool.acquire() as connection, connection.transaction():
-                rows = await connection.fetch(query("usage", "untold"), limit)
+                rows = await connection.fetch(query("usage", "unpublished"), limit)
                 yield [msgspec.convert(dict(row), Consumed) for row in rows]
-                await connection.execute(query("usage", "told"), [row["usage_id"] for row in rows])
+                await connection.execute(query("usage", "mark_published"), [row["usage_id"] for row in rows])

@@ -1,9 +1,9 @@
--- name: untold
+-- name: unpublished
 SELECT usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens, output_tokens, cache_read_tokens,
        cache_write_tokens, cost_micros, batched, namespaces, request_id, conversation_id
 FROM model_usage WHERE NOT told ORDER BY at LIMIT $1 FOR UPDATE SKIP LOCKED
 
--- name: told
+-- name: mark_published
 UPDATE model_usage SET told = true WHERE usage_id = ANY($1)
 
 -- name: totals

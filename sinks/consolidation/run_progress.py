@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from schemas.budgets.budgets import Lane
 from schemas.codec import convert
 from schemas.consolidation.runs import ConsolidationRun, Scheduled
 from schemas.conversations.messages import Scope
-from schemas.extraction.requests import Lane
 from schemas.policies.triggers import Schedule
 from sinks.consolidation import runs
 from sinks.postgres.connection import Connection, storable
@@ -90,14 +90,14 @@ class RunProgress:
         """Closes the list of conversations and begins the run. A run without conversations ends at once."""
         await self._connection.execute(query("runs", "begin"), run.run_id, at)
 
-    async def unasked(self, at: datetime, limit: int) -> list[ConversationToExtract]:
-        """Conversations whose windows were not asked yet; marks them as asked at `at`."""
-        rows = await self._connection.fetch(query("runs", "ask_first"), at, limit)
+    async def unrequested(self, at: datetime, limit: int) -> list[ConversationToExtract]:
+        """Conversations whose windows were not requested to extract yet; marks them as requested at `at`."""
+        rows = await self._connection.fetch(query("runs", "request_first"), at, limit)
         return [ConversationToExtract(**row) for row in rows]
 
-    async def unanswered(self, at: datetime, asked_before: datetime, limit: int) -> list[ConversationToExtract]:
-        """Conversations that were asked before that moment, and for which no extraction request has been seen."""
-        rows = await self._connection.fetch(query("runs", "ask_again"), at, asked_before, limit)
+    async def unanswered(self, at: datetime, requested_before: datetime, limit: int) -> list[ConversationToExtract]:
+        """Conversations that were requested to extract before that moment, and for which no extraction request has been seen."""
+        rows = await self._connection.fetch(query("runs", "request_again"), at, requested_before, limit)
         return [ConversationToExtract(**row) for row in rows]
 
     async def settle(self, at: datetime, behind: Place, limit: int) -> Place:

@@ -37,7 +37,7 @@ class Runs:
         with translated("storing a consolidation run"):
             async with self._pool.acquire() as connection, connection.transaction():
                 if most_pending is not None:
-                    await connection.execute(query("runs", "lock_asker"), run.asked_by)
+                    await connection.execute(query("runs", "lock_requester"), run.asked_by)
                     if await connection.fetchval(query("runs", "count_pending"), run.asked_by) >= most_pending:
                         return False
                 if await add(connection, run) and audited is not None:

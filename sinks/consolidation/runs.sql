@@ -48,7 +48,7 @@ DELETE FROM consolidation_schedules WHERE policy <> ALL ($1::text[])
 -- name: pending
 SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY trigger = 'hand', created_at, run_id LIMIT $1
 
--- name: lock_asker
+-- name: lock_requester
 -- Held while the pending runs of one person are counted and a further one is added, so that concurrent requests cannot
 -- exceed the limit.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 8))
@@ -79,7 +79,7 @@ GROUP BY conversation_id
 -- and below: joining the slices of a long conversation to each of its messages would be slow.
 INSERT INTO consolidation_conversations (run_id, conversation_id, partition, first_position, last_position)
 SELECT $1, w.conversation_id, w.partition, waiting.first_position, waiting.last_position
-FROM unnest($2::text[], $3::integer[]) AS asked (conversation_id, partition)
+FROM unnest($2::text[], $3::integer[]) AS requested (conversation_id, partition)
 JOIN windows w USING (conversation_id, partition)
 CROSS JOIN LATERAL (
     SELECT coalesce(max(c.last_position) + 1, 0) AS position
@@ -114,7 +114,7 @@ SET started_at = $2::timestamptz, conversations = counted.conversations,
 FROM (SELECT count(*) AS conversations FROM consolidation_conversations WHERE run_id = $1) AS counted
 WHERE r.run_id = $1 AND r.status = 'pending'
 
--- name: ask_first
+-- name: request_first
 WITH due AS (
     SELECT c.run_id, c.conversation_id, c.partition, r.lane
     FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
@@ -127,7 +127,7 @@ FROM due
 WHERE c.run_id = due.run_id AND c.conversation_id = due.conversation_id AND c.partition = due.partition
 RETURNING c.conversation_id, c.partition, due.lane
 
--- name: ask_again
+-- name: request_again
 -- Marks conversations last asked up to $2 that have waiting messages without a request since: the control event arrived
 -- before the messages, or was lost. At most $3.
 WITH due AS (

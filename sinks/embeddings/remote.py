@@ -22,18 +22,18 @@ class RemoteEmbedder:
     """Vectors of `model` with `dimension` numbers. Construct with `connect`, which probes the endpoint.
 
     A text that the model refuses as too long is halved until it fits, separately from its batch, so that its vector does not
-    depend on other texts. `asked_dimension` makes the endpoint shorten its vectors.
+    depend on other texts. `requested_dimension` makes the endpoint shorten its vectors.
     """
 
     def __init__(
-        self, endpoint: Endpoint, dialect: Dialect, model: str, dimension: int, asked_dimension: int | None = None
+        self, endpoint: Endpoint, dialect: Dialect, model: str, dimension: int, requested_dimension: int | None = None
     ) -> None:
         self.model = dialect.canonical_model(model)
         self.dimension = dimension
         self._endpoint = endpoint
         self._dialect = dialect
         self._name = model
-        self._asked_dimension = asked_dimension
+        self._requested_dimension = requested_dimension
 
     @classmethod
     async def connect(cls, endpoint: Endpoint, dialect: Dialect, model: str, dimension: int | None = None) -> Self:
@@ -65,7 +65,7 @@ class RemoteEmbedder:
 
     async def _rows(self, texts: list[str]) -> list[Row]:
         try:
-            return await request_rows(self._endpoint, self._dialect, self._name, texts, self._asked_dimension)
+            return await request_rows(self._endpoint, self._dialect, self._name, texts, self._requested_dimension)
         except TooLarge:
             if len(texts) > 1:
                 half = len(texts) // 2

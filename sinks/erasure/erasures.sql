@@ -123,12 +123,12 @@ UPDATE erased_namespaces SET done_at = $3 WHERE erasure_id = $1 AND namespace = 
 SELECT namespace, how, done_at, memories, versions, vectors FROM erased_namespaces WHERE erasure_id = $1 ORDER BY namespace
 
 -- name: unanswered
-SELECT asked.partition, erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
-FROM erasures, unnest($1::integer[]) AS asked (partition)
+SELECT requested.partition, erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
+FROM erasures, unnest($1::integer[]) AS requested (partition)
 WHERE completed_at IS NULL
   AND NOT EXISTS (SELECT FROM erased_windows w
-                  WHERE w.erasure_id = erasures.erasure_id AND w.partition = asked.partition)
-ORDER BY at, asked.partition
+                  WHERE w.erasure_id = erasures.erasure_id AND w.partition = requested.partition)
+ORDER BY at, requested.partition
 
 -- name: answered
 SELECT partition, max(at) AS at FROM erased_windows WHERE partition = ANY ($1::integer[]) GROUP BY partition

@@ -7,7 +7,7 @@ import asyncpg
 
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import ConversationFence, Fence, Fences, UserFence
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 

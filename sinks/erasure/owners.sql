@@ -30,14 +30,14 @@ SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0
   AND EXISTS (SELECT FROM memory_versions v WHERE v.namespace = namespaces.namespace)
 
 -- name: held_in
-SELECT asked.namespace,
-       (SELECT count(*) FROM memories m WHERE m.namespace = asked.namespace) AS memories,
-       (SELECT count(*) FROM memory_versions v WHERE v.namespace = asked.namespace) AS versions,
-       (SELECT count(*) FROM embeddings JOIN memories m USING (memory_id) WHERE m.namespace = asked.namespace) AS vectors,
+SELECT requested.namespace,
+       (SELECT count(*) FROM memories m WHERE m.namespace = requested.namespace) AS memories,
+       (SELECT count(*) FROM memory_versions v WHERE v.namespace = requested.namespace) AS versions,
+       (SELECT count(*) FROM embeddings JOIN memories m USING (memory_id) WHERE m.namespace = requested.namespace) AS vectors,
        (SELECT count(*) FROM extractions
-        WHERE namespaces @> ARRAY[asked.namespace] AND answer ? 'proposals') AS answers,
-       (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[asked.namespace]) AS parked_requests
-FROM unnest($1::text[]) AS asked (namespace)
+        WHERE namespaces @> ARRAY[requested.namespace] AND answer ? 'proposals') AS answers,
+       (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[requested.namespace]) AS parked_requests
+FROM unnest($1::text[]) AS requested (namespace)
 
 -- name: said
 SELECT (SELECT count(*) FROM messages

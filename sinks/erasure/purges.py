@@ -14,7 +14,7 @@ from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.namespaces import UNKNOWN
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 from sinks.memories import writer
 from sinks.memories.reader import memories_from
 from sinks.outbox.projector import put_records, put_vectors

@@ -54,7 +54,7 @@ DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 -- erasure and a request have their times from different hosts, whose clocks may differ: here and in the statements for
 -- answers, a request made up to 5 seconds after an erasure counts as made before it, unless all its messages lie behind
 -- the erasure's end offset. For parked requests the 5 seconds always count.
-WITH told AS (
+WITH affected AS (
     SELECT request_id, namespaces,
            ARRAY(SELECT fed FROM unnest(namespaces) AS fed
                  WHERE EXISTS (SELECT FROM purges
@@ -66,11 +66,11 @@ WITH told AS (
     WHERE $1 = ANY (namespaces) AND (answer ? 'proposals' OR failed_reason LIKE '%: %')
 )
 UPDATE extractions
-SET answer = CASE WHEN told.namespaces <@ told.erased THEN answer - 'proposals' ELSE without_erased(answer, told.erased, '{}') END,
+SET answer = CASE WHEN affected.namespaces <@ affected.erased THEN answer - 'proposals' ELSE without_erased(answer, affected.erased, '{}') END,
     failed_reason = split_part(failed_reason, ': ', 1)
-FROM told
-WHERE extractions.request_id = told.request_id
-  AND (told.namespaces <@ told.erased OR answer @? '$.proposals[*].namespaces')
+FROM affected
+WHERE extractions.request_id = affected.request_id
+  AND (affected.namespaces <@ affected.erased OR answer @? '$.proposals[*].namespaces')
 
 -- name: drop_parked
 -- Deletes the parked requests that feed namespace $1, with the budget reservations of those in a batch, which nobody

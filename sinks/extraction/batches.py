@@ -115,11 +115,11 @@ class Batches:
             rows = await self._pool.fetch(query("batches", "member"), batch_key, request_id)
         return next(iter(await decodable_rows(self._pool, rows, member)), None)
 
-    async def ask(self, batch_key: str, owner: str, request_id: str, asked_with: QuestionContext) -> bool:
+    async def ask(self, batch_key: str, owner: str, request_id: str, context: QuestionContext) -> bool:
         """Stores the context of a member's question. False if the lease has ended or the member is gone."""
         with translated("storing the context of a batch question"):
-            values = (batch_key, owner, request_id, list(asked_with.related), asked_with.reservation)
-            return bool(await self._pool.fetchval(query("batches", "asked_with"), *values))
+            values = (batch_key, owner, request_id, list(context.related), context.reservation)
+            return bool(await self._pool.fetchval(query("batches", "store_context"), *values))
 
     async def submitting(self, batch_key: str, owner: str, requests: int) -> bool:
         """Marks the batch as possibly sent: call it before sending. False if the lease has ended."""

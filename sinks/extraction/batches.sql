@@ -55,7 +55,7 @@ UPDATE batches SET state = 'submitting', requests = $3, sent_at = clock_timestam
 WHERE batch_key = $1 AND lease_owner = $2 AND state = 'forming'
 RETURNING true
 
--- name: asked_with
+-- name: store_context
 UPDATE parked SET related = $4, reservation = $5
 WHERE request_id = $3 AND batch_key = $1 AND EXISTS (SELECT FROM batches WHERE batch_key = $1 AND lease_owner = $2)
 RETURNING true

@@ -31,7 +31,7 @@ WHERE request_id = $1 AND lease_owner = $2
 -- since the request are left out: all of them, if all namespaces of the request, or its conversation, were erased;
 -- otherwise those for erased namespaces alone and, if a user was erased, those that the user said or whose speakers are
 -- unknown. purges.sql explains the 5 seconds.
-WITH asked AS (
+WITH requested AS (
     SELECT *, ARRAY(SELECT fed FROM unnest(namespaces) AS fed
                     WHERE EXISTS (SELECT FROM purges
                                   WHERE namespace = standing_for(fed)
@@ -41,21 +41,21 @@ WITH asked AS (
     FROM extractions WHERE request_id = $1
 ), erasing AS (
     SELECT e.kind, e.user_id
-    FROM asked JOIN erased_conversations USING (conversation_id) JOIN erasures e USING (erasure_id)
-    WHERE e.at >= asked.requested_at
-              - CASE WHEN asked.first_position >= (e.positions->>asked.partition::text)::bigint
+    FROM requested JOIN erased_conversations USING (conversation_id) JOIN erasures e USING (erasure_id)
+    WHERE e.at >= requested.requested_at
+              - CASE WHEN requested.first_position >= (e.positions->>requested.partition::text)::bigint
                      THEN interval '0' ELSE interval '5 seconds' END
 )
 UPDATE extractions
-SET answer = CASE WHEN asked.namespaces <> '{}' AND asked.namespaces <@ asked.erased
+SET answer = CASE WHEN requested.namespaces <> '{}' AND requested.namespaces <@ requested.erased
                     OR EXISTS (SELECT FROM erasing WHERE kind <> 'user')
                   THEN $2::text::jsonb - 'proposals'
-                  WHEN asked.erased <> '{}' OR EXISTS (SELECT FROM erasing)
-                  THEN without_erased($2::text::jsonb, asked.erased, ARRAY(SELECT user_id FROM erasing))
+                  WHEN requested.erased <> '{}' OR EXISTS (SELECT FROM erasing)
+                  THEN without_erased($2::text::jsonb, requested.erased, ARRAY(SELECT user_id FROM erasing))
                   ELSE $2::text::jsonb END,
     provider = $3, model = $4, usage = $5, parts = $6, stored_at = clock_timestamp(),
     lease_owner = NULL, lease_until = NULL, failed_at = NULL, failed_reason = NULL
-FROM asked
+FROM requested
 WHERE extractions.request_id = $1 AND extractions.answer IS NULL
 RETURNING extractions.answer::text AS answer
 

@@ -9,11 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas import codec
+from schemas.budgets.budgets import Lane
 from schemas.codec import convert
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
-from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.extraction.requests import ExtractionRequest
 from sinks.erasure.fences import fences_for
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query

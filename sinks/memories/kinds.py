@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from schemas.codec import convert
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 

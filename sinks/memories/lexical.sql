@@ -25,7 +25,7 @@ status = ANY ($2::text[])
 -- with a word are counted up to $17, as more common words do not distinguish memories. English stop words are left out;
 -- stop words of other languages are left out if no memory has them, as the language of the question is unknown.
 WITH spaces AS (
-    SELECT string_agg(quote_literal('/' || space), ' | ')::tsquery AS asked FROM unnest($1::text[]) AS space
+    SELECT string_agg(quote_literal('/' || space), ' | ')::tsquery AS requested FROM unnest($1::text[]) AS space
 ), forms AS (
     SELECT config, lexeme, position
     FROM unnest('{simple,english,german,french,spanish,italian,portuguese,dutch,russian,swedish}'::regconfig[]) AS config,
@@ -48,13 +48,13 @@ WITH spaces AS (
         FROM (
             (SELECT memory_id, 1.0::float8 AS share FROM (
                 SELECT * FROM memories
-                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.strong)
+                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.requested && words.strong)
                 OFFSET 0 -- keeps the planner from using another index
             ) AS with_word WHERE {filters} LIMIT $17)
             UNION ALL
             (SELECT memory_id, 0.5::float8 FROM (
                 SELECT * FROM memories
-                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.weak)
+                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.requested && words.weak)
                 OFFSET 0 -- keeps the planner from using another index
             ) AS with_word WHERE {filters} LIMIT $17)
         ) AS either

@@ -4,7 +4,7 @@ SELECT * FROM memories WHERE memory_id = ANY ($1::text[])
 -- name: rows_unless
 -- Rows that changed since they were read. `xmin` is the transaction that wrote the current row: it differs after every
 -- change. An erased row is missing; the columns of an unchanged row are null.
-SELECT m.memory_id AS asked, m.xmin::text::bigint AS written_by, changed.*
+SELECT m.memory_id AS requested, m.xmin::text::bigint AS written_by, changed.*
 FROM unnest($1::text[], $2::bigint[]) AS known (memory_id, written_by)
 JOIN memories m USING (memory_id)
 LEFT JOIN memories changed ON changed.memory_id = m.memory_id AND m.xmin::text::bigint <> known.written_by
@@ -104,12 +104,12 @@ SELECT * FROM earlier LIMIT $3
 
 -- name: from_messages
 -- Live memories of these namespaces that have one of these messages as a source: the first $4 by id for each message.
-SELECT asked.conversation_id, asked.message_id, found.memory_id
-FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+SELECT requested.conversation_id, requested.message_id, found.memory_id
+FROM unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id)
 CROSS JOIN LATERAL (
     SELECT memory_id FROM memories
     WHERE sources @> jsonb_build_array(
-              jsonb_build_object('conversation_id', asked.conversation_id, 'message_id', asked.message_id))
+              jsonb_build_object('conversation_id', requested.conversation_id, 'message_id', requested.message_id))
       AND namespace = ANY ($3::text[]) AND status = 'active'
     ORDER BY memory_id LIMIT $4
 ) AS found

@@ -63,8 +63,8 @@ class Memories:
             rows = await self._reader.fetch(
                 query("memories", "rows_unless"), list(map(storable, known)), list(known.values())
             )
-        changed = {row["asked"]: row for row in rows if row["memory_id"] is not None}
-        unchanged = frozenset(row["asked"] for row in rows if row["memory_id"] is None)
+        changed = {row["requested"]: row for row in rows if row["memory_id"] is not None}
+        unchanged = frozenset(row["requested"] for row in rows if row["memory_id"] is None)
         return {name: MemoryRow(memory_from(row), row["written_by"]) for name, row in changed.items()}, unchanged
 
     async def live_by_text(self, namespace: str, normalised: Collection[str]) -> tuple[Memory, ...]:

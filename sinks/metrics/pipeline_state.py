@@ -5,9 +5,9 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
+from schemas.budgets.budgets import Lane
 from schemas.codec import convert
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import Lane
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 

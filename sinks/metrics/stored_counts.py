@@ -28,5 +28,5 @@ class StoredCounts(Struct, frozen=True, kw_only=True):
 async def stored_counts(pool: Pool) -> StoredCounts:
     """Counts in one query. Raises Retryable."""
     with translated("counting"):
-        (row,) = await pool.fetch(query("standing", "standing"))
+        (row,) = await pool.fetch(query("stored_counts", "counts"))
         return convert(dict(row), StoredCounts)

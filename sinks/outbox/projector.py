@@ -12,7 +12,7 @@ from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection, Pool, storable_json, translated
 from sinks.postgres.queries import query
@@ -104,9 +104,9 @@ class Projector:
             await self._publisher.publish(records)
         except Rejected:
             for record in records:
-                await self._to_kafka_or_letters(record)
+                await self._to_kafka_or_dead_letters(record)
 
-    async def _to_kafka_or_letters(self, record: Outgoing) -> None:
+    async def _to_kafka_or_dead_letters(self, record: Outgoing) -> None:
         """Publishes a record, or a dead letter if the record can never be published, so that it does not block its
         namespace."""
         try:

@@ -1,7 +1,7 @@
 -- name: known
 -- Those of these messages that have passages already.
 SELECT DISTINCT namespace, conversation_id, message_id
-FROM passages JOIN unnest($1::text[], $2::text[], $3::text[]) AS asked (namespace, conversation_id, message_id)
+FROM passages JOIN unnest($1::text[], $2::text[], $3::text[]) AS requested (namespace, conversation_id, message_id)
     USING (namespace, conversation_id, message_id)
 
 -- name: lock
@@ -15,19 +15,19 @@ SELECT pg_advisory_xact_lock(5200003)
 -- Locks partitions of the messages topic. A conversation is in one partition, so its passages have one writer at a
 -- time, which numbers them.
 SELECT pg_advisory_xact_lock(5200004, partition)
-FROM (SELECT DISTINCT partition FROM unnest($1::integer[]) AS asked (partition) ORDER BY partition) AS asked
+FROM (SELECT DISTINCT partition FROM unnest($1::integer[]) AS requested (partition) ORDER BY partition) AS requested
 
 -- name: numbers
 SELECT DISTINCT conversation_id, message_id, ordinal
-FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+FROM passages JOIN unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id) USING (conversation_id, message_id)
 
 -- name: ends
 -- The first and the last message with passages of each conversation.
 SELECT DISTINCT p.conversation_id, p.message_id, p.ordinal, m.said_at, m.partition, m.position
-FROM unnest($1::text[]) AS asked (conversation_id)
+FROM unnest($1::text[]) AS requested (conversation_id)
      CROSS JOIN LATERAL (SELECT min(ordinal) AS first, max(ordinal) AS last
-                         FROM passages WHERE conversation_id = asked.conversation_id) AS ends
-     JOIN passages p ON p.conversation_id = asked.conversation_id AND p.ordinal IN (ends.first, ends.last)
+                         FROM passages WHERE conversation_id = requested.conversation_id) AS ends
+     JOIN passages p ON p.conversation_id = requested.conversation_id AND p.ordinal IN (ends.first, ends.last)
      JOIN messages m ON m.conversation_id = p.conversation_id AND m.message_id = p.message_id
 ORDER BY p.conversation_id, p.ordinal
 
@@ -77,7 +77,7 @@ ORDER BY space
 -- Terms are hashed with their namespace, so the index finds rows of these namespaces only, except for rare collisions.
 WITH found AS (
     SELECT conversation_id, ordinal
-    FROM unnest($1::text[], $2::double precision[]) AS asked (words, weight) CROSS JOIN LATERAL (
+    FROM unnest($1::text[], $2::double precision[]) AS requested (words, weight) CROSS JOIN LATERAL (
         SELECT conversation_id, ordinal, said_at
         FROM (
             SELECT * FROM passages WHERE terms @> string_to_array(words, ' ')::integer[]
@@ -146,7 +146,7 @@ WHERE p.passage_id = ANY ($1::uuid[]) AND (p.conversation_id, p.ordinal) NOT IN 
 
 -- name: of_messages
 SELECT p.passage_id::text
-FROM passages p JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+FROM passages p JOIN unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id) USING (conversation_id, message_id)
 WHERE p.namespace = ANY ($3::text[])
 ORDER BY p.said_at, p.passage_id
 LIMIT $4
@@ -154,7 +154,7 @@ LIMIT $4
 -- name: beside
 -- The last passage of each message at these places.
 SELECT DISTINCT ON (conversation_id, ordinal) passage_id::text
-FROM unnest($1::text[], $2::integer[]) AS asked (conversation_id, ordinal) JOIN passages USING (conversation_id, ordinal)
+FROM unnest($1::text[], $2::integer[]) AS requested (conversation_id, ordinal) JOIN passages USING (conversation_id, ordinal)
 WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
   AND ($6::timestamptz IS NULL OR said_at >= $6) AND ($7::timestamptz IS NULL OR said_at < $7)
 ORDER BY conversation_id, ordinal, piece DESC, namespace
@@ -184,7 +184,7 @@ ORDER BY conversation_id, message_id
 
 -- name: indexed
 SELECT conversation_id, message_id, passage_id::text, namespace, digest, source_digest, version, clean_under
-FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+FROM passages JOIN unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id) USING (conversation_id, message_id)
 
 -- name: drop_message
 DELETE FROM passages WHERE conversation_id = $1 AND message_id = $2
@@ -246,6 +246,6 @@ ORDER BY words DESC, found.said_at DESC
 LIMIT $7
 
 -- name: contents
-SELECT content FROM messages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+SELECT content FROM messages JOIN unnest($1::text[], $2::text[]) AS requested (conversation_id, message_id)
     USING (conversation_id, message_id)
 WHERE role = 'user'

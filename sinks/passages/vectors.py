@@ -68,7 +68,7 @@ class PassageVectors(DirectVectors):
         found = await self._query(msgspec.json.encode(body))
         return [Neighbour(str(each.id), each.score) for each in found.points]
 
-    async def missing(self, passage_ids: Collection[str]) -> set[str]:
+    async def ids_without_point(self, passage_ids: Collection[str]) -> set[str]:
         """Those of the passages that have no point."""
         with translated("checking points of passages"):
             points = await self._client.retrieve(

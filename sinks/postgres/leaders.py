@@ -34,7 +34,7 @@ class Leadership:
                 leads = await connection.fetchval(query("leaders", "lead"), *claim)
                 yield connection if leads is not None else None
 
-    async def stand_down(self) -> None:
+    async def resign(self) -> None:
         """Gives the role up at once; does nothing if another process leads. Raises Retryable."""
-        with translated(f"standing down as {self._role}"):
-            await self._pool.execute(query("leaders", "stand_down"), self._role, self._owner)
+        with translated(f"resigning as {self._role}"):
+            await self._pool.execute(query("leaders", "resign"), self._role, self._owner)

@@ -8,5 +8,5 @@ WHERE role = (SELECT role FROM leaders
               FOR UPDATE SKIP LOCKED)
 RETURNING role, set_config('idle_in_transaction_session_timeout', $4, true)
 
--- name: stand_down
+-- name: resign
 UPDATE leaders SET until = '-infinity' WHERE role = $1 AND owner = $2

@@ -58,7 +58,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
     partition: Partition
     position: int
-    told: Sequence[RebuiltMemory]
+    latest: Sequence[RebuiltMemory]
     rows: Sequence[dict[str, Any]] = ()
     shells: Sequence[dict[str, Any]] = ()
     heads: Mapping[str, int]
@@ -115,7 +115,13 @@ class Rebuilds:
         published again, and states missing from memory.state go into the outbox."""
         with translated("concluding a rebuild"):
             async with self._pool.acquire() as connection, connection.transaction():
-                for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "complete_versions", "drop_told"):
+                for name in (
+                    "drop_unrecorded",
+                    "drop_shadows",
+                    "drop_lone_versions",
+                    "complete_versions",
+                    "drop_published",
+                ):
                     await connection.execute(query("rebuilds", name))
                 await connection.execute(query("hidden_messages", "restore"))
                 await queue_state(connection)
@@ -142,12 +148,12 @@ async def unfinished(pool: Pool) -> dict[Partition, int]:
 
 
 async def apply_statements(connection: Connection, page: Page) -> None:
-    if not page.told:
+    if not page.latest:
         return
     execute = connection.execute
-    ids, sequences = [each.memory_id for each in page.told], [each.sequence for each in page.told]
+    ids, sequences = [each.memory_id for each in page.latest], [each.sequence for each in page.latest]
     await execute(query("rebuilds", "heads"), list(page.heads), list(page.heads.values()))
-    await execute(query("rebuilds", "told"), *columns(page.told))
+    await execute(query("rebuilds", "record_latest"), *columns(page.latest))
     await execute(query("rebuilds", "drop_older"), ids, sequences)
     await execute(query("rebuilds", "store"), list(page.rows), False)
     await execute(query("rebuilds", "store"), list(page.shells), True)
@@ -165,7 +171,7 @@ def columns(recorded: Sequence[RebuiltMemory]) -> tuple[list[Any], ...]:
 
 
 async def apply_versions(connection: Connection, page: Page) -> None:
-    erased = [each for each in page.told if each.erased]
+    erased = [each for each in page.latest if each.erased]
     if erased:
         ids, sequences = [each.memory_id for each in erased], [each.sequence for each in erased]
         await connection.execute(query("rebuilds", "drop_versions_before"), ids, sequences)

@@ -14,14 +14,14 @@ SELECT EXISTS (SELECT FROM memories) OR EXISTS (SELECT FROM namespaces WHERE seq
 
 -- name: heads
 -- Raises the sequences of namespaces to those in the records. A sequence never decreases.
-WITH told AS (
+WITH recorded AS (
     INSERT INTO rebuild_namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
     ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(rebuild_namespaces.sequence, excluded.sequence)
 )
 INSERT INTO namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
 ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(namespaces.sequence, excluded.sequence)
 
--- name: told
+-- name: record_latest
 -- Stores the state of each memory in the records, unless a later one is stored: the records of a namespace may lie in
 -- two partitions, if partitions were added. `in_state` is the latest sequence in memory.state, which events do not
 -- lower.
@@ -35,8 +35,8 @@ WHERE rebuild_memories.sequence < excluded.sequence
 
 -- name: drop_older
 -- Deletes memories of the backup that are older than the records, with their vectors, which may belong to another text.
-DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
-WHERE memories.memory_id = told.memory_id AND memories.sequence < told.sequence
+DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS latest (memory_id, sequence)
+WHERE memories.memory_id = latest.memory_id AND memories.sequence < latest.sequence
 
 -- name: store
 -- Stores memories of which no later record is known, unless they have a row: with $2 false those that exist, with $2
@@ -49,8 +49,8 @@ ON CONFLICT DO NOTHING
 
 -- name: drop_versions_before
 -- Deletes the versions of erased memories from before their erasure.
-DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
-WHERE memory_versions.memory_id = told.memory_id AND (after ->> 'sequence')::bigint < told.sequence
+DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS latest (memory_id, sequence)
+WHERE memory_versions.memory_id = latest.memory_id AND (after ->> 'sequence')::bigint < latest.sequence
 
 -- name: store_version
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
@@ -64,15 +64,15 @@ FROM memory_versions AS earlier
 WHERE deletion.before IS NULL AND deletion.after ->> 'status' = 'deleted'
   AND earlier.memory_id = deletion.memory_id AND earlier.version = deletion.version - 1
 
--- name: drop_untold
+-- name: drop_unrecorded
 -- Deletes memories of a backup without a record: they were deleted or erased so long ago that compaction removed their
 -- tombstones. Memories decided after the last record, which wait in the outbox, stay.
 DELETE FROM memories USING namespaces
-LEFT JOIN rebuild_namespaces AS told USING (namespace)
+LEFT JOIN rebuild_namespaces AS heads USING (namespace)
 WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
   AND NOT EXISTS (SELECT FROM rebuild_memories AS known WHERE known.memory_id = memories.memory_id AND NOT known.gone)
-  AND (memories.sequence <= told.sequence
-       OR told.sequence IS NULL AND NOT EXISTS (SELECT FROM outbox WHERE outbox.namespace = memories.namespace))
+  AND (memories.sequence <= heads.sequence
+       OR heads.sequence IS NULL AND NOT EXISTS (SELECT FROM outbox WHERE outbox.namespace = memories.namespace))
 
 -- name: drop_shadows
 -- Deletes generations that are not live in all their namespaces. Their shadows are not in the records, so a cutover
@@ -87,18 +87,18 @@ WHERE status <> 'cutover' OR EXISTS (
 -- Deletes versions of memories that were erased, or that were deleted before the beginning of memory.events.
 DELETE FROM memory_versions WHERE NOT EXISTS (SELECT FROM memories WHERE memories.memory_id = memory_versions.memory_id)
 
--- name: drop_told
+-- name: drop_published
 -- Deletes records from the outbox of a backup that were published since. Publishing them again would overwrite newer
 -- states with older ones.
-DELETE FROM outbox USING rebuild_namespaces AS told
-WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
+DELETE FROM outbox USING rebuild_namespaces AS heads
+WHERE outbox.namespace = heads.namespace AND outbox.target = 'kafka'
   AND CASE outbox.topic
-      WHEN 'memory.events' THEN (convert_from(payload, 'UTF8')::jsonb -> 'data' ->> 'sequence')::bigint <= told.sequence
+      WHEN 'memory.events' THEN (convert_from(payload, 'UTF8')::jsonb -> 'data' ->> 'sequence')::bigint <= heads.sequence
       WHEN 'memory.state' THEN coalesce(
           (convert_from(payload, 'UTF8')::jsonb ->> 'sequence')::bigint,
           (SELECT (header ->> 1)::bigint FROM jsonb_array_elements(headers) AS header
            WHERE header ->> 0 = 'memstream-sequence')
-      ) <= told.sequence
+      ) <= heads.sequence
       ELSE false END
 
 -- name: behind_in_state

@@ -6,9 +6,9 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
+from schemas.budgets.budgets import Lane
 from schemas.codec import convert
 from schemas.conversations.messages import Moment, Role
-from schemas.extraction.requests import Lane
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change
 from sinks.postgres.connection import Pool, translated

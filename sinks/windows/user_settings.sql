@@ -13,10 +13,10 @@ WHERE kept.at <= excluded.at
 -- name: chosen_by
 -- The settings of each user, with the user's place in the lists. Settings for an app precede settings for a tenant, and
 -- these precede settings for all. Settings that an erasure has yet to delete are left out.
-SELECT asked.place, chosen.settings
-FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS asked (user_id, tenant_id, app_id, place),
+SELECT requested.place, chosen.settings
+FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS requested (user_id, tenant_id, app_id, place),
      LATERAL (SELECT settings FROM user_settings u
-              WHERE u.user_id = asked.user_id AND u.tenant_id IN ('', asked.tenant_id) AND u.app_id IN ('', asked.app_id)
+              WHERE u.user_id = requested.user_id AND u.tenant_id IN ('', requested.tenant_id) AND u.app_id IN ('', requested.app_id)
                 AND u.settings <> '{}' AND NOT EXISTS (
                     SELECT FROM erasures e
                     WHERE e.kind = 'user' AND e.user_id = u.user_id AND e.at >= u.at

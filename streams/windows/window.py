@@ -6,15 +6,16 @@ second time: the head keeps offsets, and the window keeps message ids.
 
 from collections.abc import Callable, Collection, Iterable
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import ConversationEnded, Message, Scope
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
-from schemas.extraction.requests import Lane, SliceMessage
+from schemas.extraction.requests import SliceMessage
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 from streams.windows.adjuster import Adjuster
 from streams.windows.arrival import make_entry, update_head
 from streams.windows.context.history import History

@@ -9,9 +9,9 @@ import pytest
 
 from agents.policies.changes import StoredPolicies, records
 from deploy.cli.policies import policies_to_put
-from deploy.cli.policy_store import plan_changes
 from deploy.embedded.stack import EmbeddedStack
 from deploy.policies.files import presets
+from deploy.wiring.policy_store import plan_changes
 from tests.deployment import Deployment, Event, deployed
 
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from deploy.policies.files import preset, read_file
-from schemas.memories import importance
+from schemas.extraction import importance
 from tests.acceptance.service import ChatService
 from tests.deployment import Deployment
 

@@ -109,4 +109,6 @@ def at_random(seed: int) -> Way:
 def markers(turns: Sequence[MessageTraits], kept: Kept) -> int:
     """Counts the gaps of a context."""
     positions = sorted(kept.positions)
-    return len(gaps_.merged((gaps_.of(turn) for turn in turns if turn.position not in kept.positions), positions))
+    return len(
+        gaps_.merge_adjacent((gaps_.of(turn) for turn in turns if turn.position not in kept.positions), positions)
+    )

@@ -19,11 +19,11 @@ from agents.models.port import Context, merge_contexts
 from agents.models.prompts.questions import extraction_question, shared_question
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from schemas.policies.triggers import Triggers
+from schemas.windows.window_controls import WindowControl
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
 from streams.windows.tokens.counting import TokenCounter

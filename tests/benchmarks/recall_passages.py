@@ -113,7 +113,7 @@ class Bench:
         audience = Audience(Participants(self._store.pool), self._policies)
         messages = [self._archived(number, said) for number, said in enumerate(self.talk.messages)]
         for start in range(0, len(messages), PAGE):
-            page = await audience.found(messages[start : start + PAGE])
+            page = await audience.with_namespaces(messages[start : start + PAGE])
             await archive.store(page)
             await indexer.index(page)
 

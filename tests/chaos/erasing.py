@@ -9,11 +9,11 @@ from agents.retrieval.passage_search import PassageSearch
 from deploy.settings import Settings
 from deploy.wiring import connections, vector_index
 from deploy.wiring.message_ends import message_ends
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasure.erasures import Erasures
 from sinks.passages.store import Passages
 from sinks.postgres.connection import Connection, Pool
 from tests.chaos.conversations import APP, marker
+from tests.fakes.embedder import FakeEmbedder
 
 UNFINISHED = (
     "SELECT (SELECT count(*) FROM erasures WHERE completed_at IS NULL) + (SELECT count(*) FROM passage_removals)"

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Collection
 
-from deploy.cli.follow import follow
 from deploy.settings import Settings
+from deploy.wiring.follow import follow
 from schemas import codec
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics

@@ -8,20 +8,20 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
 from agents.passages.chunking import pieces
-from deploy.cli.follow import follow
 from deploy.settings import Settings
 from deploy.wiring import vector_index
+from deploy.wiring.follow import follow
 from schemas import codec
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres.connection import Connection, Pool
 from streams.kafka.topics import STAGES, specs
 from streams.windows.rows.head import Head
 from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.conversations import Conversation, marker
 from tests.chaos.extraction_requests import compare_requests
+from tests.fakes.embedder import FakeEmbedder
 
 
 class Ledger(Struct):

@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from deploy.cli.follow import follow
 from deploy.settings import Settings
+from deploy.wiring.follow import follow
 from streams.delivery.store import RocksStore
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 from streams.windows.effects import Effect
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
@@ -53,7 +53,7 @@ def unextracted(window: Window) -> list[int]:
 
 def in_context(window: Window) -> list[int]:
     """Positions of the messages that are in context."""
-    return [turn.position for turn in window.history.turns()]
+    return [turn.position for turn in window.history.messages_in_context()]
 
 
 def requests_among(told: Iterable[Effect]) -> list[ExtractionRequest]:

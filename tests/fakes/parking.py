@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred
-from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.extraction.requests import ExtractionRequest
 from sinks.extraction.parked import SHORTEST_PAUSE_S, Fed, Parked, ShareGroup
 
 FencesOf: TypeAlias = Callable[[Scope, Collection[str]], Awaitable[tuple[Fence, ...]]]

@@ -10,16 +10,16 @@ from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.wishes import BeginErasures, FindRepetitions
 from schemas.codec import decode
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies
-from sinks.embeddings.fake import FakeEmbedder
+from schemas.windows.window_controls import WindowControl
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.provider import FakeProvider
 from tests.fakes.sinks import FakePublisher, FakeVectors, Fuse
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from agents.api.http.problems import Problem
 from schemas.access.keys import EVERYWHERE, Grant, Right
-from schemas.replay.shadows import is_reserved
+from schemas.policies.shadows import is_reserved
 
 
 class Caller(Struct, frozen=True):

@@ -6,9 +6,11 @@ A stream holds only its positions: a slow client causes no queue, and any replic
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import aclosing
 from typing import Final, Protocol, TypeAlias
 
-from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+from starlette.types import Message, Send
 
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.positions import Positions, format_positions
@@ -21,6 +23,8 @@ log = logging.getLogger(__name__)
 HEARTBEAT_S: Final = 15.0  # also the maximum delay of an event whose notification was lost
 PAGE_SIZE: Final = 100  # events read per query of a namespace
 RETRY_MS: Final = 1_000  # the pause before a client reconnects
+STALL_TIMEOUT_S: Final = 30.0  # without progress while the socket's buffers are full
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # proxies must not buffer events
 
 
 class EventSource(Protocol):
@@ -101,3 +105,25 @@ async def wait_for_change(changed: asyncio.Event, timeout_s: float) -> bool:
             return await changed.wait()
     except TimeoutError:
         return False
+
+
+class EventStreamResponse(EventSourceResponse):
+    """A response of server-sent events. Always closes its generator. Disconnects a client that reads nothing for
+    `stall_timeout_s` seconds."""
+
+    def __init__(self, frames: AsyncGenerator[bytes], *, stall_timeout_s: float = STALL_TIMEOUT_S) -> None:
+        super().__init__(frames, headers=HEADERS)
+        self._frames = frames
+        self._stall_timeout_s = stall_timeout_s
+
+    async def stream_response(self, send: Send) -> None:
+        async def bounded(message: Message) -> None:
+            async with asyncio.timeout(self._stall_timeout_s):
+                await send(message)
+
+        async with aclosing(self._frames):
+            try:
+                await super().stream_response(bounded)
+            except TimeoutError:
+                # The response is incomplete, so the server closes the connection; the client reconnects.
+                log.info("closed an event stream: the client read nothing for %g s", self._stall_timeout_s)

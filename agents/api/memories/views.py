@@ -6,8 +6,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from schemas.conversations.messages import Moment
-from schemas.memories import importance
-from schemas.memories.importance import Band
+from schemas.extraction import importance
+from schemas.extraction.importance import Band
 from schemas.memories.memories import Memory
 from sinks.memories.access_counts import Access
 

@@ -119,6 +119,6 @@ class PipelineStatus:
         return len(unsettled(await self._dead_letters.statuses()))
 
 
-def unsettled(letters: Sequence[DeadLetterStatus]) -> list[DeadLetterStatus]:
+def unsettled(dead_letters: Sequence[DeadLetterStatus]) -> list[DeadLetterStatus]:
     """Returns the dead letters that were neither replayed nor discarded."""
-    return [each for each in letters if each.outcome is None]
+    return [each for each in dead_letters if each.outcome is None]

@@ -115,7 +115,7 @@ async def list_dead_letters(
 async def get_dead_letter(letter: Place, caller: CallerOf, ports: PortsOf) -> Response:
     """A dead letter with its record, credentials removed. It may contain users' text."""
     caller.require_everywhere("read")
-    found = await find_letters(ports, (letter,))
+    found = await find_dead_letters(ports, (letter,))
     async for stored, record in ports.dead_letters.contents([each.letter for each in found]):
         return json_response(content_view(next(each for each in found if each.letter is stored), record))
     raise not_found(f"there is no dead letter {letter}")
@@ -141,7 +141,7 @@ async def settle(how: Outcome, choice: LetterChoice, caller: Caller, ports: Port
     """Replays or discards letters. Raises Problem 403, 404 for an unknown letter, 409 if all were already settled, and
     Retryable."""
     caller.require_everywhere("admin")
-    found = await find_letters(ports, choice.letters)
+    found = await find_dead_letters(ports, choice.letters)
     unsettled = [each.letter for each in found if choice.again or each.outcome is None]
     if not unsettled:
         raise conflict("these dead letters were replayed or discarded before: set `again` to include them")
@@ -159,14 +159,14 @@ async def settle(how: Outcome, choice: LetterChoice, caller: Caller, ports: Port
     return json_response(LetterOutcomes(tuple(outcomes)))
 
 
-async def find_letters(ports: Ports, letters: tuple[str, ...]) -> list[DeadLetterStatus]:
-    """Returns the letters at these positions. Raises Problem 404 if one does not exist."""
+async def find_dead_letters(ports: Ports, places: tuple[str, ...]) -> list[DeadLetterStatus]:
+    """Returns the dead letters at these positions. Raises Problem 404 if one does not exist."""
     try:
-        selection = DeadLetterFilter(places=parse_places(letters))
+        selection = DeadLetterFilter(places=parse_places(places))
     except ValueError as exc:
         raise invalid(str(exc)) from exc
     found = await ports.dead_letters.statuses(selection)
-    if missing := set(letters) - {each.letter.place for each in found}:
+    if missing := set(places) - {each.letter.place for each in found}:
         raise not_found(f"there is no dead letter {min(missing)}")
     return found
 

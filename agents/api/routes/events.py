@@ -11,9 +11,8 @@ from agents.api.http.json_bodies import DocumentedBodies
 from agents.api.http.problems import Problem, conflict, invalid
 from agents.api.live import positions
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.event_stream import stream_events
+from agents.api.live.event_stream import EventStreamResponse, stream_events
 from agents.api.live.positions import Positions
-from agents.api.live.streaming import EventStreamResponse
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports, PortsOf
 from schemas.memories.events import ActivityEvent, MemoryEvent

@@ -8,7 +8,7 @@ from msgspec import Struct
 from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import documented, json_response
 from agents.api.ports import PortsOf
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from sinks.memories.kinds import UsedKind
 
 router = APIRouter(prefix="/v1/kinds", tags=["memories"])

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from agents.api.tools.ports import MemoryReader
 from schemas.errors import Rejected
-from schemas.memories.kinds import DEFAULT_KINDS, Kind
 from schemas.memories.memories import Memory
+from schemas.policies.kinds import DEFAULT_KINDS, Kind
 from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import PolicySelector
 

@@ -12,7 +12,7 @@ from agents.api.tools.results import CreateResult, DeleteResult, PendingResult
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.memories.commands import Command
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 
 
 class MemoryChanges:

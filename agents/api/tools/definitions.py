@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier
 from schemas.extraction.candidates import FullText, Labels, Text
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from schemas.policies.policies import Fraction
 from schemas.retrieval.searches import Tier
 

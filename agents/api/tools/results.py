@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.retrieval.ranking import last_said_at
-from schemas.memories import importance
+from schemas.extraction import importance
 from schemas.memories.memories import Change, Memory, Status
 from schemas.passages.passages import Passage
 from schemas.retrieval.searches import SaidHit

@@ -1,7 +1,7 @@
 """The handler of the agent tools, limited to the namespaces of their access.
 
-The SDK's tool runner, HTTP and MCP share this handler. Invalid input from a model returns a result with `is_error` and a
-remedy. No input reaches another namespace.
+HTTP and MCP share this handler. Invalid input from a model returns a result with `is_error` and a remedy. No input reaches
+another namespace.
 """
 
 from datetime import UTC, date, datetime, time

@@ -101,10 +101,10 @@ class MessageTrails:
     async def _dead_lettered(self, archived: ArchivedTrace) -> list[TrailStep]:
         """Returns dead letters of the message from stages that could not process it."""
         place = (self._topic, archived.partition, archived.position)
-        letters = [each.letter for each in await self._dead_letters.statuses()]
+        dead_letters = [each.letter for each in await self._dead_letters.statuses()]
         return [
             TrailStep(kind="put_aside", at=each.at, letter=each.place, stage=each.stage, reason=each.reason)
-            for each in letters
+            for each in dead_letters
             if each.source and (each.source.topic, each.source.partition, each.source.offset) == place
         ]
 

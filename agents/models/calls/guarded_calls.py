@@ -77,15 +77,15 @@ class GuardedCalls:
             with traces.span(
                 f"chat {self.model(question)}", span_attributes(self.name, self.model(question)), kind=SpanKind.CLIENT
             ) as span:
-                reply = await self._with_timeout(limits, self._calls.call(question, turns, max_tokens))
+                reply = await self._reported_to_breaker(limits, self._calls.call(question, turns, max_tokens))
                 describe(span, reply)
-        log.info("%s", error_text(self.name, question, reply, self._clock() - started_at))
+        log.info("%s", call_summary(self.name, question, reply, self._clock() - started_at))
         limits.correct(self._clock(), expected, actual_cost(reply.usage))
         limits.set_remaining(self._clock(), reply.allowances)
         return reply
 
-    async def _with_timeout(self, limits: Limits, call: Awaitable[ModelReply]) -> ModelReply:
-        """Limits the time of a call and reports its result to the breaker."""
+    async def _reported_to_breaker(self, limits: Limits, call: Awaitable[ModelReply]) -> ModelReply:
+        """Awaits a call and reports its result to the breaker, and what the server says about rate limits to `limits`."""
         self._breaker.started()
         try:
             reply = await call
@@ -117,8 +117,8 @@ class GuardedCalls:
         return f"{self.name} failed {self._breaker.outages} times in a row: no calls for the next {wait_s:.0f} s"
 
 
-def error_text(provider: str, question: Question[Any], reply: ModelReply, took_s: float) -> str:
-    """A log line about a failed call, without text of conversations."""
+def call_summary(provider: str, question: Question[Any], reply: ModelReply, took_s: float) -> str:
+    """A log line about an answered call, without text of conversations."""
     used = reply.usage
     return (
         f"{provider} {question.purpose}: {reply.model} took {took_s:.1f} s, tokens in {used.input_tokens}, "

@@ -15,7 +15,7 @@ from agents.models.port import Subject
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable, storable
-from schemas.memories.importance import MOST_POINTS
+from schemas.extraction.importance import MOST_POINTS
 from schemas.policies.policies import Policy, Privacy
 
 SCORE: Final = """\

@@ -13,14 +13,14 @@ def of(turn: MessageTraits) -> Gap:
     return Gap(turn.position, turn.position, 1, turn.tokens)
 
 
-def joined(left: Gap, right: Gap) -> Gap:
+def join(left: Gap, right: Gap) -> Gap:
     """Two gaps with no kept message between them, as one."""
-    text, tokens = together(left, right)
+    text, tokens = join_summaries(left, right)
     count, lost = left.count + right.count, left.tokens + right.tokens
     return Gap(min(left.first, right.first), max(left.last, right.last), count, lost, text, tokens)
 
 
-def together(left: Gap, right: Gap) -> tuple[str, int]:
+def join_summaries(left: Gap, right: Gap) -> tuple[str, int]:
     """Both summaries, joined, with their tokens; only the right one if together they are too long for a marker."""
     text = " ".join(part for part in (left.summary, right.summary) if part)
     if len(text) > LONGEST_SUMMARY:
@@ -28,15 +28,15 @@ def together(left: Gap, right: Gap) -> tuple[str, int]:
     return text, left.summary_tokens + right.summary_tokens
 
 
-def merged(gaps: Iterable[Gap], kept: Sequence[int]) -> tuple[Gap, ...]:
+def merge_adjacent(gaps: Iterable[Gap], kept: Sequence[int]) -> tuple[Gap, ...]:
     """Gaps in order, joined where no kept position lies between them; `kept` ascends."""
-    together: list[Gap] = []
+    merged: list[Gap] = []
     for gap in sorted(gaps, key=lambda gap: gap.first):
-        if together and bisect_right(kept, together[-1].last) == bisect_right(kept, gap.first):
-            together[-1] = joined(together[-1], gap)
+        if merged and bisect_right(kept, merged[-1].last) == bisect_right(kept, gap.first):
+            merged[-1] = join(merged[-1], gap)
         else:
-            together.append(gap)
-    return tuple(together)
+            merged.append(gap)
+    return tuple(merged)
 
 
 def holds(gaps: Sequence[Gap], position: int) -> bool:
@@ -73,7 +73,7 @@ def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Ga
     if known == (summary_id(gap.summary) if gap.summary else None):
         return summarised(gap, part.summary, part.summary_tokens)
     earlier, later = (part, gap) if part.first == gap.first else (gap, part)
-    text, tokens = together(earlier, later)
+    text, tokens = join_summaries(earlier, later)
     return (
         summarised(gap, text, tokens) if tokens <= most_tokens else summarised(gap, part.summary, part.summary_tokens)
     )

@@ -64,7 +64,7 @@ class History:
         taken, self._newly_removed = sorted(set(self._newly_removed)), []
         return taken
 
-    def turns(self) -> list[MessageTraits]:
+    def messages_in_context(self) -> list[MessageTraits]:
         """The messages in context, in order."""
         return list(self.in_context.values())
 
@@ -99,14 +99,16 @@ class History:
     def _replace(self, replaced: list[int], terms: Terms, now: float) -> list[Effect]:
         """Removes system prompts that a new one replaces. Many services send theirs with each request, so this does not end the
         undo period; an undo does not restore these prompts."""
-        decision = pruning.remove(self.turns(), self.removals.gaps, terms.budget, replaced, "usage", "repeated")
+        decision = pruning.remove(
+            self.messages_in_context(), self.removals.gaps, terms.budget, replaced, "usage", "repeated"
+        )
         undoable = self.removals.undoable
         effects = self._apply(decision, terms, now)
         if undoable is not None:
             kept = [at for at in self._entries if at not in replaced and not gaps.holds(undoable.gaps, at)]
             removed_gaps = [gaps.of(self._entries[at].message_traits()) for at in replaced]
             undoable.gaps, undoable.last_prune = (
-                gaps.merged([*undoable.gaps, *removed_gaps], kept),
+                gaps.merge_adjacent([*undoable.gaps, *removed_gaps], kept),
                 self._head.last_prune,
             )
             self.removals.undoable = undoable
@@ -124,14 +126,14 @@ class History:
     def prune(self, cause: Cause, terms: Terms, now: float) -> list[Effect]:
         """Prunes as `pruning.prune` decides. If that fails, nothing leaves: too large a context is better than none."""
         try:
-            decision = pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause)
+            decision = pruning.prune(self.messages_in_context(), self.removals.gaps, terms.budget, now, cause)
         except Exception as exc:  # noqa: BLE001 (the effect tells of it)
             return [PruningFailed(self._head.scope, next(reversed(self.in_context), 0), cause, repr(exc))]
         return self._apply(decision, terms, now)
 
     def clear(self, terms: Terms, now: float) -> list[Effect]:
         """Removes everything but system prompts from the context; reports even when nothing was left to remove."""
-        effects = self._apply(pruning.clear(self.turns(), self.removals.gaps, terms.budget), terms, now)
+        effects = self._apply(pruning.clear(self.messages_in_context(), self.removals.gaps, terms.budget), terms, now)
         self._head.cleared_at = now
         return effects
 
@@ -144,7 +146,7 @@ class History:
         self.removed.difference_update(back)
         self.in_context = self._load_context()
         self.removals.gaps, self.removals.undoable = undoable.gaps, None
-        head.tally = Tally.of(self.turns(), undoable.gaps)
+        head.tally = Tally.of(self.messages_in_context(), undoable.gaps)
         head.warned_level = terms.budget.level(head.tally.used_tokens)
         head.last_prune, head.cleared_at = undoable.last_prune, undoable.cleared_at
         self._note_undone(undoable.pruning, now)
@@ -189,7 +191,7 @@ class History:
             del self.in_context[position]
         self._newly_removed += decision.removed
         self.removed.update(decision.removed)
-        head.tally = Tally.of(self.turns(), decision.gaps)
+        head.tally = Tally.of(self.messages_in_context(), decision.gaps)
         head.warned_level = budget.level(head.tally.used_tokens)
         head.prunings += 1
         record = Pruning(
@@ -225,7 +227,7 @@ class History:
         left = [gap for gap in self.removals.gaps if first is not None and gap.last >= first]
         self.removals.gaps = tuple(gaps.summarised(gap, "", 0) for gap in left)
         self.removals.prunings = ()
-        self._head.tally = Tally.of(self.turns(), self.removals.gaps)
+        self._head.tally = Tally.of(self.messages_in_context(), self.removals.gaps)
         self._head.warned_level, self._head.last_prune = "ok", None
         self.changed = True
 

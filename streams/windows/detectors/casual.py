@@ -79,6 +79,6 @@ def wordless(text: str) -> bool:
     return not text.isspace() and not any(char.isalnum() for char in text)
 
 
-def foreign(text: str) -> bool:
+def has_unknown_script(text: str) -> bool:
     """Whether a message has letters that the word lists do not know, of another script."""
     return any(char > "ÿ" and char.isalpha() for char in text)

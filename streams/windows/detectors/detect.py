@@ -81,7 +81,7 @@ def _casual(traits: int, words: list[str], text: str) -> int:
     grateful = traits & GRATEFUL and "?" not in text
     if not traits & CASUAL and not grateful and not casual.social(words):
         return said
-    return said if not text.isascii() and casual.foreign(text) else said | CASUAL
+    return said if not text.isascii() and casual.has_unknown_script(text) else said | CASUAL
 
 
 def is_specific(text: str, words: int) -> bool:

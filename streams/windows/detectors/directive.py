@@ -149,7 +149,7 @@ SPANISH: Final = (
 RULES: Final = ENGLISH + GERMAN + FRENCH + SPANISH
 
 # In messages of any length these apply to all later tasks.
-STANDING: Final = (
+LASTING: Final = (
     rule("from+now+on"),
     rule("jetzt sofort", after=("ab ",)),
     rule("nun", after=("von ",), then=r" an\b"),

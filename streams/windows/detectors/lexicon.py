@@ -60,7 +60,7 @@ class Lexicon:
                     referred.append(start)
                 else:
                     traits |= trait
-        return with_references(traits, reference.apart(referred)) if referred else traits
+        return with_references(traits, reference.count_separate(referred)) if referred else traits
 
 
 _FAILED: Final = ((ERROR, error.RULES),)
@@ -71,23 +71,23 @@ _SAID: Final = (
     (TASK_COMPLETE, completion.RULES),
 )
 _TURNED: Final = ((TASK_BEGINS, beginning.BEGINS), (TASK_BEGINS | TASK_SWITCHES, beginning.SWITCHES))
-_DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.STANDING))
-_ASKED: Final = (*_SAID, *_DIRECTED, *_TURNED)
+_DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.LASTING))
+_REQUESTS: Final = (*_SAID, *_DIRECTED, *_TURNED)
 _SOCIAL: Final = ((CASUAL, casual.RULES), (GRATEFUL, casual.THANKS))
 
 SHORT: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_FAILED, *_ASKED, *_SOCIAL)),
+    "user": Lexicon((*_FAILED, *_REQUESTS, *_SOCIAL)),
     "assistant": Lexicon((*_FAILED, *_SAID, *_SOCIAL)),
     "tool": Lexicon(((ERROR, error.PROGRAMS),)),
 }
 # Long messages skip the rules for casual messages, whose trigger words are common.
 LONG: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_FAILED, *_ASKED)),
+    "user": Lexicon((*_FAILED, *_REQUESTS)),
     "assistant": Lexicon((*_FAILED, *_SAID)),
     "tool": SHORT["tool"],
 }
 PASTED: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_TRACED, *_ASKED)),
+    "user": Lexicon((*_TRACED, *_REQUESTS)),
     "assistant": Lexicon((*_TRACED, *_SAID)),
     "tool": Lexicon(_TRACED),
 }

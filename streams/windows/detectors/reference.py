@@ -92,7 +92,7 @@ SPANISH: Final = (
 RULES: Final = ENGLISH + GERMAN + FRENCH + SPANISH
 
 
-def apart(starts: list[int]) -> int:
+def count_separate(starts: list[int]) -> int:
     """How many references begin at these places; those close together count as one."""
     count, last = 0, -APART_CHARS
     for start in sorted(starts):

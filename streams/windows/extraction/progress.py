@@ -7,7 +7,8 @@ from itertools import takewhile
 from msgspec import structs
 
 from schemas import ids
-from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.budgets.budgets import Lane
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices, triggers

@@ -7,12 +7,13 @@ from itertools import pairwise
 from msgspec import structs
 
 from schemas import codec, ids
+from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap
-from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
-from streams.windows.extraction.speakers import fed
+from streams.windows.extraction.speakers import namespaces_and_speakers
 from streams.windows.rows.head import Head
 
 ESCAPED = 6  # most bytes of a character in JSON
@@ -117,7 +118,7 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
         purpose="summarise",
         lane="background",
         summary=gap.summary,
-        speakers=fed(run, (), scope, policy, in_group=True)[1] if head.in_group else (),
+        speakers=namespaces_and_speakers(run, (), scope, policy, in_group=True)[1] if head.in_group else (),
     )
 
 
@@ -139,7 +140,7 @@ def request(
     besides the user of the scope.
     """
     first, last = messages[0], messages[-1]
-    namespaces, speakers = fed(messages, overlap, scope, policy, in_group=in_group)
+    namespaces, speakers = namespaces_and_speakers(messages, overlap, scope, policy, in_group=in_group)
     return ExtractionRequest(
         request_id=ids.request_id(scope.conversation_id, partition, first.position, last.position, first.message_id),
         scope=scope,

@@ -8,17 +8,17 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import SliceMessage, Speaker
 from schemas.policies.policies import Policy
 
-Fed = tuple[tuple[str, ...], tuple[Speaker, ...]]
+NamespacesAndSpeakers = tuple[tuple[str, ...], tuple[Speaker, ...]]
 
 
-def fed(
+def namespaces_and_speakers(
     messages: Sequence[SliceMessage],
     overlap: Sequence[SliceMessage],
     scope: Scope,
     policy: Policy,
     *,
     in_group: bool,
-) -> Fed:
+) -> NamespacesAndSpeakers:
     """The namespaces that a slice feeds, and its speakers if they matter: in a conversation of several people (`in_group`),
     and if other people may feed a namespace too, so that its memories must name the speaker.
 

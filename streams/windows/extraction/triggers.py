@@ -4,7 +4,8 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from schemas.extraction.requests import Lane, SliceMessage
+from schemas.budgets.budgets import Lane
+from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
 from schemas.policies.triggers import Schedule
 

@@ -56,7 +56,7 @@ def make_decision(
         retained=tuple(kept),
         removed=tuple([turn.position for run in gone for turn in run]),
         reasons={turn.position: reason for turn, reason in zip(turns, why, strict=True)},
-        gaps=gaps_.merged([*gaps, *map(_gap, gone)], kept),
+        gaps=gaps_.merge_adjacent([*gaps, *map(_gap, gone)], kept),
         tokens=tokens,
         reached=reached,
     )

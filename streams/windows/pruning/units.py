@@ -18,7 +18,7 @@ from streams.windows.detectors.traits import (
 )
 from streams.windows.traits import MessageTraits
 
-PAIR_REACH: Final = 16  # the most messages of the conversation from an error to its correction
+MAX_MESSAGES_APART: Final = 16  # the most messages of the conversation from an error to its correction
 NEEDED_LATER_RATING: Final = 8  # the least rating (0 to 10)
 MAX_CALLS: Final = 64  # of one message, that are tied to their results
 MAX_RESULTS: Final = 8  # of one call: usually one, more if a service reports progress or repeats a result
@@ -198,8 +198,8 @@ def _pair_corrections(numbers: Sequence[int], units: Sequence[Unit]) -> None:
     for at in corrections:
         if units[at].has_error:
             continue
-        first = numbers[units[at].places[0]] - PAIR_REACH
-        before = units[max(0, at - PAIR_REACH) : at]
+        first = numbers[units[at].places[0]] - MAX_MESSAGES_APART
+        before = units[max(0, at - MAX_MESSAGES_APART) : at]
         task = [unit for unit in before if unit.segment == units[at].segment]
         errors = [unit for unit in task if unit.has_error and numbers[unit.places[-1]] >= first]
         if task:
@@ -215,7 +215,7 @@ def _pair_retries(turns: Iterable[tuple[MessageTraits, int, Unit]]) -> None:
     repair: list[Unit] = []
     last, segment = 0, -1
     for turn, number, unit in turns:
-        if turn.segment != segment or turn.traits & CORRECTION or number > last + PAIR_REACH:
+        if turn.segment != segment or turn.traits & CORRECTION or number > last + MAX_MESSAGES_APART:
             failed, segment = [], turn.segment
         if turn.role == "tool" and turn.traits & ERROR:
             failed.append(unit)

@@ -23,9 +23,16 @@ from agents.models.offline.rules.engine.rule import LanguageRules
 from agents.models.offline.rules.engine.rule_engine import LEADING, plainly
 from agents.models.offline.rules.findings.sentence_findings import labels, rule_findings
 from agents.models.offline.rules.framing.framing import is_unreal, own_part
-from agents.models.offline.rules.standing.classifier import DIMENSION, FILE, MEMORY, Model, features, indices
-from agents.models.offline.rules.standing.instruction_classes import TABLE
-from agents.models.offline.rules.standing.wording import SUBJECTS
+from agents.models.offline.rules.lasting_instructions.classifier import (
+    DIMENSION,
+    FILE,
+    MEMORY,
+    Model,
+    features,
+    indices,
+)
+from agents.models.offline.rules.lasting_instructions.instruction_classes import TABLE
+from agents.models.offline.rules.lasting_instructions.wording import SUBJECTS
 from agents.models.offline.statements import LANGUAGE_RULES, language_rules, safe_sentences
 from tests.benchmarks.offline_sets import UNDATED, held_out, present
 from tests.benchmarks.standing.sentences import Sentence, files, sentences

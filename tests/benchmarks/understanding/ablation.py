@@ -64,7 +64,7 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     "limits and wishes: all": (
         ("standing/*instruction*", "standing/classifier.py", "engine/spelling.py"),
         lambda: (
-            patch.object(sentence_findings, "standing_instruction", lambda *_: None),
+            patch.object(sentence_findings, "limit_or_wish", lambda *_: None),
             patch.object(sentence_findings, "apply_classifier", lambda *given: given[3]),
         ),
     ),

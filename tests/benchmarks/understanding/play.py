@@ -25,13 +25,13 @@ from agents.retrieval.search import MemorySearch
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.policies.files import shipped as presets
 from schemas.conversations.messages import Message
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory, Status
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Found, Query
+from schemas.windows.window_controls import WindowControl
 from sinks.classification.comparer import OnnxComparer
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText

@@ -10,7 +10,6 @@ import pytest
 
 from sinks.embeddings.cache import CachedEmbedder
 from sinks.embeddings.endpoint import Endpoint
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.models import MODELS
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.embeddings.port import Embedder
@@ -18,6 +17,7 @@ from sinks.embeddings.protocols import OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
 from tests.embedders import packaged_embedder
 from tests.embedding_server import MODEL, EmbeddingServer
+from tests.fakes.embedder import FakeEmbedder
 
 TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
 

@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from schemas import codec
+from schemas.budgets.budgets import Lane
 from schemas.errors import Deferred
-from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from sinks.extraction.parked import Parking, ShareGroup
 from tests.fakes.batches import record

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from schemas.extraction.links import Link
 from schemas.memories.events import Cause
-from schemas.memories.links import Link
 from schemas.memories.memories import Change, Memory
 from sinks.memories import writer
 from sinks.memories.entry import LedgerEntry

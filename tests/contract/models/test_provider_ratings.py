@@ -4,7 +4,7 @@ import pytest
 
 from agents.models.port import Provider, Subject
 from schemas.errors import Rejected
-from schemas.memories import importance
+from schemas.extraction import importance
 from schemas.policies.policies import DEFAULT_POLICY
 from tests.contract.models.answering import answering
 

@@ -7,10 +7,24 @@ from typing import Any
 import pytest
 from anthropic import AsyncAnthropic, BadRequestError
 
-from agents.api.tools.loop import runnable
+from agents.api.tools.tools import Tools
+from deploy.samples.tool_runner import runnable
 from tests.messages_server.checks import KEY, MODELS
 from tests.messages_server.server import MessagesServer
 from tests.tool_fixtures import MINE, THEIRS, Toolset, populated_toolset
+
+
+class ToolsOfApi:
+    """The tools as a client of the API has them."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def tools(self, *_: str) -> list[Any]:
+        return self._tools.definitions()
+
+    async def use_tool(self, tool_use: Any, *_: str) -> Any:
+        return await self._tools.result(tool_use)
 
 
 @pytest.fixture
@@ -42,7 +56,7 @@ async def talked(server: MessagesServer, toolset: Toolset) -> Any:
         runner = client.beta.messages.tool_runner(
             model=MODELS[0],
             max_tokens=1_000,
-            tools=runnable(toolset.tools()),
+            tools=await runnable(ToolsOfApi(toolset.tools())),
             thread=False,  # the local server holds no conversations
             messages=[{"role": "user", "content": "I keep bees. What may I not eat?"}],
         )

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 from msgspec.structs import replace
 
-from agents.api.live.streaming import EventStreamResponse
+from agents.api.live.event_stream import EventStreamResponse
 from tests.api import NOON, Api
 from tests.asgi_server import serve_app
 from tests.fakes.event_history import FakeEventHistory

@@ -13,8 +13,9 @@ import psutil
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
+from deploy.cli.dev import addresses
 from deploy.embedded.process import module_environment
-from deploy.runtime.dev import addresses, ready_path
+from deploy.runtime.dev import ready_path
 from deploy.settings import Settings
 from deploy.settings.defaults import PREFIX
 from tests.deployment import eventually

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from tests.chat_events import end, message
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed

@@ -9,10 +9,10 @@ from agents.consolidation.requests import manual_run
 from agents.consolidation.scheduler import Scheduler
 from schemas.codec import decode
 from schemas.consolidation.runs import ConsolidationRun, RunRequest
-from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy
 from schemas.policies.triggers import Schedule, Triggers
+from schemas.windows.window_controls import WindowControl
 from sinks.archive.messages import Archive
 from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool

@@ -24,12 +24,12 @@ from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.consolidation.runs import Runs
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.archived_messages import archived_message
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.classification.port import Pair, Relation
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
 from tests.fakes.comparer import ENDS, FakeComparer
+from tests.fakes.embedder import FakeEmbedder
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -7,9 +7,9 @@ import pytest
 
 from agents.models.port import Rating, Subject
 from schemas.errors import Retryable
+from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate
 from schemas.kafka import topics
-from schemas.memories import importance
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from sinks.memories.access_counts import Access, Accesses

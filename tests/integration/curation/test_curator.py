@@ -15,8 +15,8 @@ from schemas.extraction.candidates import CandidateBatch
 from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.settlements import Part
+from tests.fakes.embedder import FakeEmbedder
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

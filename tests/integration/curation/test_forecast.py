@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from agents.curation.editor import Editor
 from agents.curation.forecast import Forecast
 from schemas.policies.policies import DEFAULT_POLICY
-from sinks.embeddings.fake import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.provider import FakeProvider
 
 if TYPE_CHECKING:

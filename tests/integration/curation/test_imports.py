@@ -14,8 +14,8 @@ from schemas import ids
 from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from schemas.policies.policies import Match, Policies, Policy
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.settlements import Settlements
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.sinks import Fuse
 from tests.integration.curation_bench import NOON, Bench
 

@@ -4,7 +4,7 @@ memories."""
 from typing import TYPE_CHECKING, Any
 
 from schemas.memories.commands import Command
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from schemas.policies.policies import Policies, Policy
 from sinks.memories.kinds import Kinds, UsedKind
 

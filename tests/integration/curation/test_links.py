@@ -5,9 +5,9 @@ from uuid import uuid4
 
 from agents.models.port import Compaction
 from schemas.codec import decode
+from schemas.extraction.links import Link
 from schemas.kafka import topics
 from schemas.memories.commands import Command
-from schemas.memories.links import Link
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.curation_bench import NOON

@@ -16,8 +16,8 @@ from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.memories.resolutions import Resolutions
+from tests.fakes.embedder import FakeEmbedder
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -13,7 +13,7 @@ from schemas.erasure.erasures import Erasure, Fence
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
 from schemas.memories.commands import Command
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from sinks.access.audit import Audit
 from sinks.archive.messages import Archive
 from sinks.erasure.erasures import Erasures

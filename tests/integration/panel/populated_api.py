@@ -17,10 +17,10 @@ from schemas.consolidation.runs import Finding, RunRequest, Scheduled
 from schemas.conversations.messages import Scope, ToolCall
 from schemas.conversations.windows import Gap
 from schemas.extraction.candidates import Source
+from schemas.extraction.links import Link
 from schemas.memories.events import Cause, MemoryEvent
-from schemas.memories.kinds import Kind
-from schemas.memories.links import Link
 from schemas.memories.memories import Memory
+from schemas.policies.kinds import Kind
 from schemas.policies.policies import Match, Policies, Policy
 from schemas.policies.triggers import Schedule
 from schemas.replay.generations import Generation, Plan

@@ -3,7 +3,7 @@
 import numpy as np
 from playwright.async_api import expect
 
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from tests.api import NOON, a_memory
 from tests.fakes.sinks import Fuse
 from tests.integration.panel.panel import Panel

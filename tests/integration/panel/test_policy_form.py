@@ -5,7 +5,7 @@ import re
 from playwright.async_api import expect
 
 from schemas.conversations.window_settings import Adjustable
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from schemas.policies.triggers import Schedule
 from tests.integration.panel.panel import Opened, Panel
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.async_api import expect
 
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from tests.api import a_memory
 from tests.integration.panel.panel import Panel
 

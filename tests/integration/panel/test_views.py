@@ -15,13 +15,13 @@ from schemas.consolidation.runs import RunRequest
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import UNDO_S, Cause, Gap, Restorable
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import SaidHit
+from schemas.windows.window_controls import WindowControl
 from tests.api import NOON, Api, a_memory
 from tests.asgi_server import serve_app
 from tests.fakes.archive import FakeArchive

@@ -8,11 +8,11 @@ from schemas.codec import decode
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import Gap, Run
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy
+from schemas.windows.window_controls import WindowControl
 from streams.windows.context.statistics import STRATEGIES, explanation
 from streams.windows.pruning.reasons import SENTENCES
 from tests.api import Api

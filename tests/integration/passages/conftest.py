@@ -17,10 +17,10 @@ from schemas.conversations.messages import Message
 from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
+from tests.fakes.embedder import FakeEmbedder
 
 SHARES_WORDS = CosineScale(
     start=0.0, span=1.0, floor=0.2, least_range=0.5
@@ -69,7 +69,7 @@ class Said:
 
     async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """Assigns the messages by the current policies."""
-        return await Audience(Participants(self.pool), self.policies).found(messages)
+        return await Audience(Participants(self.pool), self.policies).with_namespaces(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
         hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]

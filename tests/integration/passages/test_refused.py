@@ -7,8 +7,8 @@ import pytest
 
 from agents.passages.agent import RefusedPassages
 from schemas.kafka import topics
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.vectors import PassagePoint
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
 from tests.integration.passages.test_reindex import reindexed

@@ -15,9 +15,9 @@ from agents.policies.audience import Audience
 from schemas.errors import Misconfigured, Rejected
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.renewal import PassageRenewal
 from sinks.passages.vectors import PassagePoint, PassageVectors
+from tests.fakes.embedder import FakeEmbedder
 from tests.integration.passages.conftest import MONDAY, Said
 
 

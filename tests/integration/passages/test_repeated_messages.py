@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from agents.passages.repeated_messages import RepeatedMessages
 from schemas.extraction.candidates import Source, Wish
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.passages.user_messages import MAX_MESSAGES
 from tests.integration.passages.conftest import MONDAY, Said

@@ -138,10 +138,10 @@ async def test_search_returns_a_newly_cached_memory_and_no_erased_one(deploy: De
             return rows[0].value if rows else 0.0
 
         made = await api.post("/v1/memories", json={"namespace": NAMESPACE, "text": "User owns 3 bicycles."})
-        await eventually(lambda: told("memstream_found_memories_bytes"), "the memory is read as it is made", 60)
+        await eventually(lambda: told("memstream_retrieval_cache_bytes"), "the memory is read as it is made", 60)
         (hit,) = (await api.post("/v1/search", json=asked)).json()["hits"]
         assert hit["memory"]["memory_id"] == made.json()["memory_id"]
-        counts = [await told("memstream_found_memories_total", kept=each) for each in ("true", "false")]
+        counts = [await told("memstream_retrieval_memory_reads_total", cached=each) for each in ("true", "false")]
         assert counts == [1, 0]
 
         answer = await api.delete("/v1/namespaces", params={"namespace": NAMESPACE})

@@ -61,7 +61,7 @@ async def test_a_worker_exposes_metrics_of_its_work_its_lag_and_its_readiness(de
     assert told("stage_ready") == len(STAGES)
     assert told("memory_changes_total", change="created") == 1
     assert told("proposals_total", provider="offline") == 1
-    assert told("model_question_duration_seconds_count", operation="extract", outcome="answered") == 1
+    assert told("model_request_duration_seconds_count", operation="extract", outcome="answered") == 1
     assert told("dead_letters_total", stage="windows") == 1
     assert told("consumer_lag_seconds") == 0
     assert told("passage_embedding_seconds_total") > 0

@@ -95,10 +95,10 @@ async def test_importance_ratings_of_a_model_are_returned_and_applied_and_token_
             await eventually(both_pruned, "both contexts are pruned, with all messages")
             assert {"harbour-3", "harbour-4"} <= await kept("harbour")
             assert not {"meadow-3", "meadow-4"} & await kept("meadow")
-            assert await counted(port, kept="false") > 0
-            before = await counted(port, kept="true")
+            assert await counted(port, cached="false") > 0
+            before = await counted(port, cached="true")
             await told("harbour")
-            assert await counted(port, kept="true") > before
+            assert await counted(port, cached="true") > before
 
 
 async def counted(port: int, **labels: str) -> float:

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from schemas.errors import Retryable
-from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, connect
+from sinks.postgres.policy_lock import writing_policies
 
 
 async def test_only_one_process_writes_policies_at_a_time(pool: Pool, dsn: str) -> None:

@@ -6,11 +6,11 @@ from schemas.codec import decode
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds
 from sinks.vectors.reindex import reindex
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.log import compacted, without_events
 from tests.integration.curation_bench import NOON, Bench
 from tests.integration.rebuild.rebuilding import COMPARED, command, lived, rebuilt, rows, sequences

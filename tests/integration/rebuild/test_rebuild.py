@@ -11,13 +11,13 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import Cause
 from schemas.policies.policies import Policies
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasure.purges import purged
 from sinks.memories.event_history import EventHistory
 from sinks.memories.writer import state_record
 from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds, unfinished
 from sinks.vectors.reindex import reindex
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.log import FakeLog, compacted, without_events
 from tests.fakes.repeated_messages import FakeRepeatedMessages
 from tests.integration.curation_bench import Bench

@@ -7,9 +7,9 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
+from tests.fakes.embedder import FakeEmbedder
 from tests.integration.replay.replaying import Town
 
 

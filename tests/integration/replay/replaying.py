@@ -25,7 +25,6 @@ from schemas.memories.commands import Command
 from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
@@ -35,6 +34,7 @@ from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.archived_messages import archived_message
 from tests.deployment import eventually
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.sinks import FakePublisher
 
 SAID_FROM = datetime(2026, 3, 1, 9, tzinfo=UTC)

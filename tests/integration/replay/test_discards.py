@@ -8,8 +8,8 @@ import pytest
 from agents.replay.cutover import CutoverResult
 from deploy.wiring import replay
 from schemas.errors import Misconfigured, Retryable
+from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation, GenerationStatus
-from schemas.replay.shadows import shadow_of
 from sinks.postgres.connection import Connection
 from sinks.replay.generations import SwitchedNamespace
 from tests.integration.replay.replaying import (

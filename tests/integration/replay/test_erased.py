@@ -10,7 +10,7 @@ from schemas.erasure.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
 from schemas.extraction.candidates import CandidateBatch
 from schemas.memories.commands import Command
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from sinks.erasure.erasures import Erasures, PlannedNamespace
 from sinks.erasure.purges import Purges
 from tests.integration.replay.replaying import (

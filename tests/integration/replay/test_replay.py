@@ -15,7 +15,7 @@ from deploy.wiring import replay
 from deploy.wiring.replay import ReplayParts
 from schemas.errors import Misconfigured
 from schemas.extraction.requests import ExtractionRequest
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from tests.integration.replay.replaying import (
     ADA,
     BOTH,

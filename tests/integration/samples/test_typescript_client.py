@@ -15,10 +15,10 @@ from aiohttp import web
 from schemas.codec import decode
 from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Restorable
 from schemas.documents.generate import TARGET
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.api import Api, a_memory
 from tests.asgi_server import serve_app
 from tests.deployment import eventually

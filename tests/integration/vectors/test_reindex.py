@@ -19,7 +19,6 @@ from schemas.errors import Misconfigured, Retryable
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
 from sinks.embeddings.endpoint import Endpoint
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.protocols import OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
 from sinks.memories.reader import Memories
@@ -29,6 +28,7 @@ from sinks.vectors.port import Point
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.reindex import Reindexed, reindex
 from tests.embedding_server import MODEL, EmbeddingServer
+from tests.fakes.embedder import FakeEmbedder
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -11,7 +11,7 @@ from agents.api.memories.cache import CachedMemories, size
 from deploy.metrics.api_meters import ApiMeters
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from schemas.memories.memories import Memory
 from sinks.memories.listing import Listing, Place
 from tests.api import a_memory
@@ -207,6 +207,6 @@ async def test_the_cache_reports_hits_and_misses_to_the_meters():
     await bench.cached.list_page(LISTED)
     await bench.cached.list_page(LISTED)
     kept, read = [
-        meters.registry.get_sample_value("memstream_memory_reads_total", {"kept": each}) for each in ("true", "false")
+        meters.registry.get_sample_value("memstream_memory_reads_total", {"cached": each}) for each in ("true", "false")
     ]
     assert (kept, read) == (2, 4)

@@ -9,10 +9,10 @@ from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstr
 from schemas.codec import decode
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.windows import Restorable
 from schemas.extraction.candidates import Source
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import AT_S, a_state
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schemas.memories.links import Link
+from schemas.extraction.links import Link
 from sinks.vectors.port import Point
 from tests.api import Api, a_memory
 from tests.fakes.sinks import Fuse

@@ -10,10 +10,10 @@ from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy
+from schemas.windows.window_controls import WindowControl
 from tests.api import Api
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_state

@@ -10,12 +10,12 @@ from schemas.codec import decode
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.window_choices import WindowChoice
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import Adjustable, WindowSettings
 from schemas.conversations.windows import Cause, Restorable, WindowState
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
+from schemas.windows.window_controls import WindowControl
 from tests.api import POLICIES, Api
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_pruning, a_state

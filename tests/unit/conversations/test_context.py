@@ -194,7 +194,7 @@ def test_the_context_built_from_the_archive_equals_the_context_of_the_window(lim
             earlier = KnownWindow(window.history.removals.gaps)
     known = KnownWindow(window.history.removals.gaps)
     try:
-        own = building.build(window.history.turns(), known.gaps, terms.budget, NOW)
+        own = building.build(window.history.messages_in_context(), known.gaps, terms.budget, NOW)
     except Rejected:
         assert_fits(said, known, terms.budget)
         return

@@ -9,8 +9,8 @@ import pytest
 from agents.curation.editor import PATIENCE_S, Editor
 from agents.models.port import Rating, Subject
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
+from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate, Source
-from schemas.memories import importance
 from schemas.memories.commands import Command
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.fakes.provider import FakeProvider

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, context_entries, entries_around_marker
+from deploy.demo.contexts import MARKER, NEIGHBOURS_SHOWN, SHOWN_CHARS, Entry, context_entries, entries_around_marker
 from schemas.conversations.messages import Message, ToolCall
 from schemas.conversations.windows import Gap, WindowState
 from sinks.archive.messages import ArchivedMessage
@@ -56,9 +56,9 @@ def test_messages_of_another_partition_are_not_shown():
 
 def test_the_largest_marker_is_shown_with_its_neighbouring_messages():
     shown = entries_around_marker(TALK, left(Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)))
-    assert shown[REACH] == Entry(MARKER, "... [5 messages removed] ...")
-    assert (shown[REACH - 1].text, shown[REACH + 1].text) == ("said at 11", "said at 17")
-    assert len(shown) == 2 * REACH + 1
+    assert shown[NEIGHBOURS_SHOWN] == Entry(MARKER, "... [5 messages removed] ...")
+    assert (shown[NEIGHBOURS_SHOWN - 1].text, shown[NEIGHBOURS_SHOWN + 1].text) == ("said at 11", "said at 17")
+    assert len(shown) == 2 * NEIGHBOURS_SHOWN + 1
 
 
 def test_a_marker_at_the_beginning_is_shown_first():

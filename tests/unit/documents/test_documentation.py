@@ -14,7 +14,7 @@ from deploy.cli.main import COMMANDS, load_command
 from deploy.settings import SettingRow, tables
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
-from schemas.retrieval.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
+from schemas.policies.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
 from streams.windows.context.statistics import STRATEGIES
 from streams.windows.pruning.reasons import SENTENCES, STAYED
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sinks.embeddings.batching import MAX_CHARS, MAX_TEXTS, embed_in_batches
-from sinks.embeddings.fake import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder
 
 
 class Calls(FakeEmbedder):

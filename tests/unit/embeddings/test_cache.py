@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from schemas.errors import Retryable
 from sinks.embeddings.cache import CachedEmbedder
-from sinks.embeddings.fake import FakeEmbedder
-from tests.fakes.embedder import SeparatingEmbedder
+from tests.fakes.embedder import FakeEmbedder, SeparatingEmbedder
 
 
 class CountingEmbedder(FakeEmbedder):

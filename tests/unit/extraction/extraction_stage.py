@@ -12,11 +12,11 @@ from agents.models.batches import ModelBatches
 from agents.models.port import Call
 from schemas import codec, ids
 from schemas.conversations.messages import Scope
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
+from schemas.windows.window_controls import WindowControl
 from streams.windows.extraction.slices import request
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of

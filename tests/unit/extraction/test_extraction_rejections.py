@@ -8,10 +8,10 @@ from agents.dead_letters.writer import dead_letter_headers
 from agents.windows.records import outgoing
 from agents.windows.request_headers import REQUEST_ID
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Misconfigured, Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.fakes.batches import batch, record
 from tests.fakes.clock import utc
 from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked

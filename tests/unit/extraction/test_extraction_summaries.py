@@ -9,11 +9,11 @@ from agents.dead_letters.writer import dead_letter_headers
 from agents.extraction.extractor import LEASE_S
 from agents.models.port import Answer
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.unit.extraction.extraction_stage import PARTITION, POLICY, Worker, asked, left
 
 

@@ -9,8 +9,8 @@ from agents.extraction.erasure_filter import proposals_without_erased
 from agents.extraction.records import answer_records
 from agents.models.port import Answer
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.slices import MONDAY
 from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
 

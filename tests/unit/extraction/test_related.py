@@ -10,9 +10,8 @@ from agents.extraction.related import MAX_QUERY_CHARS, RelatedMemories
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
-from tests.fakes.embedder import RecordingEmbedder
+from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
 from tests.fakes.sinks import FakeVectors
 from tests.groups import TEAM, group_message, slices_of
 from tests.slices import known, said, slice_of

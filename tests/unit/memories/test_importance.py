@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.memories import importance
+from schemas.extraction import importance
 
 FRACTIONS = st.floats(0.0, 1.0)
 

@@ -36,7 +36,7 @@ REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT
 
 def asked(meters: Meters, provider: str, outcome: str) -> float | None:
     labels = {"operation": "extract", "provider": provider, "outcome": outcome}
-    return meters.registry.get_sample_value("memstream_model_question_duration_seconds_count", labels)
+    return meters.registry.get_sample_value("memstream_model_request_duration_seconds_count", labels)
 
 
 async def test_a_provider_response_is_passed_on_and_its_proposals_are_counted():

@@ -118,7 +118,7 @@ async def test_passages_retrieved_after_leaving_the_context_are_counted(
     nothing: Any = None
     recall = MeasuredRecall(*[nothing] * 6, meters=measured.meters)
     await recall.block(BlockQuery(text="What?"), conversation)
-    assert measured.value("messages_asked_again_total") == 2
+    assert measured.value("pruned_messages_retrieved_total") == 2
 
 
 def passage(conversation_id: str, at: float) -> BlockPassage:

@@ -33,7 +33,7 @@ def joined(user: str, position: int, partition: int = 0) -> Participant:
 
 
 async def feeds(messages: list[ArchivedMessage], *known: Participant) -> list[tuple[str, ...]]:
-    found = await Audience(FakeParticipants(*known), Policies()).found(messages)
+    found = await Audience(FakeParticipants(*known), Policies()).with_namespaces(messages)
     return [each.feeds for each in found]
 
 

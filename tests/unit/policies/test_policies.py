@@ -7,7 +7,7 @@ import pytest
 from schemas import codec
 from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
-from schemas.memories.kinds import DEFAULT_KINDS, Kind
+from schemas.policies.kinds import DEFAULT_KINDS, Kind
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 
 SCOPE = Scope(conversation_id="c-1", tenant_id="acme", app_id="notes", user_id="mara", agent_id="scribe")

@@ -4,8 +4,8 @@ import pytest
 
 from agents.policies.changes import StoredPolicies, records
 from deploy.cli.policies import policies_to_put
-from deploy.cli.policy_store import plan_changes
 from deploy.policies.files import PolicyText
+from deploy.wiring.policy_store import plan_changes
 from schemas import codec
 from schemas.errors import Misconfigured
 from schemas.kafka import topics

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from agents.profile.classification import part_of
 from agents.profile.profile_builder import ClassifiedMemory, build_profile
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Policy
-from schemas.profile.profile_settings import ProfileSettings
+from schemas.policies.policies import Policy, ProfileSettings
 from tests.api import NOON, a_memory, words
 
 POLICY = Policy(name="app")

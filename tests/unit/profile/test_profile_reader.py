@@ -1,8 +1,7 @@
 """Profiles are cached until their namespace changes."""
 
 from agents.profile.profile_reader import Profiles
-from schemas.policies.policies import Policy
-from schemas.profile.profile_settings import ProfileSettings
+from schemas.policies.policies import Policy, ProfileSettings
 from tests.api import NOON, a_memory, words
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories

@@ -55,7 +55,7 @@ def test_a_tombstone_is_attributed_to_its_namespace_by_headers() -> None:
     record = tombstone_record("m", "n", 2, 9)
     found = paged(topics.STATE, [stated(DOGS), Record(1, record.key, None, record.headers)])
     assert (list(found.rows), list(found.shells), found.heads) == ([], [], {"n": 9})
-    assert [(told.memory_id, told.memory, told.erased) for told in found.told] == [("m", None, False)]
+    assert [(told.memory_id, told.memory, told.erased) for told in found.latest] == [("m", None, False)]
 
 
 def test_a_deletion_keeps_an_empty_row_and_the_versions_of_the_memory() -> None:
@@ -83,5 +83,5 @@ def test_foreign_records_are_counted_as_unreadable_and_ignored() -> None:
     read = ReadCounts()
     strange = [Record(0, b"a", b"not JSON", ()), Record(1, None, None, ()), Record(2, b"b", b"{}", ())]
     found = paged(topics.STATE, [*strange, stated(DOGS)], read)
-    assert len(found.told) == 1
+    assert len(found.latest) == 1
     assert (read.records, read.unreadable) == (4, 3)

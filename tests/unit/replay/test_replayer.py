@@ -17,8 +17,8 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policies, Policy
+from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation, Plan
-from schemas.replay.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import PlannedConversation, ReplayedConversation
 from streams.windows.tokens.model_limits import ModelLimits

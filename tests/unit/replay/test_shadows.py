@@ -12,7 +12,7 @@ from schemas.conversations.messages import Scope
 from schemas.memories.commands import Command
 from schemas.policies.namespaces import render
 from schemas.policies.policies import Policy
-from schemas.replay.shadows import is_reserved, live_namespace_of, shadow_of
+from schemas.policies.shadows import is_reserved, live_namespace_of, shadow_of
 
 GENERATION = "0a1b2c3d"
 

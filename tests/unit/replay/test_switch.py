@@ -11,10 +11,10 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.replay.comparison import Difference
 from agents.replay.switch import cut_over, revert
 from schemas.extraction.candidates import Source
+from schemas.extraction.links import Link
 from schemas.memories.events import Cause
-from schemas.memories.links import Link
 from schemas.memories.memories import Memory
-from schemas.replay.shadows import shadow_of
+from schemas.policies.shadows import shadow_of
 from tests.memories import a_memory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from deploy.policies.files import preset, read_file
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
-from schemas.retrieval.block_settings import BlockSettings
+from schemas.policies.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block
 from schemas.retrieval.searches import Hit, SaidHit
 

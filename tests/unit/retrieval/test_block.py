@@ -14,7 +14,7 @@ from agents.retrieval.block_style import TAIL_HEADING, BlockStyle, without_middl
 from schemas.errors import Rejected
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
-from schemas.retrieval.block_settings import BlockSettings
+from schemas.policies.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block
 from schemas.retrieval.searches import SaidHit
 from tests.unit.retrieval.blocks import (

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from schemas import codec
 from schemas.errors import Rejected
+from schemas.policies.block_settings import LINE_FIELDS, BlockSettings, filled, uses
 from schemas.policies.policies import Policy
-from schemas.retrieval.block_settings import LINE_FIELDS, BlockSettings, filled, uses
 
 
 @pytest.mark.parametrize(

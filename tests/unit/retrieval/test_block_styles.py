@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from agents.retrieval.block_style import BlockStyle
 from schemas.extraction.candidates import Source
-from schemas.memories.importance import of_points
-from schemas.retrieval.block_settings import BlockSettings
+from schemas.extraction.importance import of_points
+from schemas.policies.block_settings import BlockSettings
 from tests.unit.retrieval.blocks import BARE, NOON, SCOPE, hits, styled, told, words
 from tests.unit.retrieval.conftest import MakeMemory
 

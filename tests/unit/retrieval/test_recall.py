@@ -10,8 +10,8 @@ from agents.conversations.lookup import Conversation, Conversations
 from agents.retrieval.recall import Recall
 from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage
+from schemas.policies.block_settings import BlockSettings
 from schemas.policies.policies import Match, Policies, Policy
-from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery, Whose
 from schemas.retrieval.searches import Filters, SaidHit
 from tests.fakes.archive import FakeArchive

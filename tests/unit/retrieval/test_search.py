@@ -14,10 +14,9 @@ from agents.retrieval.time_limits import CallResult, TimeLimited
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters, Query
-from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
 from tests.fakes.clock import VirtualLoop
-from tests.fakes.embedder import RecordingEmbedder, SeparatingEmbedder
+from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder, SeparatingEmbedder
 from tests.fakes.memory_index import FakeMemoryIndex
 from tests.fakes.sinks import FakeVectors, Fuse
 

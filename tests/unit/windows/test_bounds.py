@@ -87,4 +87,4 @@ def test_a_message_of_a_megabyte_is_kept_in_memory_without_a_copy():
     content = "A long story. " * 75_000
     window.add(message(1, content), 1, 300_000, always(EACH), NOW)
     assert window.entries[1].message.content is content
-    assert window.history.turns()[0].tokens == 300_000
+    assert window.history.messages_in_context()[0].tokens == 300_000

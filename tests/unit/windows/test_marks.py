@@ -5,9 +5,9 @@ import pytest
 
 from schemas import codec
 from schemas.conversations.adjustments import MOST_MARKS
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 from streams.windows.effects import MessageMarked
 from streams.windows.rows import rows
 from streams.windows.window import Window

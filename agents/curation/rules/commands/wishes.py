@@ -27,7 +27,7 @@ from schemas.memories.events import Cause, MessageId
 from schemas.memories.memories import Change, Memory
 from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import Policy
-from schemas.replay.shadows import live_namespace_of
+from schemas.policies.shadows import live_namespace_of
 
 TOPICS: Final = Path(__file__).with_name("topics.json")
 MAX_MEMORIES: Final = 5  # memories that a wish for one thing may remove
@@ -35,7 +35,7 @@ MAX_OF_THEME: Final = 100  # a wish for a theme ("everything about my health") m
 MIN_COVERED: Final = 0.5  # of a memory's content words must occur in the words that the wish refers to
 MIN_SHARED_LETTERS: Final = 4  # letters of a word that two languages share
 FORGOTTEN: Final = "a user asked to have it forgotten"
-ASKED: Final = "the user asked to have it forgotten, in message {message_id}"
+DELETION_REASON: Final = "the user asked to have it forgotten, in message {message_id}"
 # Words of a topic without content: `my old job`, `all the details of my job`.
 EMPTY: Final = words.words(
     "old new current previous last own everything anything all details thing things fact facts part alte neue aktuelle alles"
@@ -220,7 +220,7 @@ def forget(
         actor=batch.provider,
         wish_id=wish.wish_id,
         request_id=batch.request_id,
-        reason=ASKED.format(message_id=wish.message.message_id),
+        reason=DELETION_REASON.format(message_id=wish.message.message_id),
         conversation_id=wish.message.conversation_id,
         message_id=wish.message.message_id,
     )

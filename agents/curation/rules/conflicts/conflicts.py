@@ -16,7 +16,7 @@ from agents.curation.rules.conflicts.transitions import has_run_its_course
 from agents.curation.rules.statements import words
 from agents.curation.rules.statements.extent import occasions
 from agents.curation.rules.statements.statement import Statement, statement
-from agents.models.offline.rules.standing.wording import remark_of
+from agents.models.offline.rules.lasting_instructions.wording import remark_of
 
 A_TIME = r"(?:\d|noon|midnight|dark|work|school|lunch|dinner|breakfast|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)"
 REASON = re.compile(

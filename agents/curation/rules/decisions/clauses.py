@@ -9,7 +9,7 @@ from agents.curation.rules.statements.statement import statement
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.engine.sentences import BREAK
 from agents.models.offline.rules.findings.relations import REMARK
-from agents.models.offline.rules.standing.wording import remark_of
+from agents.models.offline.rules.lasting_instructions.wording import remark_of
 from sinks.classification.port import Pair, Relation
 
 CONJUNCTIONS: Final = {"en": "and|but", "de": "und|aber", "fr": "et|mais", "es": "y|e|pero"}

@@ -9,7 +9,7 @@ from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements.normalise import normalise
 from agents.models.offline.rules.engine.languages import language_of
-from agents.models.offline.rules.standing.wording import wording
+from agents.models.offline.rules.lasting_instructions.wording import wording
 from agents.models.one_language import UNDETERMINED, primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory

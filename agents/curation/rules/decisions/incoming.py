@@ -56,7 +56,7 @@ def is_before_erasure(sources: Sequence[Source], batch: CandidateBatch, fences: 
         any(moment <= each.fence.at for moment in moments)
         or any(is_refused(each.fence, source, batch.partition) for source in sources)
         for each in fences
-        if not each.spares(speaker_ids)
+        if not each.keeps_messages_of(speaker_ids)
     )
 
 

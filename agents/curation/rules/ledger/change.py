@@ -12,10 +12,10 @@ from agents.curation.rules.ledger.merge import raised_importance
 from agents.curation.rules.ledger.sources import bounded, distinct, joined_tellers
 from agents.curation.rules.ledger.sources import joined as joined_sources
 from schemas import ids
+from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate, source_users
-from schemas.memories import importance
+from schemas.extraction.links import Link
 from schemas.memories.commands import Command, Origin
-from schemas.memories.links import Link
 from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
 

@@ -10,7 +10,7 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.statements.guards import objection
 from schemas.extraction.candidates import Candidate
-from schemas.memories.links import Link, LinkType
+from schemas.extraction.links import Link, LinkType
 from schemas.memories.memories import Memory
 
 MAX_RELATED: Final = 3  # neighbours; more distant ones are hardly related

@@ -12,7 +12,7 @@ from agents.curation.rules.statements.normalise import normalise
 
 ENDED = "⟨ended⟩"
 NAME = re.compile(r"(?<=\w[,;:)»”\" ] )(?!\d)[^\W\d_a-zß-öø-ÿ]\w+|(?<=\w )(?!\d)[^\W\d_a-zß-öø-ÿ]\w*")
-NEGATION_REACH = 2  # content words: a verb and its object
+NEGATED_WORDS = 2  # content words: a verb and its object
 REMEMBERED_CHARS = 4_000  # twenty times a memory's usual length; longer texts are not cached
 EMPTY = words.FUNCTION_WORDS | words.LIKES | words.DISLIKES | words.NEGATIONS | {ENDED}
 NO_NAMES = words.GENERIC_SUBJECTS | words.FUNCTION_WORDS
@@ -200,5 +200,5 @@ def negated(tokens: tuple[str, ...]) -> frozenset[str]:
         if token in words.NEGATIONS:
             found.update(following)
         elif is_content(token):
-            following = (meaning(token), *following)[:NEGATION_REACH]
+            following = (meaning(token), *following)[:NEGATED_WORDS]
     return frozenset(found)

@@ -7,10 +7,10 @@ import pytest
 
 from agents.dead_letters.writer import dead_letter_headers
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
+from schemas.windows.window_controls import WindowControl
 from tests.integration.curation_bench import Bench
 from tests.integration.extraction.batches.batch_stage import Worker, asked, lives_in
 from tests.messages_server import MODELS, MessagesServer

@@ -20,8 +20,8 @@ from agents.curation.rules.ledger.links import (
 )
 from agents.curation.rules.ledger.scored import Scored
 from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.links import Link, LinkType
 from schemas.memories.commands import Command
-from schemas.memories.links import Link, LinkType
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.rules.standing.instruction_classes import anywhere
+from agents.models.offline.rules.lasting_instructions.instruction_classes import anywhere
 from agents.profile.classification import part_of
 from tests.memories import a_memory
 from tests.slices import knowing, slice_of

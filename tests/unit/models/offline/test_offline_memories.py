@@ -11,7 +11,7 @@ from agents.models.offline.rules.importance.condensing import condensed
 from agents.models.offline.rules.importance.rating import MAX_BY_FREQUENCY, frequency, rated
 from agents.models.port import Subject
 from agents.models.prompts.compaction import Decision
-from schemas.memories import importance
+from schemas.extraction import importance
 from schemas.policies.policies import DEFAULT_POLICY
 from tests.slices import known
 

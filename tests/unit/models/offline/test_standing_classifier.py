@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.offline.rules.standing.classifier import MEMORY, Scores, model, scores
+from agents.models.offline.rules.lasting_instructions.classifier import MEMORY, Scores, model, scores
 from agents.profile.classification import part_of
 from tests.benchmarks.standing.sentences import files, sentences
 from tests.benchmarks.standing.train import hash_of

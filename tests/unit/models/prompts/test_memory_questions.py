@@ -11,7 +11,7 @@ from agents.models.answers.summaries import estimated_tokens
 from agents.models.port import Subject
 from agents.models.prompts import compaction, rating, shortening
 from agents.models.prompts.questions import Question
-from schemas.memories.importance import MOST_POINTS
+from schemas.extraction.importance import MOST_POINTS
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.slices import MONDAY, known
 

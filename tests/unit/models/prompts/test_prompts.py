@@ -22,7 +22,7 @@ from agents.models.prompts.transcript import CONTEXT_CHARS, MAX_MESSAGE_TOKENS, 
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from deploy.policies.files import presets, read_files
 from schemas.conversations.messages import ToolCall
-from schemas.memories.kinds import Kind
+from schemas.policies.kinds import Kind
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy, Style
 from tests.slices import MONDAY, knowing, said, slice_of
 

@@ -59,7 +59,7 @@ def test_any_messages_and_controls_keep_the_context_within_its_limit_and_its_cou
                 stored |= rows.save(talk.window)
                 talk.window = rows.load(CONVERSATION, stored.get) or talk.window
         history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
-        shown = history.turns()
+        shown = history.messages_in_context()
         assert shown == [
             entry.message_traits() for at, entry in talk.window.entries.items() if at not in history.removed
         ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deploy.embedded.tiktoken_vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.context.gaps import count, holds, merged, of, summarised
+from streams.windows.context.gaps import count, holds, merge_adjacent, of, summarised
 from tests.fakes.message_traits import turn
 
 
@@ -33,12 +33,12 @@ def test_a_marker_never_exceeds_its_documented_token_count(encoding, tmp_path_fa
 
 def test_merged_joins_adjacent_gaps_and_leaves_others_separate():
     gaps = [of(turn(position, tokens=5)) for position in (7, 1, 3, 9)]
-    assert merged(gaps, [5]) == (Gap(1, 3, 2, 10), Gap(7, 9, 2, 10))
+    assert merge_adjacent(gaps, [5]) == (Gap(1, 3, 2, 10), Gap(7, 9, 2, 10))
 
 
 def test_summaries_of_joined_gaps_are_kept():
     gaps = [Gap(1, 2, 2, 9, "Oslo.", 3), Gap(4, 4, 1, 9), Gap(5, 5, 1, 9, "Bergen.", 4)]
-    assert merged(gaps, []) == (Gap(1, 5, 4, 27, "Oslo. Bergen.", 7),)
+    assert merge_adjacent(gaps, []) == (Gap(1, 5, 4, 27, "Oslo. Bergen.", 7),)
 
 
 def test_a_gap_holds_the_positions_between_its_ends():
@@ -56,8 +56,8 @@ def test_a_gap_survives_encoding_and_decoding():
 def test_gaps_cover_exactly_the_removed_positions(stayed):
     kept = [position for position, stays in enumerate(stayed) if stays]
     gone = [position for position, stays in enumerate(stayed) if not stays]
-    gaps = merged([of(turn(position)) for position in gone], kept)
+    gaps = merge_adjacent([of(turn(position)) for position in gone], kept)
     assert all(holds(gaps, position) for position in gone)
     assert not any(holds(gaps, position) for position in kept)
     assert count(gaps) == len(gone)
-    assert merged(gaps, kept) == gaps
+    assert merge_adjacent(gaps, kept) == gaps

@@ -91,7 +91,7 @@ def test_a_long_pause_begins_a_new_task_and_keeps_unfinished_messages():
     talk = Talk(model_tokens=100_000, min_recent=1)
     talk.exchange(3)
     assert talk.say("user", at=100_000) == []
-    assert [turn.segment for turn in talk.window.history.turns()] == [0] * 6 + [1]
+    assert [turn.segment for turn in talk.window.history.messages_in_context()] == [0] * 6 + [1]
 
 
 def test_a_message_after_the_end_event_begins_a_new_session_and_prunes_the_old_one_once():
@@ -125,7 +125,7 @@ def test_a_repeated_system_prompt_replaces_the_earlier_copy():
     for _ in range(300):
         talk.say("system", content="You are a helpful assistant.")
         talk.exchange(1)
-    prompts = [turn for turn in talk.window.history.turns() if turn.role == "system"]
+    prompts = [turn for turn in talk.window.history.messages_in_context() if turn.role == "system"]
     assert len(prompts) == 1
     assert len(talk.window.history.removals.gaps) <= 60
     assert {reason for pruned in talk.pruned() for reason in pruned.reasons.values()} >= {"repeated"}
@@ -135,7 +135,7 @@ def test_only_the_first_and_the_latest_of_many_different_system_prompts_are_kept
     talk = Talk(model_tokens=100_000)
     for number in range(50):
         talk.say("system", content=f"It is {number} o'clock.")
-    positions = [turn.position for turn in talk.window.history.turns()]
+    positions = [turn.position for turn in talk.window.history.messages_in_context()]
     assert positions == [0, *range(50 - MAX_SYSTEM_PROMPTS + 1, 50)]
 
 
@@ -252,8 +252,10 @@ def test_the_running_tally_equals_a_full_recount_of_the_messages():
         if step == 120:
             talk.control("clear")
         gaps = talk.window.history.removals.gaps
-        assert talk.window.head.tally == Tally.of(talk.window.history.turns(), gaps)
-    shown = statistics.statistics(talk.window.history.turns(), gaps, talk.terms.budget, talk.window.head.last_prune)
+        assert talk.window.head.tally == Tally.of(talk.window.history.messages_in_context(), gaps)
+    shown = statistics.statistics(
+        talk.window.history.messages_in_context(), gaps, talk.terms.budget, talk.window.head.last_prune
+    )
     assert shown == statistics.of(talk.window.head.tally, talk.terms.budget, talk.window.head.last_prune)
     assert shown.total_messages == 200
 

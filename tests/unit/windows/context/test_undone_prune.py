@@ -118,7 +118,9 @@ def test_a_repeated_system_prompt_leaves_the_prune_undoable_and_its_old_copy_is_
     talk.say("system", 10, "You are a cook.")
     assert len(restored(talk)) == 1
     assert in_context(talk.window) == [*range(1, SAID + 1), SAID + 2]
-    assert talk.window.head.tally == Tally.of(talk.window.history.turns(), talk.window.history.removals.gaps)
+    assert talk.window.head.tally == Tally.of(
+        talk.window.history.messages_in_context(), talk.window.history.removals.gaps
+    )
     assert talk.window.head.last_prune.cause == "usage"
 
 
@@ -189,7 +191,7 @@ def test_a_summary_that_arrives_before_a_restore_stays_with_its_earlier_gap() ->
     assert gap.summary == "They greeted each other."
     talk.answer(request, "Much was said.")
     assert talk.window.history.removals.gaps == (gap,), "what it tells of is in context again"
-    assert talk.window.head.tally == Tally.of(talk.window.history.turns(), (gap,))
+    assert talk.window.head.tally == Tally.of(talk.window.history.messages_in_context(), (gap,))
 
 
 @pytest.mark.parametrize("kind", ["prune", "clear"])

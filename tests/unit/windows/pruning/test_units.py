@@ -4,7 +4,7 @@ from msgspec import structs
 
 from schemas.conversations.windows import Gap
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
-from streams.windows.pruning.units import MAX_CALLS, MAX_RESULTS, PAIR_REACH, group_units
+from streams.windows.pruning.units import MAX_CALLS, MAX_MESSAGES_APART, MAX_RESULTS, group_units
 from streams.windows.traits import MessageTraits
 from tests.fakes.message_traits import exchanges, turn
 
@@ -110,7 +110,7 @@ def test_a_correction_without_an_error_is_paired_with_the_preceding_message():
 
 
 def test_a_correction_is_not_paired_with_an_error_too_far_back():
-    found = corrected(ERROR, *[0] * PAIR_REACH, CORRECTION)
+    found = corrected(ERROR, *[0] * MAX_MESSAGES_APART, CORRECTION)
     assert not found[0] and found[-2:] == [True, True]
 
 
@@ -149,8 +149,8 @@ def test_a_call_after_a_correction_is_not_part_of_the_repair():
 def test_a_call_in_another_task_or_far_behind_repairs_nothing():
     another = turn(3, "assistant", calls=("b",), segment=1)
     assert repaired(call(0, "a"), failed(1, "a"), turn(2, segment=1), another) == []
-    talk = exchanges(PAIR_REACH // 2, 2)
-    assert repaired(call(0, "a"), failed(1, "a"), *talk, call(2 + PAIR_REACH, "b")) == []
+    talk = exchanges(MAX_MESSAGES_APART // 2, 2)
+    assert repaired(call(0, "a"), failed(1, "a"), *talk, call(2 + MAX_MESSAGES_APART, "b")) == []
 
 
 def test_a_user_message_about_an_error_is_not_treated_as_a_failed_call():
@@ -177,7 +177,7 @@ def errors(*traits: int) -> list[MessageTraits]:
 
 
 def test_removed_messages_still_count_towards_the_distance_between_two_messages():
-    far = [turn(0, traits=ERROR), *exchanges(PAIR_REACH, 1), turn(40, traits=CORRECTION)]
+    far = [turn(0, traits=ERROR), *exchanges(MAX_MESSAGES_APART, 1), turn(40, traits=CORRECTION)]
     assert not group_units(far, [0.5] * len(far), 1)[0].corrects
     near = [far[0], *far[-3:]]
     left = (Gap(1, far[-4].position, len(far) - 4, 0),)

@@ -178,7 +178,7 @@ def test_every_message_is_requested_in_exactly_one_slice_and_is_deleted_in_the_e
     assert unextracted(window) == []
     assert set(window.entries) == set(in_context(window))
     tally = window.head.tally
-    assert tally == Tally.of(window.history.turns(), window.history.removals.gaps)
+    assert tally == Tally.of(window.history.messages_in_context(), window.history.removals.gaps)
     assert len(window.entries) + tally.pruned == window.head.received
     window.control(control("clear"), 2_000, TIGHT, now)
     window.control(control("due"), 2_001, TIGHT, now + UNDO_S)

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from agents.dead_letters.writer import REPLAYED
 from agents.windows.agent import WindowAgent
 from agents.windows.deduplication import MessageDeduplicator, MessageKey
-from schemas.conversations.window_controls import WindowControl
 from schemas.conversations.window_settings import WindowSettings
+from schemas.windows.window_controls import WindowControl
 from streams.windows.seen_messages import REMEMBERED
 from tests.fakes.chats import BEGAN, CONVERSATION, ended
 from tests.unit.windows.stage.window_stage import MESSAGES, NAMES, PARTITION, POLICY, Stage, said

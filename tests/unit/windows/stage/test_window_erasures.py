@@ -8,8 +8,8 @@ import pytest
 from agents.windows.agent import WindowAgent
 from agents.windows.erasures import ALL_KEYS, MAX_CLOCK_SKEW_S, WindowErasures
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.erasure.erasures import Erasure
+from schemas.windows.window_controls import WindowControl
 from streams.windows.rows import rows
 from tests.fakes.chats import BEGAN, CONVERSATION
 from tests.fakes.window_erasures import FakeWindowErasures

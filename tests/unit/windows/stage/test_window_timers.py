@@ -4,10 +4,10 @@ import pytest
 
 from agents.windows.agent import DUE_AGAIN_AFTER_S
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
+from schemas.windows.window_controls import WindowControl
 from streams.delivery.fence import Phase
 from tests.fakes.chats import CONVERSATION, control, ended, message
 from tests.unit.windows.stage.window_stage import MESSAGES, PARTITION, POLICY, Stage, said

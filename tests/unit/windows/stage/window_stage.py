@@ -4,11 +4,11 @@ from agents.windows.agent import WindowAgent
 from agents.windows.terms import WindowTerms
 from agents.windows.user_choices import UserChoices
 from schemas import codec
-from schemas.conversations.window_controls import WindowControl
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
 from schemas.policies.policies import Match, Policies, Policy
+from schemas.windows.window_controls import WindowControl
 from streams.kafka.topics import TopicSettings
 from streams.windows.rows import rows
 from streams.windows.tokens.model_limits import ModelLimits

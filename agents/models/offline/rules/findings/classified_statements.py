@@ -13,7 +13,7 @@ from agents.models.offline.rules.engine.rule_engine import Finding, in_third_per
 from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.statement_patterns import BY_LANGUAGE
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal
-from agents.models.offline.rules.standing.wording import wording
+from agents.models.offline.rules.lasting_instructions.wording import wording
 from schemas.extraction.sentences import SentenceScores
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from agents.models.offline.rules.engine.rule_engine import Finding
-from agents.models.offline.rules.standing.wording import remark_of
+from agents.models.offline.rules.lasting_instructions.wording import remark_of
 from schemas.memories.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)

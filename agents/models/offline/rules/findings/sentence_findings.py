@@ -30,16 +30,16 @@ from agents.models.offline.rules.findings.classified_statements import (
     with_statement,
 )
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal
-from agents.models.offline.rules.standing import classifier as standing_classifier
-from agents.models.offline.rules.standing import instructions as standing_instructions
-from agents.models.offline.rules.standing.instructions import instruction_patterns
-from agents.models.offline.rules.standing.limit_scope import (
+from agents.models.offline.rules.lasting_instructions import classifier as instruction_classifier
+from agents.models.offline.rules.lasting_instructions import instructions
+from agents.models.offline.rules.lasting_instructions.instructions import instruction_patterns
+from agents.models.offline.rules.lasting_instructions.limit_scope import (
     holds_for_moment,
     is_about_household,
     is_impersonal_joke,
     is_joke,
 )
-from agents.models.offline.rules.standing.wording import InstructionKind, wording
+from agents.models.offline.rules.lasting_instructions.wording import InstructionKind, wording
 from schemas.extraction.sentences import SentenceScores
 
 # Probabilities by the regression over words.
@@ -79,7 +79,7 @@ def apply_rules(
 
 def untag_single_meal(language: LanguageRules, sentence: str, found: Finding) -> Finding:
     """Removes the tag of a diet from a finding about one meal: "ate gluten-free pasta yesterday"."""
-    if "diet" not in found.tags or standing_instructions.has_limit(found.text, language.code):
+    if "diet" not in found.tags or instructions.has_limit(found.text, language.code):
         return found
     patterns = instruction_patterns(language.code)
     is_one_meal = found.event_time is not None and patterns.holds_once(plainly(language, sentence))
@@ -101,7 +101,7 @@ def is_temporary(language: LanguageRules, sentence: str) -> bool:
 def is_limit(language: LanguageRules, found: Finding) -> bool:
     """Whether the finding is a limit, by its tags or by its words."""
     has_tag = not {TAGS["limit"], "allergy"}.isdisjoint(found.tags)
-    return has_tag or standing_instructions.has_limit(found.text, language.code)
+    return has_tag or instructions.has_limit(found.text, language.code)
 
 
 def apply_classifier(
@@ -111,14 +111,14 @@ def apply_classifier(
     is the regression over words, or that of sentences if the sentence has `scores`."""
     plain = LEADING.sub("", plainly(language, sentence))
     scored = (
-        standing_classifier.scores(plain, language.code, labels(found))
+        instruction_classifier.scores(plain, language.code, labels(found))
         if scores is None
-        else standing_classifier.Scores(scores.limit, scores.wish)
+        else instruction_classifier.Scores(scores.limit, scores.wish)
     )
     if any(is_instruction(each) for each in found):
         is_improbable = scored.either < DOUBTFUL and all(map(is_instruction, found))
         return drop_improbable(language, plain, found) if is_improbable else found
-    if scored.either < (LIMIT if scores else SURE) or len(plain.split()) > standing_instructions.LONGEST_WORDS:
+    if scored.either < (LIMIT if scores else SURE) or len(plain.split()) > instructions.LONGEST_WORDS:
         return found
     kind: InstructionKind = "limit" if scored.limit >= scored.wish else "wish"
     if scores is not None:
@@ -204,7 +204,7 @@ def rule_findings(
     patterns, plain = instruction_patterns(language.code), plainly(language, sentence)
     found = [] if is_hearsay(sentence) else list(by_rules(language, sentence, said_at, feelings))
     found = [each for each in found if "directive" not in each.tags or patterns.lasts(plain)]
-    kept = standing_instruction(language, sentence, said_at) if not found or lacks_limit(found, language) else None
+    kept = limit_or_wish(language, sentence, said_at) if not found or lacks_limit(found, language) else None
     if kept is None or (found and "constraint" not in kept.tags and not patterns.is_explicit_wish(plain)):
         yield from found
     else:
@@ -215,12 +215,12 @@ def lacks_limit(found: Sequence[Finding], language: LanguageRules) -> bool:
     """Whether no finding has a limit, a wish or a change: the rules may have matched only the other half of a sentence ("my
     knees are shot, so no running")."""
     return not any(
-        each.old or each.new or "directive" in each.tags or standing_instructions.has_limit(each.text, language.code)
+        each.old or each.new or "directive" in each.tags or instructions.has_limit(each.text, language.code)
         for each in found
     )
 
 
-def standing_instruction(language: LanguageRules, sentence: str, said_at: datetime) -> Finding | None:
+def limit_or_wish(language: LanguageRules, sentence: str, said_at: datetime) -> Finding | None:
     """The limit or standing wish of a sentence, also before a question: "pregnant since May, which cheese may I eat?"."""
     before, comma, _ = sentence.rpartition(",")
     found = instruction_by_words(language, sentence, said_at)

@@ -5,7 +5,7 @@ from math import log2
 from agents.models.offline.rules.importance.importance_words import CLOSE, DEEP_FEELING, FEELING, TRIFLING, VITAL
 from agents.models.port import Subject
 from agents.models.prompts.rating import Scored
-from schemas.memories import importance
+from schemas.extraction import importance
 
 # The importance of a kind without other information, as a fraction.
 KINDS = {

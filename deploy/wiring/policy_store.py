@@ -1,13 +1,13 @@
-"""Reads the topic of policies for commands, and plans changes of it."""
+"""Reads the topic of policies to its end, and plans changes of it."""
 
 from collections.abc import Iterable
 
 from agents.policies.changes import PolicyChange, StoredPolicies, latest_policies
 from agents.policies.changes import plan_change as change_of
-from deploy.cli.follow import partitions
 from deploy.policies.files import PolicyText
 from deploy.settings import Settings
 from deploy.wiring import connections
+from deploy.wiring.follow import partitions
 from schemas.errors import Misconfigured, Rejected
 from schemas.kafka import topics
 from schemas.policies.policies import Policies

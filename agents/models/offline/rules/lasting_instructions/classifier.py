@@ -17,7 +17,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from agents.models.offline.rules.standing.instruction_classes import anywhere, table
+from agents.models.offline.rules.lasting_instructions.instruction_classes import anywhere, table
 
 FILE: Final = Path(__file__).with_suffix(".json")
 DIMENSION: Final = 1 << 14

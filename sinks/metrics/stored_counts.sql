@@ -1,4 +1,4 @@
--- name: standing
+-- name: counts
 SELECT
     (SELECT count(*) FROM outbox) AS outbox,
     (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::double precision FROM outbox) AS outbox_age_s,

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from schemas.budgets.budgets import Lane
 from schemas.conversations.adjustments import Mark, MessageRating
 from schemas.conversations.messages import Identifier, Moment
 from schemas.conversations.window_choices import WindowChoice
 from schemas.conversations.windows import Summary
 from schemas.erasure.erasures import Fence
-from schemas.extraction.requests import Lane
 
 ControlKind = Literal[
     "due",

@@ -12,5 +12,5 @@ async def writing_policies(pool: Pool) -> AsyncIterator[None]:
     """Holds the lock. Raises Retryable if waiting for it takes too long or the connection to PostgreSQL is lost."""
     with translated("waiting to write policies"):
         async with pool.acquire() as connection, connection.transaction():
-            await connection.execute(query("policies", "lock"))
+            await connection.execute(query("policy_lock", "lock"))
             yield

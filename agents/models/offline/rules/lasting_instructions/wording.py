@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Final, Literal
 
-from agents.models.offline.rules.standing.instruction_classes import Classes, alternatives, starting, table
+from agents.models.offline.rules.lasting_instructions.instruction_classes import Classes, alternatives, starting, table
 
 SUBJECTS: Final = ("User", "Der Nutzer", "L'utilisateur", "El usuario")
 ABOUT: Final = {"en": "about", "de": "zu", "fr": "à propos de", "es": "sobre"}

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from agents.models.offline.rules.engine.sentences import is_question
-from agents.models.offline.rules.standing.instruction_classes import (
+from agents.models.offline.rules.lasting_instructions.instruction_classes import (
     BETWEEN,
     MEDICINES,
     REACTIONS,
@@ -21,8 +21,8 @@ from agents.models.offline.rules.standing.instruction_classes import (
     starting,
     table,
 )
-from agents.models.offline.rules.standing.limit_scope import without_household
-from agents.models.offline.rules.standing.wording import InstructionKind
+from agents.models.offline.rules.lasting_instructions.limit_scope import without_household
+from agents.models.offline.rules.lasting_instructions.wording import InstructionKind
 
 # Conjunctions between a statement and the request based on it, or its reason.
 CONJUNCTIONS: Final = {

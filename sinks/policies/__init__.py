@@ -1,1 +1,0 @@
-"""One writer of policies at a time."""
