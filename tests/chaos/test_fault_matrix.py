@@ -18,8 +18,8 @@ from tests.budget_day import begin_tomorrow
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
 from tests.deployment import Deployment, deployed, each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 # Conversations of each fault; few where each one meets all of them in turn. `make fault-matrix` has 200.
 CHOSEN = os.environ.get("MEMSTREAM_FAULT_CONVERSATIONS")

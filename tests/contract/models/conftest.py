@@ -9,8 +9,8 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.offline.provider import OfflineProvider
 from agents.models.ollama.provider import OllamaProvider
 from agents.models.port import Provider
-from tests.messages_server import KEY, MessagesServer
-from tests.ollama_server import MODEL, OllamaServer
+from tests.servers.messages import KEY, MessagesServer
+from tests.servers.ollama import MODEL, OllamaServer
 
 
 @pytest.fixture(params=["offline", "claude", "ollama", "auto"])

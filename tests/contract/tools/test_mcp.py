@@ -20,7 +20,7 @@ from tests.tool_fixtures import MINE, SHARED, Toolset, populated_toolset
 async def over_stdio() -> AsyncIterator[ClientSession]:
     """A server in a process of its own."""
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "tests.mcp_tool_server"], env=dict(module_environment())
+        command=sys.executable, args=["-m", "tests.servers.mcp_tools"], env=dict(module_environment())
     )
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()

@@ -8,8 +8,8 @@ import pytest
 from anthropic import AsyncAnthropic, BadRequestError
 
 from agents.api.tools.loop import runnable
-from tests.messages_server.checks import KEY, MODELS
-from tests.messages_server.server import MessagesServer
+from tests.servers.messages.checks import KEY, MODELS
+from tests.servers.messages.server import MessagesServer
 from tests.tool_fixtures import MINE, THEIRS, Toolset, populated_toolset
 
 

@@ -11,7 +11,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api import Api
-from tests.asgi_server import serve_app
+from tests.servers.asgi import serve_app
 from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, populated_toolset
 
 ALL = ["create_memory", "get_memory", "search_memories", "get_context"]

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from agents.api.live.streaming import EventStreamResponse
 from tests.api import NOON, Api
-from tests.asgi_server import serve_app
 from tests.fakes.event_history import FakeEventHistory
+from tests.servers.asgi import serve_app
 
 PATH = "/v1/events"
 

@@ -10,7 +10,7 @@ from msgspec import convert
 from tests.benchmarks.understanding.measures import Measured
 from tests.benchmarks.understanding.run import run
 from tests.benchmarks.understanding.scenarios import Scenario, scenarios
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 CHOSEN = scenarios({"moves", "groups"}, {"development"})
 

@@ -18,9 +18,9 @@ from deploy.settings import Settings
 from schemas.kafka import topics
 from streams.kafka.topics import specs
 from tests.command_line import Run, lines
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.preparation import PASSWORD, administer, dsn_of, unprepared
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import MODEL, EmbeddingServer
+from tests.servers.scripted import in_a_thread
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ def demo(data_dir: Path, *args: str, **variables: str) -> dict[str, Any]:
 @contextmanager
 def messages_server() -> Iterator[dict[str, str]]:
     """The local Messages server as a process of its own, as README.md has it started: the variables that it prints."""
-    command = [sys.executable, "-m", "tests.messages_server"]
+    command = [sys.executable, "-m", "tests.servers.messages"]
     process = subprocess.Popen(command, cwd=ROOT, env=module_environment(), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

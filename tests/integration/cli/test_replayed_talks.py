@@ -14,8 +14,8 @@ from schemas.replay.shadows import shadow_of
 from tests.chat_events import end, message
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 POLICY = """
 name: kitchen

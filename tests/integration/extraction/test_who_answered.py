@@ -17,7 +17,7 @@ from sinks.postgres.connection import Pool
 from tests.fakes.clock import utc
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
-from tests.messages_server import KEY, MessagesServer
+from tests.servers.messages import KEY, MessagesServer
 from tests.slices import slice_of
 
 NOBODY = "http://127.0.0.1:9"

@@ -23,10 +23,10 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import SaidHit
 from tests.api import NOON, Api, a_memory
-from tests.asgi_server import serve_app
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_pruning, a_state
 from tests.integration.panel.panel import Panel
+from tests.servers.asgi import serve_app
 
 PEANUTS = a_memory(
     "m1",

@@ -20,10 +20,10 @@ from deploy.wiring.vector_index import qdrant
 from sinks.postgres.migrate import migrate
 from tests.deployment import Deployment, eventually
 from tests.embedders import packaged_embedder
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.integration.conftest import Deploy
 from tests.memories import a_memory
 from tests.memory_store import remember
+from tests.servers.embeddings import MODEL, EmbeddingServer
 
 NAMESPACE = "kitchen/ada"
 ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}

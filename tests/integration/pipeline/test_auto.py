@@ -12,8 +12,8 @@ from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 SECRET = {"name": "secret", "match": {"app_id": "vault"}, "local_only": True, "share_wait_s": 0.0}
 NOBODY = "http://127.0.0.1:9"

@@ -14,8 +14,8 @@ from tests.budget_day import begin_tomorrow
 from tests.chat_events import talk
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 CONVERSATIONS = 5
 PRICES = {

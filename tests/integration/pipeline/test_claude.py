@@ -25,8 +25,8 @@ from schemas.policies.policies import DEFAULT_POLICY
 from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 BEFORE_THE_CURATOR = ("windows", "archive", "extraction")
 

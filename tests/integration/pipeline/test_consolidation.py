@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from tests.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 POLICY = """
 name: nightly

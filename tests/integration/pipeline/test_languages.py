@@ -12,10 +12,10 @@ from pydantic import SecretStr
 
 from tests.chat_events import talk
 from tests.deployment import Deployment
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.messages_server.replies import prompt_of, schema_of, system_of
-from tests.rule_answers import fenced
-from tests.scripted_server import UNSCRIPTED, in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.messages.replies import prompt_of, schema_of, system_of
+from tests.servers.rule_answers import fenced
+from tests.servers.scripted import UNSCRIPTED, in_a_thread
 
 SAID = {
     "Ich bin gegen Erdnüsse allergisch.": "I'm allergic to peanuts.",

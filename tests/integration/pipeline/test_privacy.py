@@ -15,9 +15,9 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy
 from tests.chat_events import talk
 from tests.deployment import Event, eventually
-from tests.embedding_server import MODEL, EmbeddingServer
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import MODEL, EmbeddingServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 PASSWORD, ADDRESS, PLACE = "EXAMPLE-pw1", "anna@example.org", "Turin"
 TOLD = f"I live in {PLACE}. Write to me at {ADDRESS}, the password is {PASSWORD}."

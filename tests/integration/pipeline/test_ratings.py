@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from deploy.embedded.ports import free_port
 from tests.chat_events import message
 from tests.deployment import Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 RATING = {
     "name": "rating",

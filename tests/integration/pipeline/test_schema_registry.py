@@ -12,8 +12,8 @@ from schemas.kafka import topics
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
-from tests.registry_server import RegistryServer
-from tests.scripted_server import in_a_thread
+from tests.servers.schema_registry import RegistryServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 

@@ -18,8 +18,8 @@ from schemas.kafka import topics
 from tests.chaos.conversations import APP, conversation, events, marker
 from tests.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 PATIENT = {"name": "patient", "namespaces": ["{app_id}/{user_id}"], "share_wait_s": 4.0}
 LONG = {**PATIENT, "name": "long", "match": {"app_id": "long"}, "share_wait_s": 1_200.0}

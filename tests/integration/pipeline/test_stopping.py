@@ -14,7 +14,7 @@ from schemas.kafka import topics
 from streams.kafka.topics import STAGES
 from tests.chat_events import talk
 from tests.deployment import each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 SESSION_S = 120.0  # who waits for that to end has not been told that anybody left
 

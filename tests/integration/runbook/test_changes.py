@@ -14,10 +14,10 @@ from schemas.kafka import topics
 from sinks.postgres.migrate import MIGRATIONS
 from tests.command_line import run_here
 from tests.deployment import Deployment, eventually
-from tests.embedding_server import EmbeddingServer
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
 from tests.proposals import command, curated
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import EmbeddingServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 

@@ -15,9 +15,9 @@ from deploy.embedded.ports import free_port, free_ports
 from schemas.kafka import topics
 from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
-from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.proposals import command, curated
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 

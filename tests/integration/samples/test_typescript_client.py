@@ -20,10 +20,10 @@ from schemas.conversations.windows import Restorable
 from schemas.documents.generate import TARGET
 from schemas.kafka import topics
 from tests.api import Api, a_memory
-from tests.asgi_server import serve_app
 from tests.deployment import eventually
 from tests.fakes.windows import a_state
-from tests.scripted_server import ScriptedServer
+from tests.servers.asgi import serve_app
+from tests.servers.scripted import ScriptedServer
 
 pytestmark = [
     pytest.mark.heavy,

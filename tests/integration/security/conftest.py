@@ -11,9 +11,9 @@ from deploy.embedded.kafka.broker import EmbeddedBroker
 from deploy.embedded.kafka.config import Listener
 from deploy.embedded.ports import LOOPBACK, free_ports
 from tests.certificates import Authority
-from tests.openid_server import AUDIENCE, OpenIdServer
 from tests.preparation import PASSWORD
-from tests.scripted_server import in_a_thread
+from tests.servers.openid import AUDIENCE, OpenIdServer
+from tests.servers.scripted import in_a_thread
 
 USER = "memstream"
 TOKEN_LIVES_S = 10

@@ -28,7 +28,7 @@ from sinks.postgres.queries import query
 from sinks.vectors.port import Point
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.reindex import Reindexed, reindex
-from tests.embedding_server import MODEL, EmbeddingServer
+from tests.servers.embeddings import MODEL, EmbeddingServer
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

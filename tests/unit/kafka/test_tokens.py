@@ -18,7 +18,7 @@ from schemas.errors import Misconfigured
 from streams.apps import credentials
 from streams.kafka.security import Security
 from streams.kafka.tokens import ClientCredentials, MskIam, SharedToken, Token
-from tests.openid_server import OpenIdServer
+from tests.servers.openid import OpenIdServer
 
 SECRET = "EXAMPLE-pa55word"
 

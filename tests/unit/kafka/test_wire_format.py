@@ -20,8 +20,8 @@ from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.kafka import topics
 from streams.kafka.schema_registry import RegistrySettings, SchemaRegistry
 from streams.kafka.wire_format import WireFormat
-from tests.registry_server import RegistryServer
-from tests.scripted_server import in_a_thread
+from tests.servers.schema_registry import RegistryServer
+from tests.servers.scripted import in_a_thread
 
 AT = datetime(2026, 11, 1, 10, tzinfo=UTC)
 SAID = {"conversation_id": "c", "message_id": "c-1", "role": "user", "content": "I like tea.", "user_id": "ada"}

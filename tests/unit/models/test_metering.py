@@ -12,7 +12,7 @@ from agents.models.port import Call, Usage
 from agents.models.prompts.questions import REPAIR
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.tokens.calibration import request_tokens
-from tests.messages_server import KEY, MessagesServer
+from tests.servers.messages import KEY, MessagesServer
 from tests.slices import knowing, slice_of
 
 LONG = slice_of("I live in Turin.", *["It rains a lot in these weeks of the year. " * 20] * 10)

@@ -10,7 +10,7 @@ from agents.models.prompts.reranking import question, read
 from agents.models.reranking import ModelReranker
 from schemas.errors import Rejected
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
-from tests.messages_server import KEY, MessagesServer
+from tests.servers.messages import KEY, MessagesServer
 
 TEXTS = ["2026-03-01: User likes tea.", "2026-03-02, ada: We took the night train.", "2026-03-03: User has a dog."]
 

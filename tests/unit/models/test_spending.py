@@ -19,7 +19,7 @@ from schemas.policies.policies import Policy
 from tests.fakes.budget_guard import FakeBudgetGuard
 from tests.fakes.calls import FakeCalls
 from tests.fakes.clock import settled
-from tests.messages_server import KEY, MessagesServer
+from tests.servers.messages import KEY, MessagesServer
 from tests.slices import knowing, known, slice_of
 
 SLICE = replace(slice_of("I am allergic to peanuts.", "I prefer tea over coffee."), lane="background")

@@ -33,7 +33,7 @@ from sinks.postgres.connection import Pool
 from tests.fakes.batches import record
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.slices import slice_of
 
 POLICY = Policy(name="nightly", batch=True)

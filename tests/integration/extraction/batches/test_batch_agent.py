@@ -13,7 +13,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from tests.integration.curation_bench import Bench
 from tests.integration.extraction.batches.batch_stage import Worker, asked, lives_in
-from tests.messages_server import MODELS, MessagesServer
+from tests.servers.messages import MODELS, MessagesServer
 
 
 async def test_requests_are_sent_in_one_batch_and_each_answer_is_stored_and_published(

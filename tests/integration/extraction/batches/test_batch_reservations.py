@@ -12,7 +12,7 @@ from schemas.memories.commands import Command
 from sinks.postgres.connection import Pool
 from tests.integration.curation_bench import Bench
 from tests.integration.extraction.batches.batch_stage import POLICY, PRICE, Worker, asked, lives_in, now
-from tests.messages_server import MessagesServer
+from tests.servers.messages import MessagesServer
 
 
 async def test_erasing_a_namespace_releases_the_reservations_of_its_batch_requests(

@@ -16,7 +16,7 @@ from tests.integration.extraction.batches.batch_stage import (
     dies_once_it_was_taken,
     lives_in,
 )
-from tests.messages_server import MessagesServer
+from tests.servers.messages import MessagesServer
 
 
 async def test_a_corrupt_parked_request_does_not_block_the_other_batch_members(worker: Worker) -> None:

@@ -14,8 +14,8 @@ from agents.models.claude.provider import ClaudeProvider, client_at
 from agents.models.prompts.questions import Question, extraction_question, summary_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.messages_server import FAULTS, KEY, MessagesServer, Rates
-from tests.messages_server.faults import bad_request
+from tests.servers.messages import FAULTS, KEY, MessagesServer, Rates
+from tests.servers.messages.faults import bad_request
 from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")

@@ -7,8 +7,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from tests.messages_server import KEY, MODELS, MessagesServer, Rates
-from tests.rule_answers import least
+from tests.servers.messages import KEY, MODELS, MessagesServer, Rates
+from tests.servers.rule_answers import least
 
 SCHEMA = {
     "type": "object",

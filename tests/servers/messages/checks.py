@@ -5,7 +5,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.messages_server.faults import FAULTS, Fault, bad_request
+from tests.servers.messages.faults import FAULTS, Fault, bad_request
 
 KEY = "sk-ant-EXAMPLE-not-a-key-0000"
 MODELS = ("claude-test-1", "claude-test-2")

@@ -6,13 +6,13 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.messages_server.batch_routes import BatchRoutes
-from tests.messages_server.batches import Batches
-from tests.messages_server.checks import COUNTED, wrong_body, wrong_headers, wrong_input
-from tests.messages_server.faults import FAULTS, Fault
-from tests.messages_server.rates import Rates
-from tests.messages_server.replies import Bill, PromptCache, counted, replied
-from tests.scripted_server import ScriptedServer, begun, cut_off
+from tests.servers.messages.batch_routes import BatchRoutes
+from tests.servers.messages.batches import Batches
+from tests.servers.messages.checks import COUNTED, wrong_body, wrong_headers, wrong_input
+from tests.servers.messages.faults import FAULTS, Fault
+from tests.servers.messages.rates import Rates
+from tests.servers.messages.replies import Bill, PromptCache, counted, replied
+from tests.servers.scripted import ScriptedServer, begun, cut_off
 
 
 class MessagesServer(ScriptedServer):

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from sinks.embeddings.fake import FakeEmbedder
-from tests.scripted_server import ScriptedServer
+from tests.servers.scripted import ScriptedServer
 
 MODEL = "embed-test"
 KEY = "EXAMPLE-embedding-key"

@@ -1,4 +1,4 @@
-"""Runs an MCP server over the memories of a toolset on standard input and output: `python -m tests.mcp_tool_server`."""
+"""Runs an MCP server over the memories of a toolset on standard input and output: `python -m tests.servers.mcp_tools`."""
 
 import asyncio
 

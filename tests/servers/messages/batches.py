@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from tests.messages_server.faults import Fault, bad_request
+from tests.servers.messages.faults import Fault, bad_request
 
 CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MOST_REQUESTS = 100_000

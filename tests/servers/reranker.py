@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.scripted_server import ScriptedServer
+from tests.servers.scripted import ScriptedServer
 
 MODEL = "rerank-test"
 KEY = "EXAMPLE-rerank-key"

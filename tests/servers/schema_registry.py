@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.scripted_server import ScriptedServer
+from tests.servers.scripted import ScriptedServer
 
 
 class RegistryServer(ScriptedServer):

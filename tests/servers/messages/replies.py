@@ -3,8 +3,8 @@
 import json
 from typing import Any, NamedTuple
 
-from tests.messages_server.checks import blocks_of
-from tests.rule_answers import answer_for, tokens
+from tests.servers.messages.checks import blocks_of
+from tests.servers.rule_answers import answer_for, tokens
 
 EPHEMERAL = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}
 

@@ -11,7 +11,7 @@ from aiohttp import BasicAuth, web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from tests.scripted_server import ScriptedServer
+from tests.servers.scripted import ScriptedServer
 
 KEY_ID = "one"
 AUDIENCE = "kafka"

@@ -6,9 +6,9 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.messages_server.batches import Batch, Batches, wrong_batch
-from tests.messages_server.checks import wrong_headers
-from tests.messages_server.faults import FAULTS, Fault, bad_request
+from tests.servers.messages.batches import Batch, Batches, wrong_batch
+from tests.servers.messages.checks import wrong_headers
+from tests.servers.messages.faults import FAULTS, Fault, bad_request
 
 PATH = "/v1/messages/batches"
 Handler = Callable[[web.Request], Awaitable[web.Response]]

@@ -8,8 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.rule_answers import answer_for
-from tests.scripted_server import ScriptedServer
+from tests.servers.rule_answers import answer_for
+from tests.servers.scripted import ScriptedServer
 
 MODEL = "llama-test:latest"
 EMBEDDER = "embed-test:latest"

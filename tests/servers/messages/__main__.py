@@ -1,4 +1,4 @@
-"""Runs the local Messages server: `python -m tests.messages_server [PORT]`, until it is interrupted.
+"""Runs the local Messages server: `python -m tests.servers.messages [PORT]`, until it is interrupted.
 
 It prints the two variables that let the SDK, and so memstream, ask it instead of Anthropic.
 """
@@ -7,8 +7,8 @@ import asyncio
 import signal
 import sys
 
-from tests.messages_server.checks import KEY
-from tests.messages_server.server import MessagesServer
+from tests.servers.messages.checks import KEY
+from tests.servers.messages.server import MessagesServer
 
 
 async def main(port: int) -> None:
