@@ -18,6 +18,7 @@ from agents.retrieval.tiers import Tiers
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
+from tests.builders.memories import a_memory
 from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.live import FakeLive
@@ -26,7 +27,6 @@ from tests.fakes.memory_index import FakeMemoryIndex
 from tests.fakes.passage_search import FakePassageSearch
 from tests.fakes.sinks import FakeVectors
 from tests.fakes.windows import FakeWindows
-from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}/{user_id}",)),))

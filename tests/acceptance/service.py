@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.deployment import Deployment, Event, eventually
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)

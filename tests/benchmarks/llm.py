@@ -32,7 +32,7 @@ from tests import public_data
 from tests.benchmarks.coherence_data import memorybank
 from tests.benchmarks.machine import machine
 from tests.benchmarks.signals import ENCODING
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 FILE = ("memorybank", "memory_bank_en.json")
 AIM = 1.5  # input tokens for each token said

@@ -13,7 +13,7 @@ from schemas.errors import Rejected
 from schemas.retrieval.searches import Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import NOW, Store
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 
 async def ranking(shared: Path, store: Store, retrieval: MemorySearch) -> dict[str, Any]:

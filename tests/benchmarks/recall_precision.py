@@ -21,7 +21,7 @@ from schemas.memories.memories import Memory, Status
 from schemas.retrieval.searches import Filters, Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import Store
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 USER = "test-user"
 MOST_BELIEFS = 20

@@ -15,7 +15,7 @@ from msgspec import Struct
 from schemas.memories.memories import Memory
 from tests.benchmarks.coherence_data import EVIDENCE
 from tests.benchmarks.recall_stack import NOW
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 WRITTEN = Path(__file__).with_name("recall_questions.json")
 LANGUAGES = {"en": "en", "cn": "zh"}

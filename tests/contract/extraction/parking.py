@@ -10,9 +10,9 @@ from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest, Lane
 from schemas.kafka import topics
 from sinks.extraction.parked import Parking, ShareGroup
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.fakes.parking import FakeParking
-from tests.slices import slice_of
 
 AnyParking: TypeAlias = Parking | FakeParking
 

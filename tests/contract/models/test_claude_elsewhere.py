@@ -15,7 +15,7 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Answer
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 MODEL = "claude-haiku-4-5-20251001"
 PEANUTS = "User is allergic to peanuts."

@@ -9,7 +9,7 @@ import pytest
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

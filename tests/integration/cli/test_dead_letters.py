@@ -9,10 +9,10 @@ from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from tests.builders.slices import MONDAY
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import TRACE, Deploy
-from tests.slices import MONDAY
 
 MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
 AT = {"conversation_id": "c", "timestamp": "2026-03-01T10:00:00Z"}

@@ -15,7 +15,7 @@ from mcp.client.stdio import stdio_client
 from deploy.embedded.process import module_environment
 from deploy.runtime.dev import environment
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 
 MINE, THEIRS = "kitchen/ada", "kitchen/tom"

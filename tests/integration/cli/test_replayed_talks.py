@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.replay.shadows import shadow_of
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed
 from tests.servers.messages import KEY, MODELS, MessagesServer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.command_line import Run, lines, run
 from tests.deployment import Deployment, Event, eventually
 

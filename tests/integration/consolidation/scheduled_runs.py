@@ -18,7 +18,7 @@ from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.sinks import FakePublisher
 from tests.fakes.windows import a_state
 

@@ -29,7 +29,7 @@ from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from agents.curation import wishes
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
+from tests.builders.groups import group_message, slices_of
 from tests.fakes.repeated_messages import FakeRepeatedMessages
-from tests.groups import group_message, slices_of
 from tests.integration.curation.test_wishes import GROUP, MINE, batches, live, only, request, say, told
 from tests.integration.curation_bench import NOON
 

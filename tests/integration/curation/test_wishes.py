@@ -19,9 +19,9 @@ from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.erasures import Erasures
-from tests.groups import group_message, slices_of
+from tests.builders.groups import group_message, slices_of
+from tests.builders.slices import slice_of
 from tests.integration.curation_bench import NOON
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -18,10 +18,10 @@ from sinks.extraction.answers import Extractions
 from sinks.extraction.parked import Parking
 from sinks.postgres.queries import query
 from sinks.replay.generations import Generations
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.integration.erasure.eraser import AT, LATER, Worker, of, said
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

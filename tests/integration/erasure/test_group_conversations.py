@@ -16,11 +16,11 @@ from schemas.kafka import topics
 from sinks.archive.messages import Archive
 from sinks.extraction.answers import Extractions
 from sinks.extraction.parked import Parking
+from tests.builders.slices import said as line
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.integration.erasure.eraser import Worker, said
-from tests.slices import said as line
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -20,7 +20,7 @@ from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.statistics import NamespaceStatistics
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

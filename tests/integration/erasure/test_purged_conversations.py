@@ -16,10 +16,10 @@ from sinks.erasure.fences import fences
 from sinks.erasure.purges import Purges
 from sinks.extraction.answers import Answered, Extractions
 from sinks.extraction.parked import Parking
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench

@@ -14,11 +14,11 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from sinks.extraction.answers import Extractions
 from sinks.postgres.connection import Pool
+from tests.builders.slices import slice_of
 from tests.fakes.clock import utc
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
 from tests.servers.messages import KEY, MessagesServer
-from tests.slices import slice_of
 
 NOBODY = "http://127.0.0.1:9"
 SECRET = Policy(name="secret", local_only=True)

@@ -33,9 +33,9 @@ from sinks.memories.writer import memory_changed
 from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
 from streams.kafka.topics import STAGES
 from tests.api import NOON, Api, a_memory
+from tests.builders.trails import a_change, a_trail, an_extraction
 from tests.fakes.windows import a_pruning, a_state
 from tests.integration.panel.operators import a_stage
-from tests.trails import a_change, a_trail, an_extraction
 
 NAMESPACE = "app/ada"
 MEMORIES = 24

@@ -12,8 +12,8 @@ from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.purges import Purges
 from sinks.memories.reader import Memories
+from tests.builders.memories import a_memory
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.memories import a_memory
 from tests.memory_store import store
 
 

@@ -7,8 +7,8 @@ from schemas.extraction.candidates import Source, Wish
 from schemas.replay.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.passages.user_messages import MAX_MESSAGES
+from tests.builders.memories import a_memory
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.memories import a_memory
 
 ADA = "kitchen/ada"
 TEXT = "User is allergic to peanuts."

@@ -18,10 +18,10 @@ from deploy.embedded.vectors.process import EmbeddedVectors
 from deploy.wiring import connections
 from deploy.wiring.vector_index import qdrant
 from sinks.postgres.migrate import migrate
+from tests.builders.memories import a_memory
 from tests.deployment import Deployment, eventually
 from tests.embedders import packaged_embedder
 from tests.integration.conftest import Deploy
-from tests.memories import a_memory
 from tests.memory_store import remember
 from tests.servers.embeddings import MODEL, EmbeddingServer
 

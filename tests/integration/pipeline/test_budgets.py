@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from schemas.kafka import topics
 from tests.budget_day import begin_tomorrow
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.servers.messages import KEY, MODELS, MessagesServer

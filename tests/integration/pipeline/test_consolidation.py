@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.servers.messages import KEY, MODELS, MessagesServer

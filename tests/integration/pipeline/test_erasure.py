@@ -15,7 +15,7 @@ from deploy.wiring import connections
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following

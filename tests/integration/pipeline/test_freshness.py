@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 

@@ -17,7 +17,7 @@ from agents.dead_letters.writer import dead_letter_headers
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.deployment import Deployment, Event, deployed, eventually
 
 PLACEHOLDER, NO_NAME = b"QQQQ", b"\xff\xfe\xff\xfe"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Deployment
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.messages.replies import prompt_of, schema_of, system_of

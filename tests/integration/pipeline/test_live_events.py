@@ -9,10 +9,10 @@ import pytest
 
 from deploy.samples.memstream_client import Event, Memstream
 from schemas.kafka import topics
+from tests.builders.proposals import command, curated
 from tests.chaos.workers import ApiProcess
 from tests.deployment import Deployment
 from tests.deployment import Event as Published
-from tests.proposals import command, curated
 
 NAMESPACE = "kitchen/ada"
 WITHIN_S = 60

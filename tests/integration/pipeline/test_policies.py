@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from schemas.kafka import topics
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
 
 OWN = {"name": "own", "match": {"app_id": "notes"}, "namespaces": ["from-the-file"]}

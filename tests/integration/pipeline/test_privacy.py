@@ -13,7 +13,7 @@ from agents.windows.request_headers import REQUEST_ID
 from schemas import codec
 from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Event, eventually
 from tests.servers.embeddings import MODEL, EmbeddingServer
 from tests.servers.messages import KEY, MODELS, MessagesServer

@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
+from tests.builders.proposals import command
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
-from tests.proposals import command
 
 ERASED, KEPT = "notes/mara", "notes/tom"
 MARK = "Zanzibar"  # in everything that mara says, and in nothing else

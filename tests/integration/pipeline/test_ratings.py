@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Event, eventually
 from tests.servers.messages import KEY, MODELS, MessagesServer
 

@@ -9,12 +9,12 @@ from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
 from sinks.postgres.migrate import migrate
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
+from tests.builders.proposals import command, curated
 from tests.command_line import run
 from tests.deployment import Deployment, Event
 from tests.integration.conftest import Deploy
 from tests.preparation import administer
-from tests.proposals import command, curated
 
 MARA, GONE = "notes/mara", "notes/gone"
 COLUMNS = "memory_id, namespace, kind, kinds, tags, text, normalised, importance, confidence, version, sequence, status, sources"

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from schemas.kafka import topics
+from tests.builders.chat_events import talk
 from tests.chaos.conversations import APP, conversation, events, marker
-from tests.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.scripted import in_a_thread

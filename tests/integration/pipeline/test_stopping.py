@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import each_alone, eventually
 from tests.servers.messages import KEY, MODELS, MessagesServer
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 
 CONVERSATION = "long-talk"

@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
+from tests.builders.proposals import command
 from tests.deployment import Deployment, Event, eventually
-from tests.proposals import command
 
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"]}

@@ -33,7 +33,7 @@ from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations, SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 

@@ -15,7 +15,7 @@ from sinks.archive.messages import Archive
 from sinks.archive.retention import GovernedWindow, Sweeps
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_pruning, a_state
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

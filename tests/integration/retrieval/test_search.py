@@ -20,8 +20,8 @@ from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
+from tests.builders.memories import a_memory
 from tests.embedders import packaged_embedder
-from tests.memories import a_memory
 from tests.memory_store import remember, store
 
 TEXTS = (

@@ -12,10 +12,10 @@ from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
 from sinks.postgres.migrate import MIGRATIONS
+from tests.builders.proposals import command, curated
 from tests.command_line import run_here
 from tests.deployment import Deployment, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
-from tests.proposals import command, curated
 from tests.servers.embeddings import EmbeddingServer
 from tests.servers.scripted import in_a_thread
 

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port, free_ports
 from schemas.kafka import topics
+from tests.builders.proposals import command, curated
 from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
-from tests.proposals import command, curated
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.scripted import in_a_thread
 

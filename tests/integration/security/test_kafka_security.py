@@ -15,8 +15,8 @@ from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from streams.kafka.topics import create, partition_counts, specs
+from tests.builders.chat_events import end, message
 from tests.certificates import Authority
-from tests.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, deployed, eventually
 from tests.integration.security.conftest import Secured

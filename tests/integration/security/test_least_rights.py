@@ -20,8 +20,8 @@ from deploy.embedded.ports import LOOPBACK, free_ports
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
+from tests.builders.chat_events import end, message
 from tests.chaos.workers import ApiProcess
-from tests.chat_events import end, message
 from tests.command_line import Done, run
 from tests.deployment import Deployment, Event, deployed, eventually
 from tests.preparation import PASSWORD

@@ -20,8 +20,8 @@ from schemas.policies.policies import Match, Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
+from tests.builders.trails import a_change, a_trail
 from tests.fakes.windows import a_state
-from tests.trails import a_change, a_trail
 
 THEIRS = "other/bob"
 QUERY = {"namespace": THEIRS}

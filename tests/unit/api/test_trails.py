@@ -5,8 +5,8 @@ from typing import Any
 from schemas.kafka import topics
 from sinks.trails.trails import ParkedTrace, PassageTrace
 from tests.api import NOON, Api
+from tests.builders.trails import a_change, a_trail, after, an_extraction
 from tests.fakes.letter_topic import LetterRecord
-from tests.trails import a_change, a_trail, after, an_extraction
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 

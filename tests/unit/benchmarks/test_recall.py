@@ -6,7 +6,7 @@ from schemas.retrieval.searches import Hit
 from tests.benchmarks.recall_measures import precision, rank
 from tests.benchmarks.recall_precision import Context, failures, summary
 from tests.benchmarks.recall_sets import Question, written
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 EITHER = Question("n", "?", (frozenset("a"), frozenset(("b", "c"))))
 

@@ -12,7 +12,7 @@ from tests.benchmarks.understanding.measures import Measured, Played, figures
 from tests.benchmarks.understanding.run import failures, told
 from tests.benchmarks.understanding.scenarios import HALVES, ONE, Scenario, scenarios
 from tests.benchmarks.understanding.statements import Statement
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 ALL = scenarios()
 KINDS = sorted({scenario.kind for scenario in ALL})

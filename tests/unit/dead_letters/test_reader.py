@@ -20,7 +20,7 @@ from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 
 TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 

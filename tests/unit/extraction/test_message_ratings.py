@@ -11,7 +11,7 @@ from agents.models.port import Answer
 from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
 
 ANSWER = Answer(provider="fake", model="m", ratings={"m10": 9, "m11": 1})

@@ -12,10 +12,10 @@ from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
+from tests.builders.groups import TEAM, group_message, slices_of
+from tests.builders.slices import known, said, slice_of
 from tests.fakes.embedder import RecordingEmbedder
 from tests.fakes.sinks import FakeVectors
-from tests.groups import TEAM, group_message, slices_of
-from tests.slices import known, said, slice_of
 
 
 class Shelf:

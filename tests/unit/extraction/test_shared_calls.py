@@ -13,8 +13,8 @@ from agents.extraction.shared_calls import SHARED
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policies
+from tests.builders.slices import MONDAY
 from tests.fakes.clock import utc
-from tests.slices import MONDAY
 from tests.unit.extraction.extraction_stage import POLICY, Worker, asked, patient
 from tests.unit.extraction.parking_stage import ticked
 

@@ -25,11 +25,11 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.effects import ContextPruned
+from tests.builders.slices import MONDAY, slice_of
 from tests.fakes.calls import FakeCalls
 from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.windows import a_state
-from tests.slices import MONDAY, slice_of
 
 REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT_POLICY)
 

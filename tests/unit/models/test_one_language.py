@@ -18,8 +18,8 @@ from agents.models.prompts.questions import extraction_question
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
+from tests.builders.slices import knowing, known, said, slice_of
 from tests.servers.messages import MessagesServer
-from tests.slices import knowing, known, said, slice_of
 from tests.unit.models.calls.test_broken_off import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
 

@@ -16,11 +16,11 @@ from agents.models.prompts.questions import MIN_ANSWER_TOKENS, extraction_questi
 from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, known, slice_of
 from tests.fakes.budget_guard import FakeBudgetGuard
 from tests.fakes.calls import FakeCalls
 from tests.fakes.clock import settled
 from tests.servers.messages import KEY, MessagesServer
-from tests.slices import knowing, known, slice_of
 
 SLICE = replace(slice_of("I am allergic to peanuts.", "I prefer tea over coffee."), lane="background")
 BUDGET = Budget(tokens_per_day=5)

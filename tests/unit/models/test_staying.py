@@ -10,8 +10,8 @@ from agents.models.ollama.provider import OllamaProvider
 from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, slice_of
 from tests.servers.messages import KEY, MessagesServer
-from tests.slices import knowing, slice_of
 
 SECRET = Policy(name="secret", local_only=True)
 SLICE = slice_of("I live in Turin.")

@@ -15,8 +15,8 @@ from schemas.memories.memories import Memory
 from sinks.memories.writer import state_record, tombstone_record
 from sinks.rebuild.rebuilds import Page
 from streams.kafka.log import Chunk
+from tests.builders.memories import a_memory
 from tests.fakes.log import Record
-from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DOGS = a_memory("The user has 2 dogs", memory_id="m")

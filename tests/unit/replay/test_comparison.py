@@ -14,7 +14,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.replay.comparison import EndedMemory, LiveMemory, ReplayedMemory, compare, pair, replayed_whole
 from schemas.extraction.candidates import Source
 from sinks.vectors.port import Vector
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 THRESHOLDS = Thresholds(related=0.7, merge=0.85)
 

@@ -13,7 +13,7 @@ from schemas.errors import Retryable
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy, Privacy
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}",), privacy=Privacy(scrub=("email",))),))

@@ -30,11 +30,11 @@ from sinks.extraction.batches import Batches, Bounds
 from sinks.extraction.parked import Parking
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
 from tests.servers.messages import KEY, MODELS, MessagesServer
-from tests.slices import slice_of
 
 POLICY = Policy(name="nightly", batch=True)
 

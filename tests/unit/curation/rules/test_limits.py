@@ -13,7 +13,7 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Compaction
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 from tests.unit.curation.rules.conftest import NOON
 
 MakeMemory = Callable[..., Memory]

@@ -8,7 +8,7 @@ from agents.curation.rules.commands.wishes import is_personal, memories_meant
 from schemas.extraction.candidates import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from tests.memories import NOON, a_memory
+from tests.builders.memories import NOON, a_memory
 
 WISH = Source(conversation_id="c", message_id="w")
 KNOWN = (

@@ -9,7 +9,7 @@ from agents.models.answers.candidates import check
 from agents.models.answers.replies import Unreadable
 from schemas.policies.policies import PersonalKind, Policy, Privacy
 from streams.windows.tokens.counting import TokenCount
-from tests.slices import MONDAY, knowing, known, said, slice_of
+from tests.builders.slices import MONDAY, knowing, known, said, slice_of
 
 SLICE = slice_of("I live in Turin.", said("Noted.", 2, role="assistant"), "I like tea.")
 

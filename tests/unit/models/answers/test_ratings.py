@@ -11,7 +11,7 @@ from agents.models.prompts.extraction import RATINGS, answer_schema, policy_part
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 from tests.unit.models.calls.test_broken_off import Replying, memory
 
 RATING = Policy(name="rating", window=WindowSettings(rate_messages=True))

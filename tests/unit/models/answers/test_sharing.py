@@ -13,8 +13,8 @@ from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, said, slice_of
 from tests.fakes.calls import FakeCalls
-from tests.slices import knowing, said, slice_of
 
 
 def talk(name: str, *messages: str, before: tuple[str, ...] = ()) -> ExtractionRequest:

@@ -9,9 +9,9 @@ from agents.models.port import Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Policy, Privacy
-from tests.groups import PERSONAL, TEAM, group_message, slices_of
-from tests.memories import a_memory
-from tests.slices import MONDAY
+from tests.builders.groups import PERSONAL, TEAM, group_message, slices_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import MONDAY
 
 SAID = [group_message(0, "ada", "I live in Berlin."), group_message(1, "bob", "I live in Lyon.", name="Bob")]
 

@@ -11,8 +11,8 @@ from agents.models.calls.rate_limits import RateLimited
 from agents.models.local_only import check_policies
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.provider import FakeProvider
-from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")
 SECRET = Policy(name="secret", local_only=True)

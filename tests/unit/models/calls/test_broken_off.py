@@ -9,8 +9,8 @@ import pytest
 from agents.models.calls.exchange import ChatTurn, ModelReply, exchange
 from agents.models.prompts.questions import CONTINUE, MIN_ANSWER_TOKENS, Question, extraction_question
 from schemas.errors import Rejected
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.calls import USAGE, FakeCalls
-from tests.slices import knowing, slice_of
 
 
 def memory(number: int) -> dict[str, object]:

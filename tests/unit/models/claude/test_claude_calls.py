@@ -14,9 +14,9 @@ from agents.models.claude.provider import ClaudeProvider, client_at
 from agents.models.prompts.questions import Question, extraction_question, summary_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
+from tests.builders.slices import knowing, slice_of
 from tests.servers.messages import FAULTS, KEY, MessagesServer, Rates
 from tests.servers.messages.faults import bad_request
-from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")
 QUESTION = extraction_question(SLICE, knowing())

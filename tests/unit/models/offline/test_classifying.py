@@ -7,8 +7,8 @@ import pytest
 from agents.models.offline.findings import findings_in, read
 from agents.models.offline.provider import OfflineProvider
 from schemas.extraction.sentences import Sentence, SentenceScores
+from tests.builders.slices import knowing, said, slice_of
 from tests.fakes.sentence_classifier import OTHER, STATEMENT, UNREAL, FakeSentenceClassifier
-from tests.slices import knowing, said, slice_of
 
 
 def test_rules_detect_fiction_among_sentences_without_classifier_scores() -> None:

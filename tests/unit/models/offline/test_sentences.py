@@ -4,7 +4,7 @@ import pytest
 
 from agents.models.offline.provider import OfflineProvider
 from schemas.policies.policies import Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 from tests.unit.models.offline.proposing import proposals
 
 REMEMBERED = [

@@ -9,8 +9,8 @@ from agents.models.ollama.calls import CONTEXT_STEP, OllamaCalls, min_tokens, wi
 from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
+from tests.builders.slices import knowing, slice_of
 from tests.servers.ollama import MODEL, OllamaServer
-from tests.slices import knowing, slice_of
 from tests.unit.models.ollama.asking import DIGITS, LONG, SLICE, raised_at
 
 

@@ -13,7 +13,7 @@ from agents.models.prompts import compaction, rating, shortening
 from agents.models.prompts.questions import Question
 from schemas.memories.importance import MOST_POINTS
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.slices import MONDAY, known
+from tests.builders.slices import MONDAY, known
 
 POLICY = Policy(name="p", max_text_chars=120)
 FEELING = Policy(name="p", feelings=True)

@@ -8,7 +8,7 @@ from agents.models.prompts.questions import Question
 from agents.models.prompts.resolving import question
 from schemas.extraction.candidates import Candidate, Source
 from schemas.policies.policies import DEFAULT_POLICY
-from tests.slices import MONDAY, known
+from tests.builders.slices import MONDAY, known
 
 
 def candidate(text: str) -> Candidate:

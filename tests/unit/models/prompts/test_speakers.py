@@ -6,9 +6,9 @@ from agents.models.prompts.speakers import RULES
 from agents.models.prompts.summary import summary_data
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Policy, Privacy
-from tests.groups import PERSONAL, TEAM, group_message, slices_of
-from tests.memories import a_memory
-from tests.slices import MONDAY
+from tests.builders.groups import PERSONAL, TEAM, group_message, slices_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import MONDAY
 
 
 def asked(messages: list[Message], policy: Policy = TEAM, related=()) -> str:

@@ -8,7 +8,7 @@ from schemas.conversations.messages import Role, Scope
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BERLIN = "Europe/Berlin"
