@@ -23,9 +23,9 @@ from sinks.embeddings.models import MEMORY_DEFAULT, MODELS
 from sinks.embeddings.onnx import OnnxEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
+from tests.cases.labelled_pairs import held_out, pairs
 from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, Word, as_curated, cases, decision, is_folded, measured
 from tests.embedders import packaged_embedder
-from tests.labelled_pairs import held_out, pairs
 
 FROM, TO = 0.50, 1.00
 STEPS = [FROM + step / 100 for step in range(51)]

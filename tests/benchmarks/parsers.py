@@ -18,7 +18,7 @@ from agents.models.dates.dates import dates_in, local
 from deploy.policies.files import PRESETS
 from deploy.policies.yaml_text import documents
 from tests.builders.slices import BERLIN, MONDAY
-from tests.dated_sentences import NO_DATES, RESOLVED
+from tests.cases.dated_sentences import NO_DATES, RESOLVED
 
 ROUNDS = 5
 NOW = local(MONDAY, BERLIN)

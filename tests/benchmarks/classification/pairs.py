@@ -18,7 +18,7 @@ from agents.models.offline.statements import language_rules
 from tests.benchmarks.offline_measures import stems
 from tests.benchmarks.offline_sets import Talk, held_out, present
 from tests.benchmarks.standing.train import SETS as PUBLIC_SETS
-from tests.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
+from tests.cases.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
 
 FOLDER: Final = Path(__file__).parent / "labelled"
 ENDS, HOLDS, SAME = range(3)

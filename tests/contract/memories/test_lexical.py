@@ -11,9 +11,9 @@ from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters
 from sinks.memories.lexical import FullText, LexicalIndex
 from sinks.postgres.connection import Pool, connect
+from tests.cases.filters import CASES, DAY, FILTERED, NOON, a_memory
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.memory_index import FakeMemoryIndex
-from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
-from tests.hostile_text import HARD_TO_STORE
 from tests.memory_store import store
 
 Remember: TypeAlias = Callable[..., Awaitable[None]]

@@ -21,8 +21,8 @@ from sinks.memories.reader import Memories, MemoryVersion
 from sinks.postgres.connection import Pool, connect
 from sinks.vectors.port import Vector
 from tests.builders.memories import NOON, a_memory
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.memories import FakeMemories
-from tests.hostile_text import HARD_TO_STORE
 
 CAUSE = Cause(actor="test")
 VECTOR = np.ones(4, np.float32) / 2

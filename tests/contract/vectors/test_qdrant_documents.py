@@ -21,9 +21,9 @@ from qdrant_client.http import models as m
 from deploy.embedded.stack import EmbeddedStack
 from sinks.vectors.port import Vector
 from sinks.vectors.qdrant_direct import DirectVectors
+from tests.cases.filters import CASES
 from tests.contract.vectors.qdrant_openapi import TRIMMED, Document
 from tests.contract.vectors.test_vector_index import DIMENSION, point, towards
-from tests.filter_cases import CASES
 
 ONE = "/collections/[^/]+"
 # Method and path; what the document says of the request's body and of the answer.

@@ -8,7 +8,7 @@ from schemas.codec import encode
 from schemas.kafka import topics
 from schemas.memories.commands import Command
 from sinks.memories.event_history import ERASED, EventHistory
-from tests.hostile_text import HARD_TO_STORE
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from agents.privacy.scrub import scrub
 from schemas import codec
 from schemas.conversations.messages import EARLIEST, LATEST
 from schemas.conversations.windows import LONGEST_SUMMARY
-from tests import hostile_text
 from tests.builders.slices import MONDAY, knowing, known, said, slice_of
-from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
+from tests.cases import hostile_text
+from tests.cases.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
 
 FINDING = Finding(
     kind="preference", text="User likes tea.", confidence=0.9, importance=0.5, tags=(), old="tea", new="wine"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.codec import decode
 from schemas.errors import Rejected
 from schemas.retrieval.searches import Filters, Query, Scale, as_fraction
-from tests.filter_cases import CASES, FILTERED
+from tests.cases.filters import CASES, FILTERED
 
 
 @pytest.mark.parametrize("filters, accepted", CASES, ids=[str(filters) for filters, _ in CASES])

@@ -14,9 +14,9 @@ from agents.curation.rules.statements.similarity import ALIKE
 from agents.curation.rules.statements.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
+from tests.cases.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.deduplication import RIGHT_WORD, Case, as_curated, decision, is_folded, measured, texts_of, with_vectors
 from tests.embedders import vectors_of
-from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
 LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70

@@ -6,7 +6,7 @@ import pytest
 
 from agents.models.dates.dates import dates_in, event_time, local, with_dates
 from tests.builders.slices import BERLIN, MONDAY
-from tests.dated_sentences import NO_DATES, RESOLVED
+from tests.cases.dated_sentences import NO_DATES, RESOLVED
 
 NOW = local(MONDAY, BERLIN)
 

@@ -7,7 +7,7 @@ from agents.models.offline.wishes import ForgetWish, wishes_in
 from agents.models.port import Context
 from schemas.policies.policies import Policy
 from tests.builders.slices import said, slice_of
-from tests.hostile_text import assert_grows_linearly
+from tests.cases.hostile_text import assert_grows_linearly
 
 THAT = (
     "Forget that",

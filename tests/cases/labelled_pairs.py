@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct, convert
 
-FILE = Path(__file__).parent / "unit" / "curation" / "rules" / "labelled_pairs.json"
+FILE = Path(__file__).parents[1] / "unit" / "curation" / "rules" / "labelled_pairs.json"
 TOPICS = FILE.with_name("topics.txt")
 RULE_PAIRS = FILE.with_name("pairs")
 CHANGES = FILE.with_name("change_pairs.json")
