@@ -3,7 +3,7 @@
 import asyncio
 
 from agents.api.tools.mcp import serve_stdio
-from tests.tool_fixtures import populated_toolset
+from tests.fakes.toolset import populated_toolset
 
 if __name__ == "__main__":
     asyncio.run(serve_stdio(populated_toolset().tools()))

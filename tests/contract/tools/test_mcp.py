@@ -13,7 +13,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
-from tests.tool_fixtures import MINE, SHARED, Toolset, populated_toolset
+from tests.fakes.toolset import MINE, SHARED, Toolset, populated_toolset
 
 
 @asynccontextmanager

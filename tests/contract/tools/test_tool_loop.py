@@ -8,9 +8,9 @@ import pytest
 from anthropic import AsyncAnthropic, BadRequestError
 
 from agents.api.tools.loop import runnable
+from tests.fakes.toolset import MINE, THEIRS, Toolset, populated_toolset
 from tests.servers.messages.checks import KEY, MODELS
 from tests.servers.messages.server import MessagesServer
-from tests.tool_fixtures import MINE, THEIRS, Toolset, populated_toolset
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api import Api
+from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, populated_toolset
 from tests.servers.asgi import serve_app
-from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, populated_toolset
 
 ALL = ["create_memory", "get_memory", "search_memories", "get_context"]
 

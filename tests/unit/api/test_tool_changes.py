@@ -8,7 +8,7 @@ from agents.api.tools.access import tool_access
 from schemas.memories.kinds import Kind
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
-from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, memory
+from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, memory
 from tests.unit.api.using_tools import fields, refused, said
 
 

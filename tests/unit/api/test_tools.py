@@ -12,7 +12,7 @@ from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
 from tests.api import Api
-from tests.tool_fixtures import MINE, NOON, SHARED, THEIRS, Toolset, spoken
+from tests.fakes.toolset import MINE, NOON, SHARED, THEIRS, Toolset, spoken
 from tests.unit.api.using_tools import fields, refused, said
 
 

@@ -17,7 +17,7 @@ EAST = np.array((1, 0), np.float32)  # the vector of the candidate
 SOUTH = np.array((0, -1), np.float32)  # of texts that it changes
 
 
-def settled(
+def settle_candidate(
     ledger: Ledger, batch: CandidateBatch, said: Candidate, now: datetime, cosine: float = 0.6, **options: Any
 ) -> Ruling:
     """`options` are further ones of `settle`."""
