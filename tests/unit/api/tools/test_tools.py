@@ -13,7 +13,7 @@ from schemas.errors import Retryable
 from schemas.extraction.candidates import Source
 from tests.api import Api
 from tests.fakes.toolset import MINE, NOON, SHARED, THEIRS, Toolset, spoken
-from tests.unit.api.using_tools import fields, refused, said
+from tests.unit.api.tools.using_tools import fields, refused, said
 
 
 async def test_a_memory_created_by_a_tool_can_be_found_and_read(toolset: Toolset) -> None:

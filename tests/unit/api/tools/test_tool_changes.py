@@ -9,7 +9,7 @@ from schemas.memories.kinds import Kind
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, memory
-from tests.unit.api.using_tools import fields, refused, said
+from tests.unit.api.tools.using_tools import fields, refused, said
 
 
 def test_tool_definitions_are_strict_and_describe_every_field_and_kind(toolset: Toolset) -> None:
