@@ -69,11 +69,11 @@ def test_conversations_ended_or_open_are_due_at_the_nightly_schedule_in_the_back
 async def over(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
     """The run as it is told of once it is over."""
 
-    async def told() -> dict[str, Any] | None:
+    async def ended_run() -> dict[str, Any] | None:
         run: dict[str, Any] = (await api.get(f"/v1/consolidation-runs/{run_id}")).json()
         return run if run["status"] in ("completed", "failed") else None
 
-    found = await eventually(told, f"the end of run {run_id}", WITHIN_S)
+    found = await eventually(ended_run, f"the end of run {run_id}", WITHIN_S)
     assert found is not None
     return found
 
@@ -157,11 +157,11 @@ async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
     answer = await api.post("/v1/retention-sweeps", json=asked)
     assert answer.status_code == 202, answer.text
 
-    async def told() -> dict[str, Any] | None:
+    async def completed_sweep() -> dict[str, Any] | None:
         sweep: dict[str, Any] = (await api.get(f"/v1/retention-sweeps/{answer.json()['sweep_id']}")).json()
         return sweep if sweep["status"] == "completed" else None
 
-    sweep = await eventually(told, "the end of the sweep", WITHIN_S)
+    sweep = await eventually(completed_sweep, "the end of the sweep", WITHIN_S)
     assert sweep is not None
     return next(kept for kept in sweep["policies"] if kept["policy"] == "agent-longterm")
 

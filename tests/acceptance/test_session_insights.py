@@ -117,19 +117,19 @@ async def test_context_contains_a_recent_message_until_its_memory_replaces_it_an
     await chat.say(session, ("user", "The project deadline is March 15."))
     await chat.archived(session, 1)
 
-    async def told() -> tuple[bool, bool]:
+    async def in_block() -> tuple[bool, bool]:
         """Whether the message is told, and whether its memory is."""
         answer = await api.post("/v1/context", json={"conversation_id": session, "text": "When is the deadline?"})
         assert answer.status_code == 200, answer.text
         text = answer.json()["text"]
         return "user: The project deadline is March 15." in text, f"[FACT] {DEADLINE}" in text
 
-    seen = [await told()]
+    seen = [await in_block()]
     assert seen == [(True, False)]
     await chat.say(session, ("assistant", "I will keep to it."))
 
     async def remembered() -> bool:
-        seen.append(await told())
+        seen.append(await in_block())
         return seen[-1] == (False, True)
 
     await eventually(remembered, "the memory in place of the message", WITHIN_S)

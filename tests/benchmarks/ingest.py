@@ -41,15 +41,15 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "messages": {way: read_by(way, options.messages) for way in MODULES},
         "rounds": options.rounds,
-        **rates_told(rates),
-        **latency_told(delays),
-        **recovery_told(rows),
+        **throughput_figures(rates),
+        **latency_figures(delays),
+        **recovery_figures(rows),
         "environment": ENVIRONMENT,
         "machine": machine(),
     }
 
 
-def rates_told(rates: Throughput) -> dict[str, Any]:
+def throughput_figures(rates: Throughput) -> dict[str, Any]:
     """Medians over the rounds; `runs` has every round."""
     return {
         "messages_per_s": {way: rates.rate(way) for way in MODULES},
@@ -66,7 +66,7 @@ def rates_told(rates: Throughput) -> dict[str, Any]:
     }
 
 
-def latency_told(delays: Latency) -> dict[str, Any]:
+def latency_figures(delays: Latency) -> dict[str, Any]:
     return {
         "end_to_request_p50_ms": delays.percentile(50),
         "end_to_request_p95_ms": delays.percentile(95),
@@ -75,7 +75,7 @@ def latency_told(delays: Latency) -> dict[str, Any]:
     }
 
 
-def recovery_told(rows: Recovery) -> dict[str, Any]:
+def recovery_figures(rows: Recovery) -> dict[str, Any]:
     return {
         "recovery_rows": rows.rows,
         "recovery_mb": rows.megabytes,

@@ -162,8 +162,8 @@ def requests(said: Sequence[Message], policy: Policy, counter: TokenCounter) -> 
     window = Window.opened(said[0].conversation_id, 0)
     controls = 0
     for offset, message in enumerate(said):
-        told = window.add(message, offset, counter(message.content), lambda _: terms, message.timestamp.timestamp())
-        for each in told:
+        effects = window.add(message, offset, counter(message.content), lambda _: terms, message.timestamp.timestamp())
+        for each in effects:
             if isinstance(each, ExtractionRequest):
                 yield each
                 window.control(completed(each), controls, terms, message.timestamp.timestamp())
@@ -192,9 +192,9 @@ def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
     )
 
 
-def table(told: dict[str, Any]) -> str:
+def table(report: dict[str, Any]) -> str:
     """Formats the rows as Markdown."""
-    ways = {name: row for name, row in told.items() if isinstance(row, dict) and "calls" in row}
+    ways = {name: row for name, row in report.items() if isinstance(row, dict) and "calls" in row}
     names = list(next(iter(ways.values())))
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
     lines += [
@@ -212,9 +212,9 @@ def main(argv: list[str]) -> int:
     if history is None:
         parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/extraction.md says where it comes from")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
-    told = run(history)
-    sys.stderr.write(table(told))
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = run(history)
+    sys.stderr.write(table(report))
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

@@ -189,7 +189,7 @@ async def said(store: Store) -> dict[str, Any]:
     shortest."""
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
-    told = {}
+    figures = {}
     with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model, closing(untrained()) as other:
         embedder = CachedEmbedder(model, most=MOST_REMEMBERED)
         known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
@@ -197,9 +197,9 @@ async def said(store: Store) -> dict[str, Any]:
             await vectors.ensure_collection()
             for name, load in SETS.items():
                 shortest = sorted(load(), key=lambda talk: len(talk.messages))
-                told[name] = await measured(store, vectors, embedder, other, shortest[:most])
+                figures[name] = await measured(store, vectors, embedder, other, shortest[:most])
     await client.close()
-    return told
+    return figures
 
 
 def untrained() -> OnnxEmbedder:

@@ -135,8 +135,8 @@ async def single_turns(shared: Path, beliefs: Beliefs) -> dict[str, Any]:
         most = case.get("budget", {}).get("maxBeliefs", MOST_BELIEFS)
         context = await beliefs.context(case.get("userId", USER), case["scope"], case["query"], most)
         rows.append((case, context, failures(case["expect"], context)))
-    told = summary([(case["category"], case["expect"], context, failed) for case, context, failed in rows])
-    return told | {"failed": {case["caseId"]: failed for case, _, failed in rows if failed}}
+    figures = summary([(case["category"], case["expect"], context, failed) for case, context, failed in rows])
+    return figures | {"failed": {case["caseId"]: failed for case, _, failed in rows if failed}}
 
 
 async def sessions(shared: Path, beliefs: Beliefs) -> dict[str, Any]:

@@ -77,7 +77,7 @@ async def of_size(
             }
             found["streams"] = await streams(server)
         given = await without_embedding(settings, requests)
-    found["search_without_embedding"] = given.told()
+    found["search_without_embedding"] = given.as_json()
     show(found)
     return found
 
@@ -125,15 +125,15 @@ def asks(client: Client, new: Iterator[str], memory_ids: Sequence[str]) -> dict[
 async def timed(cpu: Cpu, ask: Ask, requests: int) -> dict[str, Any]:
     """With the CPU milliseconds that each part took for a request."""
     cpu.begin()
-    told = (await in_turn(ask, requests)).told()
-    return told | {f"{name}_cpu_ms": round(spent / requests * 1e3, 2) for name, spent in cpu.seconds().items()}
+    figures = (await in_turn(ask, requests)).as_json()
+    return figures | {f"{name}_cpu_ms": round(spent / requests * 1e3, 2) for name, spent in cpu.seconds().items()}
 
 
 async def rated(cpu: Cpu, ask: Ask, seconds: float) -> dict[str, Any]:
     """With the share of a core that each part took meanwhile."""
     cpu.begin()
-    told = (await at_rate(ask, RATE_PER_S, seconds)).told()
-    return told | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
+    figures = (await at_rate(ask, RATE_PER_S, seconds)).as_json()
+    return figures | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
 
 
 async def without_embedding(settings: Settings, requests: int) -> Latencies:
@@ -180,9 +180,9 @@ def block(number: int, text: str) -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     say(f"{found['memories']:>9,}  written in {found['seeded_s']} s")
-    for name, told in found.items():
-        if isinstance(told, dict):
-            say(f"{found['memories']:>9,}  {name:<32} " + "  ".join(f"{key} {value}" for key, value in told.items()))
+    for name, figures in found.items():
+        if isinstance(figures, dict):
+            say(f"{found['memories']:>9,}  {name:<32} " + "  ".join(f"{key} {value}" for key, value in figures.items()))
 
 
 def say(line: str) -> None:
@@ -219,21 +219,21 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="fail where p95 exceeds the limit of a requirement")
     options = parser.parse_args(argv)
     sizes = [int(size) for size in options.sizes.split(",")]
-    told = asyncio.run(run(sizes, options.passages, options.requests, options.seconds))
+    report = asyncio.run(run(sizes, options.passages, options.requests, options.seconds))
     code = 0
     if options.check:
-        code, told["check"] = checked(slowest(told["stores"]), SERVE)
-    sys.stdout.write(json.dumps(told | extrapolated(told["stores"])) + "\n")
+        code, report["check"] = checked(slowest(report["stores"]), SERVE)
+    sys.stdout.write(json.dumps(report | extrapolated(report["stores"])) + "\n")
     return code
 
 
 def slowest(stores: Sequence[dict[str, Any]]) -> dict[str, float]:
     """The longest p95 of each kind of request, whatever is stored; memories are made while streams are open."""
-    took = [(name, told) for store in stores for name, told in (store | store["streams"]).items()]
+    took = [(name, figures) for store in stores for name, figures in (store | store["streams"]).items()]
     found: dict[str, float] = {}
-    for name, told in took:
-        if isinstance(told, dict) and "p95_ms" in told:
-            found[name] = max(found.get(name, 0.0), told["p95_ms"])
+    for name, figures in took:
+        if isinstance(figures, dict) and "p95_ms" in figures:
+            found[name] = max(found.get(name, 0.0), figures["p95_ms"])
     return found
 
 

@@ -78,7 +78,7 @@ class Latencies:
         else:
             self.took_s.append(took_s)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Without percentiles where hardly any answer was whole, and without a list of failures where there were none."""
         parts = statistics.quantiles(self.took_s, n=100) if len(self.took_s) > 1 else []
         percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99) if parts}

@@ -56,7 +56,7 @@ async def streams(served: Served) -> dict[str, Any]:
             opened_s = time.perf_counter() - began
             grown = process.memory_info().rss - size
             idle = await idling(served)
-            made, after_s = await told(served, followers)
+            made, after_s = await created_at_rate(served, followers)
         finally:
             for each in following:
                 each.cancel()
@@ -66,7 +66,7 @@ async def streams(served: Served) -> dict[str, Any]:
         "opened_s": round(opened_s, 2),
         "kb_each": round(grown / STREAMS / 1024, 1),
         "api_cpu_share_idle": idle,
-        "create": made.told(),
+        "create": made.as_json(),
         "events": len(after_s),
         "event_p50_ms": round(statistics.median(after_s) * 1e3, 1),
         "event_p95_ms": round(statistics.quantiles(after_s, n=20)[-1] * 1e3, 1),
@@ -79,7 +79,7 @@ async def idling(served: Served) -> float:
     return round(served.cpu.seconds()["api"] / IDLE_S, 3)
 
 
-async def told(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
+async def created_at_rate(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
     """A memory in each of the first namespaces, so many a second; seconds from each request until its stream had the event."""
     sent: dict[int, float] = {}
     async with client(served.address, served.tokens[0]) as asking:

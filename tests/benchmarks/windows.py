@@ -16,7 +16,7 @@ from tests.benchmarks.targets import WINDOWS, checked
 from tests.benchmarks.windows_changelog import changelog
 from tests.benchmarks.windows_memory import memory
 from tests.benchmarks.windows_profile import profile
-from tests.benchmarks.windows_speed import Timing, speed, told
+from tests.benchmarks.windows_speed import Timing, as_json, speed
 
 SEED = 1
 REPETITIONS = 2_000
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     sys.stderr.write(f"memory: {json.dumps(grown)}\n")
     spent = profile(SEED)
     sys.stderr.write(f"microseconds a message: {json.dumps(spent)}\n")
-    return {"steps": told(timings), "changelog": written, "memory": grown, "message_us": spent, "machine": machine()}
+    return {"steps": as_json(timings), "changelog": written, "memory": grown, "message_us": spent, "machine": machine()}
 
 
 def line(name: str, timing: Timing) -> str:

@@ -43,13 +43,13 @@ def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[
     said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id)]
     for number in range(1, seed.randint(4, 16)):
         who = seed.choice(present)
-        told, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
+        content, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
         user_id = None if silent and who == present[0] else who
         if seed.random() < 0.25:
-            told, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
+            content, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
         elif named:
             fields = {"name": who.title()}
-        said.append(group_message(number, user_id, told, conversation_id=conversation_id, **fields))
+        said.append(group_message(number, user_id, content, conversation_id=conversation_id, **fields))
     return said
 
 
@@ -81,9 +81,9 @@ def group_message(number: int, user_id: str | None, content: str, **fields: obje
 def slices_of(messages: Sequence[Message], policy: Policy) -> list[ExtractionRequest]:
     """The requests of the conversation's window; each is answered at once."""
     window, known, now = Window.opened(CONVERSATION, 0), terms(policy), BEGAN.timestamp()
-    told = [each for at, said in enumerate(messages) for each in window.add(said, at, 10, always(known), now)]
-    told += window.control(control("flush"), len(messages), known, now)
-    return requests_among(told)
+    effects = [each for at, said in enumerate(messages) for each in window.add(said, at, 10, always(known), now)]
+    effects += window.control(control("flush"), len(messages), known, now)
+    return requests_among(effects)
 
 
 async def batches_of(request: ExtractionRequest, policy: Policy, *related: Memory) -> list[CandidateBatch]:

@@ -34,10 +34,10 @@ async def letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
     """Reason and stage of every dead letter, by conversation. Fails if one has two."""
     found = {}
     for record in await deployment.records(topics.DEAD_LETTERS):
-        told = {name: value.decode() for name, value in record.headers}
+        headers = {name: value.decode() for name, value in record.headers}
         conversation = record.key.decode()
         assert conversation not in found, f"{conversation} is dead-lettered twice"
-        found[conversation] = (told["memstream-reason"], told["memstream-stage"])
+        found[conversation] = (headers["memstream-reason"], headers["memstream-stage"])
     return found
 
 

@@ -12,13 +12,13 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 class FakeEventHistory:
     """`heads` is the number of events by namespace; the next `away` calls fail; `asked` counts calls. All events except
-    those of `told` are erasures."""
+    those of `events` are erasures."""
 
     def __init__(self, **heads: int) -> None:
         self.at = heads
         self.away = 0
         self.asked = 0
-        self.told: dict[tuple[str, int], MemoryEvent] = {}
+        self.events: dict[tuple[str, int], MemoryEvent] = {}
 
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         return {namespace: self.at.get(namespace, 0) for namespace in namespaces}
@@ -32,5 +32,5 @@ class FakeEventHistory:
         return tuple(self._event(namespace, number) for number in range(sequence + 1, last + 1))
 
     def _event(self, namespace: str, number: int) -> RecordedEvent:
-        told = self.told.get((namespace, number))
-        return RecordedEvent(number, told) if told else erased(namespace, number, NOON)
+        event = self.events.get((namespace, number))
+        return RecordedEvent(number, event) if event else erased(namespace, number, NOON)

@@ -93,18 +93,18 @@ class FakeKinds:
 
 
 class FakeInsights:
-    """`told` are the days; each live memory costs one cent per letter of its id."""
+    """`known_days` are the days; each live memory costs one cent per letter of its id."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
-        self.told: list[NamespaceDay] = []
+        self.known_days: list[NamespaceDay] = []
         self.asked: list[tuple[str, datetime, datetime]] = []
 
     async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
         if self._memories.down:
             raise Retryable("PostgreSQL failed while counting daily activity: it is down")
         self.asked.append((namespace, since, until))
-        return tuple(day for day in self.told if since.date() <= day.day <= until.date())
+        return tuple(day for day in self.known_days if since.date() <= day.day <= until.date())
 
     async def costliest(self, namespace: str, limit: int) -> tuple[MemoryCost, ...]:
         own = [each for each in self._memories.rows.values() if each.namespace == namespace]

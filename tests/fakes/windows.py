@@ -115,10 +115,10 @@ class FakeWindows:
     async def places_of(self, user: User, limit: int) -> tuple[WindowAddress, ...]:
         await self._reach()
         of = (state for state in self.states.values() if belongs_to(state.scope, *structs.astuple(user)))
-        kept = sorted((state for state in of if state.phase != "forgotten"), key=self._told, reverse=True)
+        kept = sorted((state for state in of if state.phase != "forgotten"), key=self._last_update, reverse=True)
         return tuple(WindowAddress(state.scope.conversation_id, state.partition) for state in kept)[:limit]
 
-    def _told(self, state: WindowState) -> datetime:
+    def _last_update(self, state: WindowState) -> datetime:
         return self._updated_at[key_of(state)]
 
     async def project(self, states: Sequence[WindowState]) -> None:

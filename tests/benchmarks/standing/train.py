@@ -180,8 +180,8 @@ def main(argv: list[str]) -> int:
         return 1
     if not options.only_measure:
         FILE.write_bytes(encoded(quantised(*trained([*own, *public]))))
-    told = {"sentences": len(own), "public": len(public), "unseen_topics": cross_validated(own, public)}
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = {"sentences": len(own), "public": len(public), "unseen_topics": cross_validated(own, public)}
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

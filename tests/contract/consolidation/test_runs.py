@@ -94,8 +94,8 @@ async def test_a_run_is_audited_if_and_only_if_it_was_accepted(either: Either) -
     assert await runs.add(run, 1, asked)
     assert not await runs.add(replace(run, run_id="2"), 1, refused)
     await runs.add(run, audited=refused)
-    told = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
-    assert [each for each in told if each.subject in (asked.subject, refused.subject)] == [asked]
+    audited = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
+    assert [each for each in audited if each.subject in (asked.subject, refused.subject)] == [asked]
 
 
 async def test_concurrently_added_runs_do_not_exceed_the_limit_of_pending_runs(either: Either) -> None:

@@ -59,11 +59,11 @@ class Exchange(NamedTuple):
     def documented(self) -> tuple[str, str]:
         """The route that it is of. Fails when there is none, and when the request or the answer is not as the document says."""
         (route,) = [each for each in DOCUMENTED if each[0] == self.method and re.fullmatch(each[1], self.path)]
-        asked, told = DOCUMENTED[route]
+        asked, response = DOCUMENTED[route]
         assert (asked is None) == (self.body == b""), self
         if asked is not None:
             TypeAdapter(asked).validate_json(self.body)
-        TypeAdapter(told if self.status == 200 else m.ErrorResponse).validate_json(self.answer)
+        TypeAdapter(response if self.status == 200 else m.ErrorResponse).validate_json(self.answer)
         self.is_as_published()
         return route
 
@@ -90,11 +90,11 @@ class Overheard:
                 self._url + request.path_qs,
                 data=body or None,
                 headers={"Content-Type": "application/json"} if body else {},
-            ) as told,
+            ) as response,
         ):
-            answer = await told.read()
-        self.exchanges.append(Exchange(request.method, request.path, body, told.status, answer))
-        return web.Response(body=answer, status=told.status, content_type="application/json")
+            answer = await response.read()
+        self.exchanges.append(Exchange(request.method, request.path, body, response.status, answer))
+        return web.Response(body=answer, status=response.status, content_type="application/json")
 
 
 @pytest.fixture

@@ -81,11 +81,11 @@ async def test_events_stream_live_and_another_replica_resumes_after_the_last_eve
         begun = await anext(events)
         assert (begun.data, begun.id) == ("", "app%2Fada=7")
         replicas.happen()
-        told = await anext(events)
-        assert (told.event, told.id, sequence(told)) == ("memstream.namespace.erased", "app%2Fada=8", 8)
+        event = await anext(events)
+        assert (event.event, event.id, sequence(event)) == ("memstream.namespace.erased", "app%2Fada=8", 8)
     replicas.happen()
     replicas.happen()
-    async with replicas.following(1, told.id) as events:
+    async with replicas.following(1, event.id) as events:
         await anext(events)
         assert [sequence(await anext(events)) for _ in range(2)] == [9, 10]
 
@@ -103,8 +103,8 @@ async def test_one_stream_delivers_several_namespaces_from_the_beginning_or_from
     replicas.event_history.at |= {"app/ada": 2, "app/tom": 1}
     both = {"namespace": ["app/ada", "app/tom"]}
     async with replicas.following(since="beginning", **both) as events:
-        told = [await anext(events) for _ in range(4)]
-    assert [event.id for event in told[1:]] == [
+        received = [await anext(events) for _ in range(4)]
+    assert [event.id for event in received[1:]] == [
         *("app%2Fada=1&app%2Ftom=0", "app%2Fada=2&app%2Ftom=0", "app%2Fada=2&app%2Ftom=1")
     ]
     async with replicas.following(last_event_id="app%2Fada=1", **both) as events:

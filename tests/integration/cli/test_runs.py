@@ -64,8 +64,8 @@ async def test_a_dry_run_is_shown_with_its_findings(memstream: Run):
     assert "models offline (rules-3): 0 tokens, $0.0000" in shown
     assert "created app/ada: fact: User has a dog." in shown
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
-    told = lines(memstream("runs", "show", "dry", "--json"))
-    assert [each.get("text") for each in told] == [None, "User has a dog.", "User moved to Lisbon."]
+    findings = lines(memstream("runs", "show", "dry", "--json"))
+    assert [each.get("text") for each in findings] == [None, "User has a dog.", "User moved to Lisbon."]
 
 
 async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
@@ -73,8 +73,8 @@ async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
     assert "nightly 2026-03-03 02:00 02:00 UTC, every day" in [
         " ".join(line.split()) for line in done.stdout.splitlines()
     ]
-    (told,) = lines(memstream("runs", "next", "--json"))
-    assert (told["policy"], told["schedule"]) == ("nightly", {"at": "02:00"})
+    (scheduled,) = lines(memstream("runs", "next", "--json"))
+    assert (scheduled["policy"], scheduled["schedule"]) == ("nightly", {"at": "02:00"})
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,8 @@ async def test_a_dry_run_reports_created_reinforced_and_superseded_memories_and_
     assert await rehearsal.rows() == before
     assert (run.status, run.conversations, run.processed, run.requests) == ("completed", 2, 2, 2)
     assert (run.providers, run.models, run.error) == (("offline",), ("rules-3",), None)
-    told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
-    assert told == [
+    outcomes = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
+    assert outcomes == [
         ("a", "reinforced", "user prefers TypeScript.", "User prefers TypeScript."),
         ("a", "created", "user is allergic to peanuts.", None),
         ("b", "reinforced", "user is allergic to peanuts.", None),

@@ -57,5 +57,5 @@ async def test_provider_model_and_usage_of_an_answer_are_stored(
     first, second = (codec.decode(row["usage"].encode(), dict[str, int]) for row in stored)
     if provider == "claude":
         assert first["cache_write_tokens"] > 0 and second["cache_read_tokens"] == first["cache_write_tokens"]
-    told = [codec.decode(record.value, CandidateBatch) for record in publisher.on(topics.CANDIDATES)]
-    assert [batch.provider for batch in told] == [provider] * 2
+    batches = [codec.decode(record.value, CandidateBatch) for record in publisher.on(topics.CANDIDATES)]
+    assert [batch.provider for batch in batches] == [provider] * 2

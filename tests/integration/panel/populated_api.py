@@ -134,7 +134,9 @@ class PopulatedApi:
                     at=at,
                 )
             )
-            self.api.event_history.told[NAMESPACE, number] = MemoryEvent.of(memory_changed(change, was, now, cause), at)
+            self.api.event_history.events[NAMESPACE, number] = MemoryEvent.of(
+                memory_changed(change, was, now, cause), at
+            )
         self.api.event_history.at[NAMESPACE] = len(steps) + 1
 
     async def conversations(self) -> None:
@@ -170,7 +172,7 @@ class PopulatedApi:
         self.api.trails.known[self.conversation, f"{self.conversation}-3"] = a_trail(asked, changes=(change,))
 
     def insights(self) -> None:
-        self.api.insights.told = [
+        self.api.insights.known_days = [
             NamespaceDay(
                 day=date(2026, 3, 2) - timedelta(days=number),
                 changes={"created": (number * 7) % 11, "reinforced": number % 4, "superseded": number % 2},

@@ -86,7 +86,7 @@ async def test_a_completed_run_shows_its_outcome_cost_and_next_due_time(panel: P
     )
     tab = await panel.signed_in(f"/operations/consolidation{OF_ALL}", context=IN_UTC, read="*")
     run = rows(tab, "Consolidation runs").filter(has_text="Completed")
-    for column, told in {
+    for column, value in {
         "By": "the operator",
         "State": "Completed",
         "Conversations": "14 / 16",
@@ -99,15 +99,15 @@ async def test_a_completed_run_shows_its_outcome_cost_and_next_due_time(panel: P
         "Tokens": "41,250",
         "Cost": "US$1.23",
     }.items():
-        await expect(run.locator(f"td[data-name='{column}']").last).to_have_text(told)
+        await expect(run.locator(f"td[data-name='{column}']").last).to_have_text(value)
     known, new = rows(tab, "Schedules").nth(0), rows(tab, "Schedules").nth(1)
     await expect(known.locator("td[data-name=Policy]")).to_have_text("app")
     await expect(known.locator("td[data-name=Schedule]")).to_have_text("03:00, Mon, Thu (Europe/Lisbon)")
     await expect(known.locator("td[data-name=Next]")).to_contain_text("3 Mar 2026")
     await expect(known.locator("td[data-name=Next]")).to_contain_text("03:00")
     done = "4 created, 0 said again, 1 merged, 0 replaced, 2 dropped, US$0.02"
-    for told in ("Failed", "1 Mar 2026", done, "3 requests failed.", "no model answered"):
-        await expect(known.locator("td[data-name='Last run']")).to_contain_text(told)
+    for value in ("Failed", "1 Mar 2026", done, "3 requests failed.", "no model answered"):
+        await expect(known.locator("td[data-name='Last run']")).to_contain_text(value)
     await expect(new.locator("td[data-name=Schedule]")).to_have_text("04:00, every day (UTC)")
     await expect(new.locator("td[data-name='Last run']")).to_have_text("none yet")
 

@@ -132,16 +132,16 @@ async def test_search_returns_a_newly_cached_memory_and_no_erased_one(deploy: De
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as metrics,
     ):
 
-        async def told(name: str, **labels: str) -> float:
+        async def metric(name: str, **labels: str) -> float:
             families = text_string_to_metric_families((await metrics.get("/metrics")).text)
             rows = [row for family in families for row in family.samples if (row.name, row.labels) == (name, labels)]
             return rows[0].value if rows else 0.0
 
         made = await api.post("/v1/memories", json={"namespace": NAMESPACE, "text": "User owns 3 bicycles."})
-        await eventually(lambda: told("memstream_found_memories_bytes"), "the memory is read as it is made", 60)
+        await eventually(lambda: metric("memstream_found_memories_bytes"), "the memory is read as it is made", 60)
         (hit,) = (await api.post("/v1/search", json=asked)).json()["hits"]
         assert hit["memory"]["memory_id"] == made.json()["memory_id"]
-        counts = [await told("memstream_found_memories_total", kept=each) for each in ("true", "false")]
+        counts = [await metric("memstream_found_memories_total", kept=each) for each in ("true", "false")]
         assert counts == [1, 0]
 
         answer = await api.delete("/v1/namespaces", params={"namespace": NAMESPACE})

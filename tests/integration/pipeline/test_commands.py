@@ -75,8 +75,8 @@ async def answers(deployment: Deployment, *events: Event) -> list[dict[str, Any]
     await deployment.publish(*events)
 
     async def answered() -> list[dict[str, Any]] | None:
-        told = {event["data"].get("command_id"): event for event in await deployment.values(topics.ACTIVITY)}
-        return [told[name] for name in wanted] if told.keys() >= set(wanted) else None
+        events = {event["data"].get("command_id"): event for event in await deployment.values(topics.ACTIVITY)}
+        return [events[name] for name in wanted] if events.keys() >= set(wanted) else None
 
     found = await eventually(answered, f"commands answered: {wanted}", 30)
     await eventually(lambda: curated(deployment), "the curation stage is done", 30)
@@ -105,7 +105,7 @@ async def letters(deployment: Deployment, namespace: str, count: int) -> list[An
     return found
 
 
-def told(letter: Any) -> dict[str, str]:
+def headers_of(letter: Any) -> dict[str, str]:
     return {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
 
 
@@ -186,8 +186,8 @@ async def test_an_invalid_command_becomes_a_dead_letter_and_the_next_one_is_appl
     (letter,) = await letters(served, namespace, 1)
     assert (letter.key, letter.value) == (namespace.encode(), bad.bytes)
     assert ("trace", b"17") in letter.headers
-    assert (told(letter)["reason"], told(letter)["stage"]) == (reason, "curation")
-    assert told(letter)["topic"] == served.topic(topics.COMMANDS)
+    assert (headers_of(letter)["reason"], headers_of(letter)["stage"]) == (reason, "curation")
+    assert headers_of(letter)["topic"] == served.topic(topics.COMMANDS)
     assert len(await memories(served, namespace)) == 1
 
 
@@ -195,8 +195,8 @@ async def test_a_poison_candidate_batch_is_a_dead_letter_that_counts_as_answered
     poison = candidates(namespace, request_id=f"poisoned in {namespace}", candidates=[{"text": "no id, no sources"}])
     await served.publish(poison, candidates(namespace))
     (letter,) = await letters(served, namespace, 1)
-    assert (told(letter)["reason"], letter.value) == ("invalid", poison.bytes)
-    assert "candidates[0]" in told(letter)["detail"]
+    assert (headers_of(letter)["reason"], letter.value) == ("invalid", poison.bytes)
+    assert "candidates[0]" in headers_of(letter)["detail"]
 
     async def remembered() -> bool:
         return len(await memories(served, namespace)) == 1

@@ -158,8 +158,8 @@ async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_d
             return all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
 
         await eventually(all_everywhere, "all stand everywhere, or their absence would prove nothing", 60)
-        told = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
-        assert {line["namespace"]: line["how"] for line in told}["notes/mara"] == "purge"
+        report = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
+        assert {line["namespace"]: line["how"] for line in report}["notes/mara"] == "purge"
 
         for number, subject in enumerate(ERASED, start=1):
             done = await erase(deployment, subject.option, subject.name, "--reason", "as asked", "--json")

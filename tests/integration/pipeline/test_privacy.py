@@ -108,5 +108,9 @@ async def test_scrubbed_data_reaches_no_model_no_memory_table_and_no_event(
         controls = await deployment.values(topics.WINDOW_CONTROL)
         return [each for each in controls if each["kind"] == "extraction_failed"]
 
-    (told,) = await eventually(failed, "the window is told of a request that does not decode")
-    assert (told["conversation_id"], told["request_id"], told["reason"]) == ("anna", "request-of-anna", "undecodable")
+    (control,) = await eventually(failed, "the window is told of a request that does not decode")
+    assert (control["conversation_id"], control["request_id"], control["reason"]) == (
+        "anna",
+        "request-of-anna",
+        "undecodable",
+    )

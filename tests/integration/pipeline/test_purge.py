@@ -55,8 +55,8 @@ async def live(deployment: Deployment) -> int:
 
 
 async def purged(deployment: Deployment) -> bool:
-    told = await deployment.values(topics.ACTIVITY)
-    return any(event["data"].get("change") == "purged" for event in told)
+    events = await deployment.values(topics.ACTIVITY)
+    return any(event["data"].get("change") == "purged" for event in events)
 
 
 async def tables_that_say(deployment: Deployment, word: str) -> dict[str, int]:

@@ -29,8 +29,8 @@ def conversation(partition: int) -> str:
 
 def said(text: str, partition: int, message_id: str) -> list[Event]:
     key = conversation(partition)
-    told = message(key, 1, text, message_id=message_id, app_id="notes", user_id="mara")
-    return [told, end(key, last_message_id=message_id)]
+    event = message(key, 1, text, message_id=message_id, app_id="notes", user_id="mara")
+    return [event, end(key, last_message_id=message_id)]
 
 
 async def lose_everything_but_kafka(deployment: Deployment) -> None:

@@ -19,10 +19,10 @@ HEATED = 20
 
 async def serves(api: httpx.AsyncClient, memory_id: str) -> bool:
     """Returns whether the API serves the memory, by its id or on a page."""
-    told, page = await asyncio.gather(
+    response, page = await asyncio.gather(
         api.get(f"/v1/memories/{memory_id}"), api.get("/v1/memories", params={"namespace": NAMESPACE})
     )
-    return told.status_code == 200 or any(each["memory_id"] == memory_id for each in page.json()["memories"])
+    return response.status_code == 200 or any(each["memory_id"] == memory_id for each in page.json()["memories"])
 
 
 async def gone_after_s(api: httpx.AsyncClient, memory_id: str, since: float) -> float:

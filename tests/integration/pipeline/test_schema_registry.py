@@ -57,10 +57,10 @@ async def test_a_worker_processes_messages_encoded_with_a_schema_registry(
     registry.script(*["status:503"] * 12)
     await deployment.worker()
 
-    async def told() -> list[Any]:
+    async def events() -> list[Any]:
         return await deployment.values(topics.EVENTS)
 
-    (event,) = await eventually(told, "a memory is published")
+    (event,) = await eventually(events, "a memory is published")
     assert "peanuts" in event["data"]["memory"]["text"]
 
     async def archived() -> bool:

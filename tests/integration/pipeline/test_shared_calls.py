@@ -64,12 +64,12 @@ async def sources_of_memories(deployment: Deployment) -> dict[str, int]:
 
 async def every_conversation_once(deployment: Deployment) -> None:
     assert await sources_of_memories(deployment) == dict.fromkeys({marker(talk.user_id) for talk in TALKS}, 2)
-    told = {
+    controls = {
         (each["kind"], each["request_id"])
         for each in await deployment.values(topics.WINDOW_CONTROL)
         if "extraction" in each["kind"]
     }
-    assert Counter(kind for kind, _ in told) == {"extraction_completed": len(TALKS)}
+    assert Counter(kind for kind, _ in controls) == {"extraction_completed": len(TALKS)}
     assert await deployment.count("parked") == 0
 
 

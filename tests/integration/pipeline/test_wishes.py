@@ -58,8 +58,8 @@ async def test_a_wish_of_one_of_two_people_forgets_only_their_statement_and_can_
     gone = await deployment.fetch(
         "SELECT memory_id, namespace FROM memories WHERE status = 'deleted' ORDER BY namespace"
     )
-    told = await deployment.values(topics.EVENTS)
-    causes = [each["data"]["cause"] for each in told if each["data"]["change"] == "deleted"]
+    events = await deployment.values(topics.EVENTS)
+    causes = [each["data"]["cause"] for each in events if each["data"]["change"] == "deleted"]
     assert len(causes) == 2
     assert all(each["wish_id"] for each in causes)
     assert {row["memory_id"] for row in gone}.isdisjoint(await indexed(deployment))

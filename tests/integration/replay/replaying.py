@@ -188,6 +188,6 @@ def after_each_page(cutover: Cutover, happens: Callable[[Sequence[SwitchedNamesp
     cutover._project = project  # type: ignore[method-assign]
 
 
-def told(found: Sequence[Difference]) -> set[tuple[str, str]]:
+def fates(found: Sequence[Difference]) -> set[tuple[str, str]]:
     """Returns fate and text of each difference."""
     return {(each.fate, memory.text) for each in found if (memory := each.before or each.after) is not None}

@@ -27,8 +27,8 @@ from tests.integration.replay.replaying import (
     SHORT,
     Asked,
     Town,
+    fates,
     kitchen,
-    told,
 )
 
 
@@ -41,7 +41,7 @@ async def test_a_replay_publishes_nothing_about_its_shadow(town: Town):
         "User prefers short recipes.",
     }
     assert len(town.publisher.records) == published
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("same", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
     }
@@ -115,7 +115,7 @@ async def test_memories_of_messages_deleted_by_retention_are_kept_when_surroundi
     (at,) = [each.position for each in await town.archive.conversation("breakfast") if each.message.content == PEANUTS]
     await town.pool.execute("DELETE FROM messages WHERE position = $1", at)
     generation = await town.replay(GENERATION, BOTH)
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("kept", "User is allergic to peanuts."),
         ("same", "User prefers short recipes."),
     }
@@ -155,7 +155,7 @@ async def test_only_messages_within_the_time_range_are_replayed_and_other_memori
     second, third = (SAID_FROM + timedelta(minutes=minute) for minute in (2, 3))
     generation = await town.replay(GENERATION, BOTH, since=second, until=third)
     assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("kept", "User is allergic to peanuts."),
         ("same", "User prefers short recipes."),
         ("kept", "User is allergic to shellfish."),
@@ -168,7 +168,7 @@ async def test_only_messages_feeding_the_selected_namespaces_are_replayed(town: 
     generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")
     assert await town.generations.progress(GENERATION) is not None
     assert await town.live(shadow_of(GENERATION, ADA)) == set()
-    assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
+    assert fates(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
 
 
 async def test_a_generation_being_replayed_cannot_be_discarded(town: Town):
@@ -209,8 +209,8 @@ async def test_namespaces_no_longer_fed_by_the_new_policy_are_compared_too(town:
     await town.say("breakfast", PEANUTS, SHORT)
     moved = kitchen(taxonomy=("fact", "preference"), namespaces=("cooks/{user_id}",))
     generation = await town.replay(GENERATION, moved)
-    assert told(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
-    assert told(await town.diff(generation, "cooks/ada")) == {
+    assert fates(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
+    assert fates(await town.diff(generation, "cooks/ada")) == {
         ("added", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
     }

@@ -188,8 +188,8 @@ async def test_scaling_partitions_works_as_documented(page: Open, tmp_path: Path
     for each in (flushed, left):
         await grown.publish(message(each, 2, f"I own {len(each)} boats."), ended(each, 2))
     await grown.settled()
-    told = await tried.run()
-    assert told.count(left) == 2, "it has a window in each of its partitions"
+    output = await tried.run()
+    assert output.count(left) == 2, "it has a window in each of its partitions"
     asked = [m["message_id"] for request in await grown.values(topics.REQUESTS) for m in request["messages"]]
     assert sorted(each for each in asked if each.startswith("moving-")) == [
         *(f"{flushed}-1", f"{flushed}-2", f"{left}-1", f"{left}-2")

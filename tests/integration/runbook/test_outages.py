@@ -82,7 +82,7 @@ async def test_the_page_for_unavailable_models_works_as_documented(page: Open, t
         "rules", policies_file=alone, **asks | {"provider": "auto", "provider_order": "claude,offline"}
     )
     await deployment.settled()
-    assert lags_told(await tried.run()) == {"0"}
+    assert shown_lags(await tried.run()) == {"0"}
     assert await deployment.count("memories WHERE namespace = 'notes/mara'") == 2
     assert await rules.stop() == 0
     await deployment.worker("patient", metrics_port=metrics_port, policies_file=alone, paces=LOOKS, **asks)
@@ -100,14 +100,14 @@ async def test_the_page_for_unavailable_models_works_as_documented(page: Open, t
     tried.done()
 
 
-def lags_told(described: str) -> set[str]:
+def shown_lags(described: str) -> set[str]:
     """The sixth column of what kafka-consumer-groups.sh describes, for each partition."""
     return {line.split()[5] for line in described.splitlines() if line.startswith("memstream-extraction ")}
 
 
 def provider_available(port: int) -> float | None:
-    told = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
-    return next((float(line.split()[1]) for line in told if line.startswith("memstream_provider_available")), None)
+    metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
+    return next((float(line.split()[1]) for line in metrics if line.startswith("memstream_provider_available")), None)
 
 
 async def test_the_rebalance_storm_page_works_as_documented(page: Open) -> None:
@@ -170,7 +170,7 @@ async def test_the_page_for_growing_lag_works_as_documented(page: Open) -> None:
     assert "'memstream-extraction' has no active members" in await tried.run()
     await deployment.worker("more", stages=("extraction", "curation"))
     await deployment.settled()
-    assert lags_told(await tried.run()) == {"0"}
+    assert shown_lags(await tried.run()) == {"0"}
     assert "Completed" in await tried.run()
     tried.done()
 

@@ -216,10 +216,10 @@ async def remember(parts: Parts) -> None:
     await parts.publish(message("c", 1, "I am allergic to peanuts.", **WHO), end("c", message_count=1))
     await parts.deployment.publish(*(Event(name, "garbage", b"{") for name in INPUTS))
 
-    async def told() -> list[Any]:
+    async def events() -> list[Any]:
         return await parts.deployment.values(topics.EVENTS)
 
-    await eventually(told, "a memory is published", 120)
+    await eventually(events, "a memory is published", 120)
     await parts.publish(message("e", 1, "How are you?", **WHO), end("e", message_count=1))  # nothing is kept of it
     await parts.publish(message("d", 1, "I live in Lyon.", **WHO))
     await parts.read()
@@ -242,8 +242,8 @@ async def ask_the_api(parts: Parts) -> None:
         for method, path, body in requests:
             answer = await client.request(method, path, json=body)
             assert answer.is_success, (path, answer.text)
-        told = (await client.get("/v1/pipeline")).json()
-        assert (told["missing"], [each["running"] for each in told["stages"]]) == ({}, [True] * len(STAGES))
+        status = (await client.get("/v1/pipeline")).json()
+        assert (status["missing"], [each["running"] for each in status["stages"]]) == ({}, [True] * len(STAGES))
         found = (await client.get("/v1/dead-letters")).json()["letters"]
         # The operator replays the one that came from commands.
         theirs = [each["letter"] for each in found if not each["source"]["topic"].endswith(topics.COMMANDS)]

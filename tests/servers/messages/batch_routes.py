@@ -23,18 +23,18 @@ class Failed(Exception):
 
 
 class BatchRoutes:
-    """`told` and `fault` make responses with the API's headers; `url` is the server's, once it listens."""
+    """`respond` and `fault` make responses with the API's headers; `url` is the server's, once it listens."""
 
     def __init__(
         self,
         batches: Batches,
         url: Callable[[], str],
-        told: Callable[[dict[str, Any]], web.Response],
+        respond: Callable[[dict[str, Any]], web.Response],
         fault: Callable[[Fault], web.Response],
     ) -> None:
         self._batches = batches
         self._url = url
-        self._told = told
+        self._respond = respond
         self._fault = fault
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -71,7 +71,7 @@ class BatchRoutes:
         asked = request.query
         found, more = self._batches.page(int(asked.get("limit", 20)), asked.get("after_id"), asked.get("before_id"))
         ends = {"first_id": found[0].id if found else None, "last_id": found[-1].id if found else None}
-        return self._told({"data": [batch.told(self._url()) for batch in found], "has_more": more, **ends})
+        return self._respond({"data": [batch.as_json(self._url()) for batch in found], "has_more": more, **ends})
 
     async def _retrieve(self, request: web.Request) -> web.Response:
         return self._shown(self._batches.polled(self._asked_for(request)))
@@ -82,7 +82,7 @@ class BatchRoutes:
     async def _delete(self, request: web.Request) -> web.Response:
         batch = self._ended(request, "deleted")
         del self._batches.made[batch.id]
-        return self._told({"id": batch.id, "type": "message_batch_deleted"})
+        return self._respond({"id": batch.id, "type": "message_batch_deleted"})
 
     async def _results(self, request: web.Request) -> web.Response:
         lines = self._ended(request, "read").lines()
@@ -102,4 +102,4 @@ class BatchRoutes:
         return batch
 
     def _shown(self, batch: Batch) -> web.Response:
-        return self._told(batch.told(self._url()))
+        return self._respond(batch.as_json(self._url()))

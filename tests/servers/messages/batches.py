@@ -44,7 +44,7 @@ class Batch(Struct, kw_only=True):
         kinds = [result["type"] for result in self.results.values()]
         return {kind: kinds.count(kind) for kind in KINDS}
 
-    def told(self, url: str) -> dict[str, Any]:
+    def as_json(self, url: str) -> dict[str, Any]:
         """Returns the batch as the API shows it; `url` is the server's."""
         return {
             "id": self.id,

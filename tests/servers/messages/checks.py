@@ -81,11 +81,9 @@ def wrong_tool_results(messages: list[dict[str, Any]]) -> Fault | None:
     for index, message in enumerate(messages):
         used = {block["id"] for block in blocks_of(message) if block["type"] == "tool_use"}
         after = messages[index + 1] if index + 1 < len(messages) else {"content": []}
-        told = {block["tool_use_id"] for block in blocks_of(after) if block["type"] == "tool_result"}
-        if used - told:
-            missing = (
-                f"`tool_use` ids were found without `tool_result` blocks immediately after: {sorted(used - told)[0]}"
-            )
+        answered = {block["tool_use_id"] for block in blocks_of(after) if block["type"] == "tool_result"}
+        if used - answered:
+            missing = f"`tool_use` ids were found without `tool_result` blocks immediately after: {sorted(used - answered)[0]}"
             return bad_request(f"messages.{index + 1}: {missing}")
     return None
 

@@ -42,7 +42,7 @@ class MessagesServer(ScriptedServer):
         return (
             web.post("/v1/messages", self._answer),
             web.post("/v1/messages/count_tokens", self._count),
-            *BatchRoutes(self.batches, lambda: self.url, self.told, self.fault).routes(),
+            *BatchRoutes(self.batches, lambda: self.url, self.respond, self.fault).routes(),
         )
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -66,7 +66,7 @@ class MessagesServer(ScriptedServer):
         between = await self.between(step)
         if between is not None:
             return between
-        return await self._sent(request, self.told(self._message(body, step)), step)
+        return await self._sent(request, self.respond(self._message(body, step)), step)
 
     async def _sent(self, request: web.Request, answer: web.Response, step: str) -> web.StreamResponse:
         if step == "reset":
@@ -85,15 +85,15 @@ class MessagesServer(ScriptedServer):
     async def _count(self, request: web.Request) -> web.Response:
         body = await request.json()
         wrong = wrong_headers(request) or wrong_input(body, COUNTED)
-        return self.fault(wrong) if wrong is not None else self.told({"input_tokens": counted(body)})
+        return self.fault(wrong) if wrong is not None else self.respond({"input_tokens": counted(body)})
 
     def fault(self, fault: Fault, retry_after: str | None = None) -> web.Response:
-        answer = self.told(fault.body(f"req_{self._requests + 1:04d}"), fault.status)
+        answer = self.respond(fault.body(f"req_{self._requests + 1:04d}"), fault.status)
         if fault.status == 429 or fault.status >= 500:
             answer.headers["retry-after"] = retry_after or self._retry_after
         return answer
 
-    def told(self, value: dict[str, Any], status: int = 200) -> web.Response:
+    def respond(self, value: dict[str, Any], status: int = 200) -> web.Response:
         """A JSON response with the API's headers."""
         self._requests += 1
         headers = {"request-id": f"req_{self._requests:04d}", "anthropic-organization-id": "org_0001"}

@@ -47,7 +47,7 @@ def test_a_case_fails_for_missing_unexpected_and_forbidden_results() -> None:
 def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_found() -> None:
     wanted = {"relevantBeliefs": {"shouldOnlyInclude": ["a"]}}
     nothing = {"relevantBeliefs": {"shouldOnlyInclude": []}}
-    told = summary(
+    figures = summary(
         [
             ("Alias resolution", wanted, context("a"), []),
             ("Alias resolution", wanted, context("ax"), ["unexpected: x"]),
@@ -55,8 +55,8 @@ def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_foun
             ("Scope disambiguation", nothing, context(), []),
         ]
     )
-    assert (told["passed"], told["passes"]) == (3, {"active": 1, "structural": 1, "trivially_empty": 1})
-    assert (told["mean_precision"], told["mean_recall"]) == (0.75, 1.0)
+    assert (figures["passed"], figures["passes"]) == (3, {"active": 1, "structural": 1, "trivially_empty": 1})
+    assert (figures["mean_precision"], figures["mean_recall"]) == (0.75, 1.0)
 
 
 def test_the_written_questions_are_unique_and_refer_to_existing_memories() -> None:

@@ -134,10 +134,10 @@ def test_the_missing_stage_alert_counts_stages_per_prefix_and_fires_when_none_is
 def test_the_missing_api_alert_uses_a_metric_exported_by_the_api_from_the_start_and_by_no_worker():
     (series,) = re.findall(r"^absent\((\w+)\)$", alerts()["MemstreamApiMissing"]["expr"])
 
-    def told(registry: CollectorRegistry) -> set[str]:
+    def series_of(registry: CollectorRegistry) -> set[str]:
         return {sample.name for family in registry.collect() for sample in family.samples}
 
-    assert series in told(ApiMeters().registry) - told(Meters().registry)
+    assert series in series_of(ApiMeters().registry) - series_of(Meters().registry)
 
 
 def rules_complaints(text: str) -> list[str]:

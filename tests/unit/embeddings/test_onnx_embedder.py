@@ -59,7 +59,7 @@ async def asked(embedder: Noted, *calls: tuple[str, ...]) -> list[asyncio.Task[N
     return tasks
 
 
-def told(embedder: Noted) -> list[list[str]]:
+def batches(embedder: Noted) -> list[list[str]]:
     return [texts for texts in embedder.together if texts]
 
 
@@ -69,7 +69,7 @@ async def test_waiting_questions_are_embedded_in_one_batch_and_each_caller_gets_
     with embedder.busy():
         tasks = await asked(embedder, *((question,) for question in QUESTIONS))
     found = await asyncio.gather(*tasks)
-    assert told(embedder) == [list(QUESTIONS)]
+    assert batches(embedder) == [list(QUESTIONS)]
     for each, expected in zip(found, alone, strict=True):
         assert each == pytest.approx(expected, abs=1e-5)
 
@@ -79,7 +79,7 @@ async def test_waiting_texts_are_embedded_in_order_of_arrival_in_batches_of_limi
     with embedder.busy():
         tasks = await asked(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
     assert [len(each) for each in await asyncio.gather(*tasks)] == [1, MINILM.batch, 1]
-    assert told(embedder) == [[QUESTIONS[0], *many[:-1]], [many[-1], QUESTIONS[1]]]
+    assert batches(embedder) == [[QUESTIONS[0], *many[:-1]], [many[-1], QUESTIONS[1]]]
 
 
 async def test_a_batch_is_made_of_texts_of_similar_length(embedder: Noted) -> None:
@@ -94,7 +94,7 @@ async def test_a_cancelled_request_is_not_embedded(embedder: Noted) -> None:
         given_up.cancel()
         await asyncio.wait([given_up])
     assert len(await kept) == 1
-    assert told(embedder) == [[QUESTIONS[1]]]
+    assert batches(embedder) == [[QUESTIONS[1]]]
 
 
 async def test_a_model_failure_is_raised_to_every_waiting_caller(embedder: Noted) -> None:
@@ -119,4 +119,4 @@ async def test_long_texts_are_computed_in_small_batches(embedder: Noted) -> None
     with embedder.busy():
         (task,) = await asked(embedder, texts)
     await task
-    assert told(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]
+    assert batches(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]

@@ -180,9 +180,9 @@ async def test_a_local_only_request_stays_local_after_its_policy_was_removed(wor
 
 
 async def test_a_batch_answer_is_reported_to_the_batch_answer_callback(worker):
-    told: list[Answer] = []
-    worker.extractor._on_batch_answer = told.append
+    answers: list[Answer] = []
+    worker.extractor._on_batch_answer = answers.append
     answer = Answer(provider="claude", model="a-model")
     assert await worker.extractor.enrol_in_batch(asked(), "owner", lambda: True)
     assert await worker.extractor.store_and_publish(asked(), "owner", answer, lambda: True)
-    assert told == [answer]
+    assert answers == [answer]

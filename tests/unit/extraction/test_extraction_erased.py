@@ -177,6 +177,6 @@ async def test_the_remaining_messages_of_a_partly_erased_request_are_parked():
 
 async def test_a_summary_of_a_message_erased_meanwhile_is_empty():
     request = structs.replace(asked(), purpose="summarise")
-    told = Summary(provider="p", model="m", text="They live in Zanzibar")
-    assert summary_without_erased(request, told, {None: (Fence(asked().messages[0].timestamp),)}).text == ""
-    assert summary_without_erased(request, told, {}) == told
+    summary = Summary(provider="p", model="m", text="They live in Zanzibar")
+    assert summary_without_erased(request, summary, {None: (Fence(asked().messages[0].timestamp),)}).text == ""
+    assert summary_without_erased(request, summary, {}) == summary

@@ -24,9 +24,13 @@ def rated(answer: Answer) -> list[WindowControl]:
 
 def test_ratings_are_sent_to_the_window_in_addition_to_the_candidates():
     records = answer_records(asked(), codec.encode(ANSWER), MONDAY)
-    *candidates, told = records
+    *candidates, rating = records
     assert {each.topic for each in candidates} == {topics.CANDIDATES}
-    assert (told.topic, told.key, told.partition) == (topics.WINDOW_CONTROL, b"conversation-1", PARTITION)
+    assert (rating.topic, rating.key, rating.partition) == (
+        topics.WINDOW_CONTROL,
+        b"conversation-1",
+        PARTITION,
+    )
     (control,) = rated(ANSWER)
     assert (control.kind, control.ratings, control.request_id) == ("rated", ANSWER.ratings, asked().request_id)
 
@@ -49,6 +53,6 @@ async def test_a_redelivered_request_sends_the_same_ratings_again(deliveries: in
     for _ in range(deliveries):
         await worker.take(asked())
         await asyncio.sleep(2)
-    told = [each.ratings for each in worker.controls if each.kind == "rated"]
-    assert told == [ANSWER.ratings] * deliveries
+    ratings = [each.ratings for each in worker.controls if each.kind == "rated"]
+    assert ratings == [ANSWER.ratings] * deliveries
     assert worker.provider.asked == {asked().request_id: 1}

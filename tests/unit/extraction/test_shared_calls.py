@@ -41,8 +41,8 @@ async def test_requests_that_may_wait_share_one_model_call_with_separate_answers
     assert worker.provider.asked == {}
     (together,) = worker.provider.together
     assert sorted(together) == sorted(patient(each).request_id for each in (1, 2, 3))
-    told = {(batch.conversation_id, each.text) for batch in worker.candidates for each in batch.candidates}
-    assert told == {(f"conversation-{each}", f"together {patient(each).request_id}") for each in (1, 2, 3)}
+    candidates = {(batch.conversation_id, each.text) for batch in worker.candidates for each in batch.candidates}
+    assert candidates == {(f"conversation-{each}", f"together {patient(each).request_id}") for each in (1, 2, 3)}
     assert len(worker.candidates) == 3 * len(POLICY.namespaces)
     assert worker.parking.rows == {}
 

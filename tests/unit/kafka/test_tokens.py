@@ -58,11 +58,11 @@ async def test_a_failed_token_request_names_endpoint_client_and_reason_but_no_se
     asked = asking(provider, **changed)
     with pytest.raises(KafkaError) as refused:
         await SharedToken(asked.fetch).token()
-    told = str(refused.value)
-    assert "no token for the client 'memstream' from" in told
-    assert asked.token_url in told
-    assert said in told
-    assert "EXAMPLE-" not in told
+    error = str(refused.value)
+    assert "no token for the client 'memstream' from" in error
+    assert asked.token_url in error
+    assert said in error
+    assert "EXAMPLE-" not in error
 
 
 class Clock:
@@ -87,28 +87,28 @@ class Counted:
 async def test_a_token_is_reused_until_most_of_its_lifetime_has_passed():
     clock = Clock()
     shared = SharedToken(Counted(), clock=clock)
-    told = []
+    grants = []
     for passed in (0.0, 7.9, 0.2, 7.9, 0.2):
         clock.now += passed
-        told.append(await shared.token())
-    assert told == ["1", "1", "2", "2", "3"]
+        grants.append(await shared.token())
+    assert grants == ["1", "1", "2", "2", "3"]
 
 
 def test_connections_that_begin_at_once_on_several_threads_share_one_token():
     counted, together = Counted(), threading.Barrier(4)
     shared = SharedToken(counted)
-    told: list[str] = []
+    paths: list[str] = []
 
     def connect() -> None:
         together.wait(10)
-        told.append(asyncio.run(shared.token()))
+        paths.append(asyncio.run(shared.token()))
 
     threads = [threading.Thread(target=connect) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(10)
-    assert told == ["1"] * 4
+    assert paths == ["1"] * 4
 
 
 async def test_a_failed_token_request_is_not_cached():

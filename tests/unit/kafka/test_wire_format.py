@@ -127,7 +127,7 @@ async def test_a_schema_may_build_on_another_one(theirs: Any, registry: Any):
     assert codec.decode(read, Message).role == "user"
 
 
-def told(read: bytes | None) -> Rejected:
+def rejection_of(read: bytes | None) -> Rejected:
     with pytest.raises(Rejected) as refused:
         codec.decode_untrusted(read, Message)
     return refused.value
@@ -144,19 +144,19 @@ async def test_an_undecodable_value_is_kept_unchanged_with_the_reason(theirs: An
     read = await WireFormat(registry).read([*cases, right])
     assert read[:-1] == list(cases)
     for value, (reason, detail) in zip(read, cases.values(), strict=False):
-        assert told(value).reason == reason
-        assert detail in told(value).detail
+        assert rejection_of(value).reason == reason
+        assert detail in rejection_of(value).detail
     assert codec.decode(read[-1], Message).content == "I like tea."
 
 
 async def test_a_value_with_a_schema_but_a_wrong_shape_is_invalid(theirs: Any, registry: Any):
     value = JSONSerializer(json.dumps({"title": "Said", "type": "object"}), theirs)({"a": 1}, CONTEXT)
-    assert told((await WireFormat(registry).read([value]))[0]).reason == "invalid"
+    assert rejection_of((await WireFormat(registry).read([value]))[0]).reason == "invalid"
 
 
 async def test_a_schema_registered_later_is_found_on_the_next_read(theirs: Any, registry: Any):
     wire, early = WireFormat(registry), b"\0\0\0\0\1" + codec.encode(JSON_SAID)
-    assert told((await wire.read([early]))[0]).reason == "unknown_schema"
+    assert rejection_of((await wire.read([early]))[0]).reason == "unknown_schema"
     json_schema(theirs)
     assert codec.decode((await wire.read([early]))[0], Message).content == "I like tea."
 

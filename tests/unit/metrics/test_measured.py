@@ -128,8 +128,8 @@ async def test_activity_events_are_counted_by_type():
         [Outgoing(topic=topics.ACTIVITY, key=b"c", value=event) for event in events]
     )
     assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.warned"}) == 1
-    told = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
-    assert told == {"window.warned"}
+    types = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
+    assert types == {"window.warned"}
 
 
 async def test_pruned_messages_are_counted_by_cause_even_if_ids_contain_similar_json():

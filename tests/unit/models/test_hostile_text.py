@@ -91,7 +91,7 @@ def related(text: str) -> object:
     return relate(FINDING, [known(text), known(text)])
 
 
-def told(text: str) -> object:
+def excerpted(text: str) -> object:
     request = slice_of(text, said(text, 2, role="assistant"))
     return excerpt(structs.replace(request, summary=text), 40, estimated_tokens)
 
@@ -108,7 +108,7 @@ FUNCTIONS = (
     drafted,
     related,
     read_reply,
-    told,
+    excerpted,
 )
 
 

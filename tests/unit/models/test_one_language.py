@@ -46,14 +46,14 @@ def test_a_policy_without_one_language_adds_no_language_rule_to_the_prompt() -> 
 
 def test_every_prompt_that_writes_memories_names_the_language_in_its_cached_policy_part() -> None:
     memories, full = [known("User has a dog."), known("User has a cat.")], "Der Nutzer hat einen Hund und eine Katze."
-    told = 'in the language "de-AT"'
+    instruction = 'in the language "de-AT"'
     questions = (
         extraction_question(SAID, knowing(policy=GERMAN)),
         resolving.question([], memories, GERMAN, "n", estimated_tokens),
         compaction.question(memories, GERMAN, estimated_tokens),
         shortening.question(full, GERMAN, estimated_tokens),
     )
-    assert all(told in each.policy and told not in each.stable + each.user_prompt for each in questions)
+    assert all(instruction in each.policy and instruction not in each.stable + each.user_prompt for each in questions)
 
 
 async def test_calls_with_the_same_policy_language_share_the_cached_prompt_part(server: MessagesServer) -> None:

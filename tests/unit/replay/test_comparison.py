@@ -110,8 +110,8 @@ def test_every_memory_of_both_sides_appears_in_exactly_one_difference(sides: Any
         vector = data.draw(st.sampled_from([None, NORTH, NEAR, EAST]))
         (live if is_live else again).append((LiveMemory if is_live else ReplayedMemory)(memory=said, vector=vector))
     found = compare(live, [], again, THRESHOLDS)
-    told = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
-    assert sorted(told) == sorted(str(number) for number in range(len(sides)))
+    memory_ids = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
+    assert sorted(memory_ids) == sorted(str(number) for number in range(len(sides)))
 
 
 def test_pairing_thousands_of_memories_uses_little_memory():

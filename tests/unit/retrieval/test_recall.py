@@ -221,9 +221,9 @@ async def test_a_hit_joined_to_a_passage_known_to_the_caller_is_included(stage: 
 async def test_a_passage_is_included_only_if_the_caller_may_read_one_of_its_owners(stage: Stage):
     stage.searched.said = [passage_hit("We took the night train.")]
     query = BlockQuery(namespaces=("kitchen",), text="x")
-    for namespace, told in (("kitchen/ada", 1), ("kitchen", 0)):
+    for namespace, count in (("kitchen/ada", 1), ("kitchen", 0)):
         answer = await stage.recall.block(query, None, namespace.__eq__)
-        assert len(answer.said) == told
+        assert len(answer.said) == count
 
 
 async def test_a_conversation_without_extraction_contributes_no_recent_messages(stage: Stage):
@@ -239,7 +239,7 @@ async def test_a_query_without_namespaces_conversation_and_scope_raises_value_er
 
 async def test_recent_messages_of_several_speakers_show_their_names(stage: Stage):
     stage.archive.say("talk", ("user", "I'm allergic to nuts."), app_id="kitchen", user_id="bob")
-    told = await stage.block(conversation_id="talk")
-    assert "user ada: I moved to Ghent." in told.text
-    assert "user bob: I'm allergic to nuts." in told.text
-    assert "\nassistant: How nice!" in told.text
+    block = await stage.block(conversation_id="talk")
+    assert "user ada: I moved to Ghent." in block.text
+    assert "user bob: I'm allergic to nuts." in block.text
+    assert "\nassistant: How nice!" in block.text

@@ -52,15 +52,15 @@ def worker(tmp_path: Path) -> Waiting:
 
 
 async def test_a_crashed_stage_stops_the_worker_even_if_its_start_never_returns(worker: Waiting):
-    told: list[str] = []
+    calls: list[str] = []
     running = asyncio.create_task(
-        worker.run(asyncio.Event(), lambda: told.append("ready"), lambda: told.append("stopping"))
+        worker.run(asyncio.Event(), lambda: calls.append("ready"), lambda: calls.append("stopping"))
     )
     await worker.begun.wait()
     await worker.stage.crash(RuntimeError("the brokers are gone"))
     with pytest.raises(RuntimeError, match="the brokers are gone"):
         await running
-    assert told == ["stopping"]
+    assert calls == ["stopping"]
 
 
 async def test_a_worker_keeps_fetching_the_log_ends_of_its_partitions_despite_failures(

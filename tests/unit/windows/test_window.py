@@ -186,5 +186,5 @@ def test_an_answer_does_not_affect_messages_after_its_slice(window):
 
 def test_merged_scope_keeps_known_fields_and_fills_in_missing_ones():
     known = Scope(conversation_id="c", app_id="app", user_id=None)
-    told = Scope(conversation_id="c", app_id="other", user_id="user", mode="m")
-    assert merged(known, told) == Scope(conversation_id="c", app_id="app", user_id="user", mode="m")
+    scope = Scope(conversation_id="c", app_id="other", user_id="user", mode="m")
+    assert merged(known, scope) == Scope(conversation_id="c", app_id="app", user_id="user", mode="m")

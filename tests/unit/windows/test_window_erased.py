@@ -19,8 +19,8 @@ SECRET = "Zanzibar"
 
 def erase(window: Window, offset: int, second: int, read_to: int | None = None):
     """Erases messages up to that second of the conversation, or before `read_to`."""
-    told = control("erase", read_to=read_to)
-    return window.control(replace(told, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
+    erasure = control("erase", read_to=read_to)
+    return window.control(replace(erasure, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
 
 
 def secrets(window: Window, *numbers: int, said_at: int | None = None) -> None:

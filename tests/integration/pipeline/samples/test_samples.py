@@ -68,8 +68,8 @@ def test_a_namespace_above_its_limit_is_compacted_with_a_reason(once: Snapshot):
     compacted = [row for row in once.rows["memory_versions"] if row["change"] == "compacted"]
     assert {row["namespace"] for row in compacted} == {"support"}
     assert all(row["cause"]["reason"] for row in compacted)
-    told = [event for event in once.values(topics.EVENTS) if event["type"] == "memstream.memory.compacted"]
-    assert len(told) == len(compacted)
+    compactions = [event for event in once.values(topics.EVENTS) if event["type"] == "memstream.memory.compacted"]
+    assert len(compactions) == len(compacted)
 
 
 @pytest.mark.parametrize("conversation_id", NOTHING)

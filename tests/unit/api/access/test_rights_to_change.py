@@ -32,9 +32,9 @@ async def test_purging_a_namespace_needs_admin_rights_and_is_audited(api: Api):
     answer = await api.client(admin="app/ada").delete("/v1/namespaces", params=params)
     assert (answer.status_code, answer.json()["change"]) == (200, "purged")
     assert list(api.memories.rows) == ["m2"]
-    (told,) = api.audit.rows
-    assert (told.action, told.subject, told.actor, told.at) == ("namespace.purge", "app/ada", "key 2 (key2)", NOON)
-    assert told.details == {"command_id": answer.json()["command_id"], "reason": "asked to"}
+    (entry,) = api.audit.rows
+    assert (entry.action, entry.subject, entry.actor, entry.at) == ("namespace.purge", "app/ada", "key 2 (key2)", NOON)
+    assert entry.details == {"command_id": answer.json()["command_id"], "reason": "asked to"}
 
 
 async def test_a_purge_is_refused_while_the_audit_log_is_down(api: Api):

@@ -24,30 +24,30 @@ ACTS = ("/flush", "/prune", "/clear", "/restore")
 
 
 async def test_a_conversation_is_returned_with_its_statistics_and_gaps(talk: Api):
-    told = (await talk.client(read="app/*").get(OURS)).json()
-    assert {name: told[name] for name in ("conversation_id", "namespaces", "policy", "phase", "extracted_to")} == {
+    body = (await talk.client(read="app/*").get(OURS)).json()
+    assert {name: body[name] for name in ("conversation_id", "namespaces", "policy", "phase", "extracted_to")} == {
         "conversation_id": "talk",
         "namespaces": ["app/ada"],
         "policy": "app",
         "phase": "open",
         "extracted_to": 4,
     }
-    assert told["scope"] == {"conversation_id": "talk", **ADA}
-    assert told["headline"].startswith("4 messages (2 pruned ")
-    statistics = told["statistics"]
+    assert body["scope"] == {"conversation_id": "talk", **ADA}
+    assert body["headline"].startswith("4 messages (2 pruned ")
+    statistics = body["statistics"]
     assert (statistics["messages_in_context"], statistics["percent_used"], statistics["level"]) == (4, 60.1, "ok")
     assert statistics["last_prune"] == {"at": "2026-03-01T12:00:00.250000Z", "cause": "usage", "removed": 2}
     assert statistics["oldest_message_at"] == "2026-03-01T12:00:00.250000Z"
     assert "oldest messages leave first" in statistics["explanation"]
-    (gap,) = told["gaps"]
+    (gap,) = body["gaps"]
     assert gap == {"first": 2, "last": 3, "count": 2, "tokens": 6, "marker": "... [2 messages removed] ..."}
 
 
 async def test_a_conversation_has_the_phase_new_until_its_window_is_stored(api: Api):
     api.archive.say("talk", ("user", "Hi."), **ADA)
     client = api.client(admin="*")
-    told = (await client.get(OURS)).json()
-    assert (told["phase"], "statistics" in told) == ("new", False)
+    body = (await client.get(OURS)).json()
+    assert (body["phase"], "statistics" in body) == ("new", False)
     assert [each["content"] for each in (await client.get(f"{OURS}/context")).json()["messages"]] == ["Hi."]
     assert (await client.get(f"{OURS}/prunings")).json() == {"prunings": []}
     refused = await client.post(f"{OURS}/flush")
@@ -63,8 +63,8 @@ async def test_statistics_report_the_pruning_thresholds_in_tokens_under_the_effe
     async def levels(revision: int, choice: WindowChoice, **figures: int) -> tuple[int, int]:
         state = known(adjustments=Adjustments(settings=choice))
         await windows.project([replace(state, revision=revision, statistics=replace(state.statistics, **figures))])
-        told = (await api.client(read="app/*").get(OURS)).json()["statistics"]
-        return told["warning_at_tokens"], told["aggressive_at_tokens"]
+        statistics = (await api.client(read="app/*").get(OURS)).json()["statistics"]
+        return statistics["warning_at_tokens"], statistics["aggressive_at_tokens"]
 
     whole, low = {"context_tokens": 10_000, "token_limit": 8_000}, {"context_tokens": 10_000, "token_limit": 4_000}
     assert await levels(2, WindowChoice(), **whole) == (8_000, 9_000)
@@ -151,15 +151,15 @@ async def test_messages_before_a_reopened_window_count_as_extracted_and_out_of_c
 
 async def test_the_model_context_has_gap_markers_and_reasons_and_fits_its_token_limit(talk: Api):
     client = talk.client(read="app/*")
-    told = (await client.get(f"{OURS}/context")).json()
-    assert [each["content"] for each in told["messages"]] == [
+    body = (await client.get(f"{OURS}/context")).json()
+    assert [each["content"] for each in body["messages"]] == [
         *("Message of user.", "... [2 messages removed] ...", "Message of assistant."),
         *("Message of user.", "Message of assistant."),
     ]
-    assert [each["role"] for each in told["messages"]] == ["user", "marker", "assistant", "user", "assistant"]
-    assert told["messages"][-1]["why"] == "It is one of the most recent messages, which always stay."
-    assert 0.0 <= told["messages"][0]["importance"] <= 1.0
-    assert (told["tokens"], told["limit_tokens"], told["statistics"]["messages_in_context"]) == (36, 800, 4)
+    assert [each["role"] for each in body["messages"]] == ["user", "marker", "assistant", "user", "assistant"]
+    assert body["messages"][-1]["why"] == "It is one of the most recent messages, which always stay."
+    assert 0.0 <= body["messages"][0]["importance"] <= 1.0
+    assert (body["tokens"], body["limit_tokens"], body["statistics"]["messages_in_context"]) == (36, 800, 4)
     less = (await client.get(f"{OURS}/context", params={"max_tokens": 30})).json()
     assert less["billed_tokens"] <= 30
     assert [each["reason"] for each in less["left_out"]] == ["oldest", "oldest"]
@@ -170,8 +170,8 @@ async def test_the_model_context_has_gap_markers_and_reasons_and_fits_its_token_
 
 async def test_a_context_can_include_an_unpublished_system_prompt_and_current_message(talk: Api):
     asked = {"system": "Be brief.", "current": {"content": "And now?"}}
-    told = (await talk.client(read="app/*").post(f"{OURS}/context", json=asked)).json()
-    assert [each["content"] for each in told["messages"]][:: len(told["messages"]) - 1] == ["Be brief.", "And now?"]
+    body = (await talk.client(read="app/*").post(f"{OURS}/context", json=asked)).json()
+    assert [each["content"] for each in body["messages"]][:: len(body["messages"]) - 1] == ["Be brief.", "And now?"]
     wrong = await talk.client(read="app/*").post(f"{OURS}/context", json={"currant": {"content": "And now?"}})
     assert (wrong.status_code, "currant" in wrong.json()["detail"]) == (422, True)
     early = {"current": {"content": "And now?", "timestamp": "0001-01-01T00:00:00Z"}}
@@ -179,9 +179,9 @@ async def test_a_context_can_include_an_unpublished_system_prompt_and_current_me
 
 
 async def test_prunings_are_listed_newest_first_with_reasons_in_words(talk: Api):
-    told = (await talk.client(read="app/*").get(f"{OURS}/prunings")).json()["prunings"]
-    assert [(each["number"], each["count"], each["cause"]) for each in told] == [(2, 12, "usage"), (1, 12, "usage")]
-    assert told[0]["removed"][1] == {
+    prunings = (await talk.client(read="app/*").get(f"{OURS}/prunings")).json()["prunings"]
+    assert [(each["number"], each["count"], each["cause"]) for each in prunings] == [(2, 12, "usage"), (1, 12, "usage")]
+    assert prunings[0]["removed"][1] == {
         "reason": "completed_task",
         "why": "It belonged to a completed task.",
         "first": 9,

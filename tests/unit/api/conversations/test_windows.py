@@ -24,8 +24,8 @@ from tests.unit.api.talks import ADA, OURS, known
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
 async def test_a_window_action_publishes_a_control_event_to_the_partition_of_the_conversation(talk: Api, kind: str):
-    told = await talk.client(write="app/*").post(f"{OURS}/{kind}")
-    assert (told.status_code, told.json()) == (202, {"conversation_id": "talk", "kind": kind})
+    response = await talk.client(write="app/*").post(f"{OURS}/{kind}")
+    assert (response.status_code, response.json()) == (202, {"conversation_id": "talk", "kind": kind})
     (record,) = talk.published.on(topics.WINDOW_CONTROL)
     assert (record.key, record.partition) == (b"talk", 3)
     assert decode(record.value, WindowControl) == WindowControl(conversation_id="talk", kind=kind, at=talk.now)
@@ -68,9 +68,9 @@ async def test_a_manual_removal_can_be_restored_until_it_expires_or_another_prun
     at = talk.now.timestamp()
     left = Restorable(at + 60, cause, 12)
     await talk.windows.project([replace(known(cleared_at=at), revision=2, restorable=left)])
-    told = (await client.get(OURS)).json()
-    assert told["restorable_until"] > told["cleared_at"]
-    assert (told["restorable_cause"], told["restorable_messages"]) == (cause, 12)
+    body = (await client.get(OURS)).json()
+    assert body["restorable_until"] > body["cleared_at"]
+    assert (body["restorable_cause"], body["restorable_messages"]) == (cause, 12)
     assert (await client.post(f"{OURS}/restore")).json() == {"conversation_id": "talk", "kind": "restore"}
     await talk.windows.project([replace(known(cleared_at=at), revision=3)])
     assert (await client.post(f"{OURS}/restore")).status_code == 409, "others left since"
@@ -168,12 +168,16 @@ async def test_marks_are_returned_with_messages_and_determine_importance_in_the_
     marks = Adjustments(marks={"talk-5": "expendable", "talk-4": "pinned"}, ratings={"talk-6": 1})
     await talk.windows.project([replace(known(adjustments=marks), revision=2)])
     client = talk.client(read="app/*")
-    told = {each["message_id"]: each for each in (await client.get(f"{OURS}/messages")).json()["messages"]}
-    assert [(told[f"talk-{n}"].get("mark"), told[f"talk-{n}"]["importance"]) for n in (4, 5)] == [
+    messages = {each["message_id"]: each for each in (await client.get(f"{OURS}/messages")).json()["messages"]}
+    assert [(messages[f"talk-{n}"].get("mark"), messages[f"talk-{n}"]["importance"]) for n in (4, 5)] == [
         ("pinned", 1.0),
         ("expendable", 0.0),
     ]
-    assert (told["talk-6"]["rating"], told["talk-6"]["importance"], "rating" in told["talk-5"]) == (1, 0.5, False)
+    assert (messages["talk-6"]["rating"], messages["talk-6"]["importance"], "rating" in messages["talk-5"]) == (
+        1,
+        0.5,
+        False,
+    )
     shown = (await client.get(f"{OURS}/context")).json()["messages"]
     assert {each["message_id"]: each.get("mark") for each in shown if "message_id" in each} == {
         "talk-1": None,
@@ -215,10 +219,10 @@ async def test_effective_settings_are_returned_beside_the_chosen_ones():
     talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((ADJUSTABLE,))))
     chosen = Adjustments(settings=WindowChoice(max_messages=30, min_recent=3))
     await windows.project([known(adjustments=chosen)])
-    told = (await talk.client(read="app/*").get(f"{OURS}/settings")).json()
-    assert (told["settings"]["max_messages"], told["settings"]["min_recent"], told["settings"]["strategy"]) == (
+    body = (await talk.client(read="app/*").get(f"{OURS}/settings")).json()
+    assert (body["settings"]["max_messages"], body["settings"]["min_recent"], body["settings"]["strategy"]) == (
         *(30, 10),
         "hybrid",
     )
-    assert told["chosen"] == {"max_messages": 30, "min_recent": 3}
-    assert told["adjustable"] == {"strategy": ["rolling_window"], "max_messages": [20, 60]}
+    assert body["chosen"] == {"max_messages": 30, "min_recent": 3}
+    assert body["adjustable"] == {"strategy": ["rolling_window"], "max_messages": [20, 60]}

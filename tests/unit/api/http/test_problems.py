@@ -26,13 +26,13 @@ class Full(Admission):
 
 
 def is_problem(answer, status: int, word: str) -> bool:
-    told = answer.json()
+    body = answer.json()
     return (
-        answer.status_code == told["status"] == status
+        answer.status_code == body["status"] == status
         and answer.headers["content-type"] == "application/problem+json"
-        and told["type"] == f"urn:memstream:problem:{word}"
-        and told["request_id"] == answer.headers["x-request-id"]
-        and bool(told["title"])
+        and body["type"] == f"urn:memstream:problem:{word}"
+        and body["request_id"] == answer.headers["x-request-id"]
+        and bool(body["title"])
     )
 
 

@@ -16,11 +16,11 @@ def spans() -> Iterator[Spans]:
 
 
 async def test_a_command_of_a_request_continues_the_trace_of_the_caller(api: Api, monkeypatch: pytest.MonkeyPatch):
-    told: list[str | None] = []
+    seen_traces: list[str | None] = []
     carried_out = api.curation.send_and_wait
 
     async def noting(command):
-        told.append(traces.current())
+        seen_traces.append(traces.current())
         return await carried_out(command)
 
     monkeypatch.setattr(api.curation, "send_and_wait", noting)
@@ -28,7 +28,7 @@ async def test_a_command_of_a_request_continues_the_trace_of_the_caller(api: Api
     await client.post("/v1/memories", json=body, headers={"traceparent": CAUSE})
     await client.post("/v1/memories", json=body | {"text": "User plays go."})
     await client.post("/v1/memories", json=body | {"text": "User plays bridge."}, headers={"traceparent": "nonsense"})
-    assert told == [CAUSE, None, None]
+    assert seen_traces == [CAUSE, None, None]
 
 
 async def test_a_span_is_named_after_the_route_and_contains_no_ids_from_the_path(api: Api, spans: Spans):

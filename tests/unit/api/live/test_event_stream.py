@@ -54,9 +54,9 @@ async def test_the_first_frame_carries_the_start_position_as_its_event_id() -> N
 
 async def test_events_after_the_start_position_come_in_order_with_the_position_behind_each() -> None:
     frames = stream_events(FakeEventHistory(n=4, m=2), ChangeNotifier(), {"n": 2, "m": 1})
-    _, *told = await following(frames, 4)
-    assert [each["id"] for each in told] == ["n=3&m=1", "n=4&m=1", "n=4&m=2"]
-    assert {each["event"] for each in told} == {"memstream.namespace.erased"}
+    _, *received = await following(frames, 4)
+    assert [each["id"] for each in received] == ["n=3&m=1", "n=4&m=1", "n=4&m=2"]
+    assert {each["event"] for each in received} == {"memstream.namespace.erased"}
 
 
 async def test_resuming_from_the_event_id_of_any_frame_yields_exactly_the_remaining_events() -> None:
@@ -71,9 +71,9 @@ async def test_resuming_from_the_event_id_of_any_frame_yields_exactly_the_remain
 
 async def test_a_long_history_is_streamed_completely_with_pages_of_namespaces_interleaved() -> None:
     frames = stream_events(FakeEventHistory(n=PAGE_SIZE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
-    told = await following(frames, PAGE_SIZE * 3 + 2)
-    assert told[-1]["id"] == f"n={PAGE_SIZE * 3}&m=1"
-    assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE_SIZE + 1
+    received = await following(frames, PAGE_SIZE * 3 + 2)
+    assert received[-1]["id"] == f"n={PAGE_SIZE * 3}&m=1"
+    assert next(number for number, each in enumerate(received) if each["id"].endswith("m=1")) == PAGE_SIZE + 1
 
 
 async def test_a_notification_triggers_a_read_and_one_for_another_namespace_does_not() -> None:

@@ -22,8 +22,8 @@ async def test_the_pipeline_status_needs_the_right_to_read_everything_and_report
     a_pipeline(api)
     api.letter_topic.add_letter()
     assert (await api.client(read="app/*").get(PIPELINE)).status_code == 403
-    told = (await api.client(read="*").get(PIPELINE)).json()
-    assert told["stages"] == [
+    body = (await api.client(read="*").get(PIPELINE)).json()
+    assert body["stages"] == [
         {
             "stage": "windows",
             "records": 7,
@@ -31,24 +31,24 @@ async def test_the_pipeline_status_needs_the_right_to_read_everything_and_report
             "topics": [{"topic": "chat.messages", "records": 7, "most": 5}],
         }
     ]
-    assert [(each["provider"], each["breaker"], each["workers"]) for each in told["providers"]] == [
+    assert [(each["provider"], each["breaker"], each["workers"]) for each in body["providers"]] == [
         ("claude", "open", 2)
     ]
-    assert [(each["lane"], each["reason"], each["requests"]) for each in told["parked"]] == [
+    assert [(each["lane"], each["reason"], each["requests"]) for each in body["parked"]] == [
         ("background", "budget", 3)
     ]
-    assert (told["under_way"]["calls"], told["under_way"]["outbox"]) == (2, 1)
-    assert [each["limit"] for each in told["budget"]] == ["tokens_per_day"]
-    assert (told["dead_letters"], told["missing"]) == (1, {})
+    assert (body["under_way"]["calls"], body["under_way"]["outbox"]) == (2, 1)
+    assert [each["limit"] for each in body["budget"]] == ["tokens_per_day"]
+    assert (body["dead_letters"], body["missing"]) == (1, {})
 
 
 async def test_a_part_of_the_pipeline_status_that_fails_is_listed_as_missing_beside_the_others(api: Api):
     a_pipeline(api)
     api.pipeline.brokers_down = api.letter_topic.down = True
-    told = (await api.client(read="*").get(PIPELINE)).json()
-    assert sorted(told["missing"]) == ["dead_letters", "stages"]
-    assert "brokers" in told["missing"]["stages"]
-    assert (told["stages"], told["dead_letters"], told["under_way"]["calls"]) == ([], None, 2)
+    body = (await api.client(read="*").get(PIPELINE)).json()
+    assert sorted(body["missing"]) == ["dead_letters", "stages"]
+    assert "brokers" in body["missing"]["stages"]
+    assert (body["stages"], body["dead_letters"], body["under_way"]["calls"]) == ([], None, 2)
 
 
 async def test_the_broker_status_is_cached_across_requests(api: Api):

@@ -115,9 +115,9 @@ async def test_checking_a_policy_previews_its_effect_without_storing_it(api: Api
         await api.windows.project([a_state(f"c{number}", scope=scope)])
     wanted = {"name": "kitchen", "match": {"app_id": "kitchen"}, "namespaces": ["cook/{user_id}"]}
     client = api.client(read="*")
-    told = (await client.post("/v1/policies/kitchen/check", json=wanted)).json()
-    assert (told["result"], told["policy"]["name"]) == ("created", "kitchen")
-    assert told["reach"] == {
+    body = (await client.post("/v1/policies/kitchen/check", json=wanted)).json()
+    assert (body["result"], body["policy"]["name"]) == ("created", "kitchen")
+    assert body["reach"] == {
         "looked_at": 3,
         "before": 0,
         "after": 1,

@@ -41,7 +41,7 @@ async def test_the_result_of_a_command_omits_a_memory_that_now_belongs_to_anothe
     api.memories.put(replace(there, namespace="app/bob", text="Bob's."))  # as after an erasure and an import
     later = await client.get(f"/v1/commands/{made['command_id']}", params={"namespace": "app/ada"})
     again = await client.post("/v1/memories", json=NEW, headers=keyed)
-    assert [told.json()["status"] for told in (later, again)] == ["accepted"] * 2
+    assert [response.json()["status"] for response in (later, again)] == ["accepted"] * 2
     assert "Bob" not in later.text + again.text + str(again.headers)
 
 

@@ -17,12 +17,12 @@ async def test_creating_a_memory_returns_the_memory_and_its_location(api: Api):
     client = api.client(write="app/*")
     answer = await client.post("/v1/memories", json=NEW | {"kind": "skill", "importance": 850, "scale": "points"})
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["status"], told["change"], told["memory"]["kind"]) == ("accepted", "created", "skill")
-    assert told["memory"]["importance_points"] == 850
-    assert told["memory"]["created_by"] == "key 1 (key1)"
+    body = answer.json()
+    assert (body["status"], body["change"], body["memory"]["kind"]) == ("accepted", "created", "skill")
+    assert body["memory"]["importance_points"] == 850
+    assert body["memory"]["created_by"] == "key 1 (key1)"
     read = await client.get(answer.headers["location"])
-    assert told["memory"].items() <= read.json().items()
+    assert body["memory"].items() <= read.json().items()
     assert read.headers["etag"] == answer.headers["etag"]
 
 
@@ -128,8 +128,8 @@ async def test_an_update_changes_only_the_given_fields(api: Api):
         "/v1/memories/m1", json={"text": "User lives in Bruges.", "reason": "moved"}
     )
     assert answer.status_code == 200
-    told = answer.json()["memory"]
-    assert (told["text"], told["tags"], told["importance"], told["version"]) == (
+    memory = answer.json()["memory"]
+    assert (memory["text"], memory["tags"], memory["importance"], memory["version"]) == (
         "User lives in Bruges.",
         ["home"],
         0.5,
@@ -142,9 +142,9 @@ async def test_null_clears_a_validity_bound_and_an_undo_restores_it(api: Api):
     until = NOON + timedelta(days=9)
     api.memories.put(a_memory(valid_from=NOON, valid_until=until, superseded_by="m2"))
     client = api.client(write="*")
-    told = (await client.patch("/v1/memories/m1", json={"valid_until": None})).json()["memory"]
-    assert told.keys().isdisjoint({"valid_until", "superseded_by"})
-    assert told["valid_from"]
+    memory = (await client.patch("/v1/memories/m1", json={"valid_until": None})).json()["memory"]
+    assert memory.keys().isdisjoint({"valid_until", "superseded_by"})
+    assert memory["valid_from"]
     await client.patch("/v1/memories/m1", json={"valid_from": None, "text": "User lives in Lille."})
     assert api.memories.rows["m1"].valid_from is None
     versions = (await client.get("/v1/memories/m1/versions")).json()["versions"]

@@ -24,16 +24,16 @@ def a_run(run_id: str, namespaces: tuple[str, ...] = ("app/ada",), **fields: Any
 async def test_starting_a_run_of_a_namespace_needs_the_right_to_write_and_returns_a_pending_run(api: Api):
     answer = await api.client(write="app/*").post(RUNS, json=ADA | {"lane": "live"})
     assert answer.status_code == 202
-    told = answer.json()
-    assert (told["status"], told["scope"], told["lane"], told["dry_run"]) == (
+    body = answer.json()
+    assert (body["status"], body["scope"], body["lane"], body["dry_run"]) == (
         "pending",
         "namespace app/ada",
         "live",
         False,
     )
-    assert (told["conversations"], told["processed"], told["cost_usd"]) == (0, 0, 0.0)
+    assert (body["conversations"], body["processed"], body["cost_usd"]) == (0, 0, 0.0)
     (run,) = api.runs.by_id.values()
-    assert (run.run_id, run.namespaces, run.trigger, run.due_at) == (told["run_id"], ("app/ada",), "hand", NOON)
+    assert (run.run_id, run.namespaces, run.trigger, run.due_at) == (body["run_id"], ("app/ada",), "hand", NOON)
     assert (await api.client(read="app/*").post(RUNS, json=ADA)).status_code == 403
     assert api.audit.rows == [], "it is no administrator's business"
 
@@ -56,8 +56,8 @@ async def test_starting_a_run_of_a_policy_or_of_everything_needs_global_admin_ri
     assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
     answer = await api.client(admin="*").post(RUNS, json=asked)
     assert (answer.status_code, answer.json()["namespaces"]) == (202, [])
-    told = [(row.action, row.subject, row.details["policy"]) for row in api.runs.audited]
-    assert told == [("consolidation.run", answer.json()["run_id"], asked.get("policy"))]
+    audited = [(row.action, row.subject, row.details["policy"]) for row in api.runs.audited]
+    assert audited == [("consolidation.run", answer.json()["run_id"], asked.get("policy"))]
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ async def test_a_run_is_visible_only_to_keys_that_may_read_all_its_namespaces(ap
     api.runs.put(a_run("one", status="running", conversations=10, processed=4, created=3, cost_micros=2_500_000))
     api.runs.put(a_run("two", ("app/ada", "other")))
     api.runs.put(a_run("all", ()))
-    told = (await api.client(read="app/*").get(f"{RUNS}/one")).json()
-    assert (told["processed"], told["conversations"], told["created"], told["cost_usd"]) == (4, 10, 3, 2.5)
+    body = (await api.client(read="app/*").get(f"{RUNS}/one")).json()
+    assert (body["processed"], body["conversations"], body["created"], body["cost_usd"]) == (4, 10, 3, 2.5)
     statuses = [(await api.client(read="app/*").get(f"{RUNS}/{run}")).status_code for run in ("two", "all", "none")]
     assert statuses == [404, 404, 404]
     assert (await api.client(read="*").get(f"{RUNS}/all")).status_code == 200
@@ -153,9 +153,12 @@ async def test_schedules_are_listed_soonest_first_to_keys_that_may_read_everythi
     for hours, name in ((2, "later"), (1, "sooner")):
         schedule = Schedule(at="02:00", weekdays=("mon",))
         api.runs.scheduled.append(Scheduled(policy=name, schedule=schedule, next_due=NOON + timedelta(hours=hours)))
-    told = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
-    assert [each["policy"] for each in told] == ["sooner", "later"]
-    assert (told[0]["schedule"], told[0]["next_due"]) == ({"at": "02:00", "weekdays": ["mon"]}, "2026-03-02T13:00:00Z")
+    schedules = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
+    assert [each["policy"] for each in schedules] == ["sooner", "later"]
+    assert (schedules[0]["schedule"], schedules[0]["next_due"]) == (
+        {"at": "02:00", "weekdays": ["mon"]},
+        "2026-03-02T13:00:00Z",
+    )
     assert (await api.client(read="app/*").get("/v1/consolidation-schedules")).status_code == 403
 
 
@@ -165,6 +168,6 @@ async def test_a_schedule_reports_its_own_last_run_and_ignores_manual_runs(api: 
         begun = manual_run(RunRequest(policy="app"), (), "the schedule", NOON - timedelta(days=day))
         api.runs.put(replace(begun, run_id=f"r{day}", trigger="schedule", status="failed", cost_micros=500_000))
     api.runs.put(manual_run(RunRequest(policy="app"), (), "ada", NOON))
-    (told,) = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
-    last = told["last_run"]
+    (schedule,) = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
+    last = schedule["last_run"]
     assert (last["run_id"], last["status"], last["cost_usd"]) == ("r1", "failed", 0.5)

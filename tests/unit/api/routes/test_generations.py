@@ -35,8 +35,8 @@ async def test_a_generation_is_returned_with_its_build_progress(api: Api):
     client = api.client(read="*")
     (listed,) = (await client.get("/v1/generations")).json()["generations"]
     assert listed == (await client.get(PATH)).json()
-    told: dict[str, Any] = {"generation_id": "0a1b2c3d", "status": "ready", "namespaces": "app/*", "done": 2}
-    assert listed.items() >= (told | {"policies": ["notes"], "namespaces_fed": 1}).items()
+    generation: dict[str, Any] = {"generation_id": "0a1b2c3d", "status": "ready", "namespaces": "app/*", "done": 2}
+    assert listed.items() >= (generation | {"policies": ["notes"], "namespaces_fed": 1}).items()
 
 
 async def test_differences_of_a_generation_are_paged_and_need_the_right_to_read_the_namespace(api: Api):

@@ -23,7 +23,7 @@ def mapped(api: Api) -> Api:
 
 async def test_statistics_history_covers_the_requested_days_up_to_today(api: Api):
     today = NamespaceDay(day=date(2026, 3, 2), changes={"created": 2}, calls=1, tokens=300, cost_usd=0.01)
-    api.insights.told = [NamespaceDay(day=date(2026, 2, 1)), today]
+    api.insights.known_days = [NamespaceDay(day=date(2026, 2, 1)), today]
     answer = await api.client(read="app/*").get("/v1/statistics/history", params=ADA | {"days": 7})
     assert [day["day"] for day in answer.json()["days"]] == ["2026-03-02"]
     assert answer.json()["days"][0]["changes"] == {"created": 2}
@@ -45,20 +45,20 @@ async def test_the_costliest_memories_are_listed_with_their_cost_for_one_namespa
 
 async def test_the_map_places_similar_memories_close_together_and_is_deterministic(mapped: Api):
     client = mapped.client(read="app/*")
-    told = (await client.get("/v1/map", params=ADA)).json()
-    assert told == (await client.get("/v1/map", params=ADA)).json()
-    places = {each["memory_id"]: np.array((each["x"], each["y"])) for each in told["memories"]}
-    assert (set(places), told["live"]) == ({"m0", "m1", "m2", "m3"}, 5)
+    body = (await client.get("/v1/map", params=ADA)).json()
+    assert body == (await client.get("/v1/map", params=ADA)).json()
+    places = {each["memory_id"]: np.array((each["x"], each["y"])) for each in body["memories"]}
+    assert (set(places), body["live"]) == ({"m0", "m1", "m2", "m3"}, 5)
     assert all(np.abs(place).max() <= 1 for place in places.values())
     near, far = np.linalg.norm(places["m0"] - places["m1"]), np.linalg.norm(places["m0"] - places["m2"])
     assert near < far / 3
-    assert told["explained"] > 0.9
+    assert body["explained"] > 0.9
 
 
 async def test_the_map_has_the_most_important_memories_and_is_empty_below_three(mapped: Api):
     client = mapped.client(read="app/*")
-    told = (await client.get("/v1/map", params=ADA | {"limit": 4})).json()
-    assert {each["memory_id"] for each in told["memories"]} == {"m1", "m2", "m3"}
+    body = (await client.get("/v1/map", params=ADA | {"limit": 4})).json()
+    assert {each["memory_id"] for each in body["memories"]} == {"m1", "m2", "m3"}
     assert (await client.get("/v1/map", params=ADA | {"limit": 2})).json()["memories"] == []
     assert (await client.get("/v1/map", params=ADA | {"limit": 1_001})).status_code == 422
 

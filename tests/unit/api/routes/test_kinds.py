@@ -11,7 +11,7 @@ from tests.api import Api, a_memory
 ADA = {"namespace": "app/ada"}
 
 
-def told(answer: Any) -> dict[str, dict[str, Any]]:
+def kinds_of(answer: Any) -> dict[str, dict[str, Any]]:
     assert answer.status_code == 200
     return {kind["name"]: kind for kind in answer.json()["kinds"]}
 
@@ -19,7 +19,7 @@ def told(answer: Any) -> dict[str, dict[str, Any]]:
 async def test_kinds_of_the_policy_come_first_with_their_memory_counts(api: Api):
     api.memories.put(a_memory("m1", kind="fact", kinds=("preference",)))
     api.memories.put(a_memory("m2", kind="fact"))
-    kinds = told(await api.client(read="*").get("/v1/kinds", params=ADA))
+    kinds = kinds_of(await api.client(read="*").get("/v1/kinds", params=ADA))
     assert list(kinds) == ["fact", "preference", "decision", "plan", "insight"]
     assert {name: kind.get("memories", 0) for name, kind in kinds.items() if kind.get("memories")} == {
         "fact": 2,
@@ -32,7 +32,7 @@ async def test_generated_kinds_follow_the_policy_kinds_with_their_description_an
     api.memories.put(a_memory("m1", kind="dream"))
     api.memories.put(a_memory("m2", kind="omen"))
     api.kinds.described["app/ada"] = (UsedKind(name="dream", description="What the user dreams of", icon="🌙"),)
-    kinds = told(await api.client(read="*").get("/v1/kinds", params=ADA))
+    kinds = kinds_of(await api.client(read="*").get("/v1/kinds", params=ADA))
     assert list(kinds)[-2:] == ["dream", "omen"]
     assert kinds["dream"] == {"name": "dream", "description": "What the user dreams of", "icon": "🌙", "memories": 1}
     assert kinds["omen"] == {"name": "omen", "memories": 1}

@@ -16,10 +16,10 @@ async def test_a_memory_is_returned_in_full_with_its_importance_on_every_scale(a
     answer = await api.client(read="app/*").get("/v1/memories/m1")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    told = answer.json()
-    assert (told["text"], told["full_text"], told["tags"]) == ("User lives in Ghent.", "At length.", ["home"])
-    assert (told["importance"], told["importance_tenths"], told["importance_points"]) == (0.6, 6.0, 500)
-    assert told["importance_band"] == "notable"
+    body = answer.json()
+    assert (body["text"], body["full_text"], body["tags"]) == ("User lives in Ghent.", "At length.", ["home"])
+    assert (body["importance"], body["importance_tenths"], body["importance_points"]) == (0.6, 6.0, 500)
+    assert body["importance_band"] == "notable"
 
 
 async def test_every_view_of_a_memory_has_its_last_said_time_and_validity(api: Api):
@@ -27,14 +27,14 @@ async def test_every_view_of_a_memory_has_its_last_said_time_and_validity(api: A
     bounds = {"valid_from": NOON, "valid_until": NOON + timedelta(days=90)}
     api.memories.put(a_memory(sources=tuple(said), **bounds))
     client = api.client(read="app/*")
-    told = [
+    bodies = [
         (await client.get("/v1/memories/m1")).json(),
         (await client.get("/v1/memories/m1", params={"detail": "short"})).json(),
         *(await client.get("/v1/memories", params=LISTED)).json()["memories"],
         json.loads((await client.get("/v1/export", params=LISTED)).text),
     ]
-    assert len(told) == 4
-    times = {(each["said_at"][:10], each["valid_from"][:10], each["valid_until"][:10]) for each in told}
+    assert len(bodies) == 4
+    times = {(each["said_at"][:10], each["valid_from"][:10], each["valid_until"][:10]) for each in bodies}
     assert times == {tuple(f"{at:%Y-%m-%d}" for at in (NOON + timedelta(days=3), NOON, NOON + timedelta(days=90)))}
 
 
@@ -45,9 +45,9 @@ async def test_a_memory_without_timestamped_sources_has_no_said_at(api: Api):
 
 async def test_the_short_view_omits_full_text_context_and_sources(api: Api):
     api.memories.put(a_memory(full_text="At length.", context="When they said so."))
-    told = (await api.client(read="*").get("/v1/memories/m1", params={"detail": "short"})).json()
-    assert told["text"] == "User lives in Ghent."
-    assert not {"full_text", "context", "sources"} & told.keys()
+    body = (await api.client(read="*").get("/v1/memories/m1", params={"detail": "short"})).json()
+    assert body["text"] == "User lives in Ghent."
+    assert not {"full_text", "context", "sources"} & body.keys()
 
 
 @pytest.mark.parametrize("memory", [a_memory("m2"), a_memory(status="deleted"), a_memory(namespace="other/bob")])
@@ -155,8 +155,8 @@ async def test_reads_of_single_memories_are_counted_and_listings_are_not(api: Ap
     client = api.client(read="app/*")
     await client.get("/v1/memories/m1")
     await client.get("/v1/memories", params=LISTED)
-    told = (await client.get("/v1/memories/m1")).json()
-    assert (told["access_count"], told["last_accessed_at"]) == (2, "2026-03-02T12:00:00Z")
+    body = (await client.get("/v1/memories/m1")).json()
+    assert (body["access_count"], body["last_accessed_at"]) == (2, "2026-03-02T12:00:00Z")
     page = (await client.get("/v1/memories", params=LISTED)).json()["memories"]
     assert [memory.get("access_count", 0) for memory in page] == [2, 0]
     assert api.accesses.rows == {}, "a request waits for no writing"

@@ -34,9 +34,9 @@ async def test_statistics_need_the_right_to_read_the_namespace(api: Api):
 async def test_usage_of_a_namespace_includes_its_remaining_budget(api: Api):
     api.usage.by_namespace["app/ada"] = [TOTAL, TOTAL]
     api.usage.by_scope["namespace app/ada"] = Level(day=Amount(400, 0), reserved=Amount(50, 0))
-    told = (await api.client(read="app/ada").get("/v1/usage", params=ADA)).json()
-    assert (told["tokens"], told["cost_usd"], len(told["totals"])) == (254, 3.0, 2)
-    assert told["budget"] == [
+    body = (await api.client(read="app/ada").get("/v1/usage", params=ADA)).json()
+    assert (body["tokens"], body["cost_usd"], len(body["totals"])) == (254, 3.0, 2)
+    assert body["budget"] == [
         {"limit": "tokens_per_day", "of": 1000, "spent": 400, "reserved": 50, "remains": 550},
     ]
     assert api.usage.asked == [(NOON - timedelta(days=1), NOON)]
@@ -58,7 +58,7 @@ async def test_a_usage_interval_must_be_in_order_and_have_full_timestamps(api: A
 
 async def test_the_cost_of_a_memory_needs_the_right_to_read_it(api: Api) -> None:
     api.memories.put(a_memory("m1"))
-    told = await api.client(read="app/*").get("/v1/memories/m1/cost")
-    assert told.json() == {"memory_id": "m1", "requests": 1, "calls": 2, "tokens": 300, "cost_usd": 0.000135}
+    response = await api.client(read="app/*").get("/v1/memories/m1/cost")
+    assert response.json() == {"memory_id": "m1", "requests": 1, "calls": 2, "tokens": 300, "cost_usd": 0.000135}
     assert (await api.client(read="other/*").get("/v1/memories/m1/cost")).status_code == 404
     assert (await api.client(read="app/*").get("/v1/memories/none/cost")).status_code == 404

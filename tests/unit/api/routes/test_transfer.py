@@ -32,8 +32,8 @@ async def test_an_export_has_active_and_superseded_memories_of_the_namespace_and
     api.memories.put(a_memory("bob", namespace="app/bob"))
     answer = await api.client(read="app/ada").get("/v1/export", params=ADA)
     assert answer.headers["content-type"] == "application/x-ndjson"
-    told = [json.loads(line) for line in answer.text.splitlines()]
-    assert [memory["memory_id"] for memory in told] == ["m0", "m1", "m2", "m3", "m4", "old"]
+    exported = [json.loads(line) for line in answer.text.splitlines()]
+    assert [memory["memory_id"] for memory in exported] == ["m0", "m1", "m2", "m3", "m4", "old"]
     live = await api.client(read="*").get("/v1/export", params=ADA | {"status": "active"})
     assert len(live.text.splitlines()) == 5
     assert (await api.client(read="*").get("/v1/export", params={"namespace": "none"})).text == ""
@@ -44,17 +44,17 @@ async def test_an_export_includes_versions_on_request(api: Api):
     made = (await client.post("/v1/memories", json=ADA | {"text": "User has a dog"})).json()
     plain = json.loads((await client.get("/v1/export", params=ADA)).text)
     assert "versions" not in plain
-    told = json.loads((await client.get("/v1/export", params=ADA | {"versions": "true"})).text)
-    assert [version["change"] for version in told["versions"]] == ["created"]
-    assert told["memory_id"] == made["memory_id"]
+    exported = json.loads((await client.get("/v1/export", params=ADA | {"versions": "true"})).text)
+    assert [version["change"] for version in exported["versions"]] == ["created"]
+    assert exported["memory_id"] == made["memory_id"]
 
 
 async def test_an_export_with_versions_holds_few_memories_at_a_time():
     memories = FakeMemories(*(a_memory(f"m{number:03}") for number in range(205)))
     exports = FakeExports(memories, size=1_000)
     for with_versions, pages in ((False, 2), (True, 21)):
-        told = [page async for page in export_pages(exports, "app/ada", ["active"], with_versions=with_versions)]
-        assert (len(told), b"".join(told).count(b"\n")) == (pages, 205)
+        exported = [page async for page in export_pages(exports, "app/ada", ["active"], with_versions=with_versions)]
+        assert (len(exported), b"".join(exported).count(b"\n")) == (pages, 205)
     assert exports.most_at_once == 10
 
 
@@ -108,8 +108,8 @@ async def test_an_exported_memory_is_imported_unchanged_under_its_id(api: Api):
     )
     assert [getattr(now, name) for name in kept] == [getattr(memory, name) for name in kept]
     assert (now.event_time, now.reinforcement_count, now.version) == (NOON, 3, 1)
-    told = await api.client(read="*").get(f"/v1/commands/import:{report['import_id']}:1", params=ADA)
-    assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", ONE)
+    response = await api.client(read="*").get(f"/v1/commands/import:{report['import_id']}:1", params=ADA)
+    assert (response.json()["status"], response.json()["memory_id"]) == ("accepted", ONE)
 
 
 async def test_an_export_and_import_keep_validity_dates_and_the_last_said_time(api: Api):

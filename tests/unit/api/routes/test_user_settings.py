@@ -103,10 +103,10 @@ async def test_conversation_settings_report_whether_policy_user_or_conversation_
     scope = Scope(conversation_id="c1", app_id="app", user_id="ada")
     await windows.project([a_state("c1", scope=scope, adjustments=chosen)])
     client = api.client(read="app/*")
-    told = (await client.get("/v1/conversations/c1/settings")).json()
+    body = (await client.get("/v1/conversations/c1/settings")).json()
     shown = (await client.get("/v1/conversations/c1/context")).json()
     by = {"strategy": "policy", "max_messages": "user", "max_tokens": "policy", "min_recent": "conversation"}
-    assert told["chosen_by"] == shown["chosen_by"] == by | {"warning_at": "policy"}
-    assert told["by_user"] == {"max_messages": 30, "min_recent": 7, "warning_at": 0.5}
-    assert told["settings"] == shown["settings"]
+    assert body["chosen_by"] == shown["chosen_by"] == by | {"warning_at": "policy"}
+    assert body["by_user"] == {"max_messages": 30, "min_recent": 7, "warning_at": 0.5}
+    assert body["settings"] == shown["settings"]
     assert (shown["settings"]["max_messages"], shown["settings"]["min_recent"]) == (30, 4)

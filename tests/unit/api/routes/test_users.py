@@ -93,9 +93,9 @@ async def test_erasing_a_user_needs_rights_to_co_speakers_namespaces_and_to_form
         Scope(conversation_id="c", app_id="app", user_id="bob"),
     ]
     api.owners.feeds = {"c": ("formerly/ada",)}
-    told = (await api.client(admin="*").get("/v1/users/purge", params=ADA)).json()
-    assert [each["namespace"] for each in told["own"]] == ["app/ada"]
-    assert [each["namespace"] for each in told["shared"]] == ["app", "app/bob", "conversation/c", "formerly/ada"]
+    body = (await api.client(admin="*").get("/v1/users/purge", params=ADA)).json()
+    assert [each["namespace"] for each in body["own"]] == ["app/ada"]
+    assert [each["namespace"] for each in body["shared"]] == ["app", "app/bob", "conversation/c", "formerly/ada"]
     assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
 

@@ -27,10 +27,13 @@ def test_the_create_tool_has_content_and_kinds_with_the_limits_of_the_policy(too
     tools = toolset.tools(text_chars=2_000, new_kinds=True)
     (create, *_) = tools.definitions()
     assert create["input_schema"]["required"] == ["content", "kinds"]
-    told = fields(tools, "create_memory")
-    assert set(told) == {"content", "kinds", "tags", "context", "kind_description", "kind_icon"}
-    assert "2000 characters" in told["content"]["description"]
-    assert "enum" not in told["kinds"]["items"] and "a kind of your own" in told["kinds"]["description"]
+    fields_of_create = fields(tools, "create_memory")
+    assert set(fields_of_create) == {"content", "kinds", "tags", "context", "kind_description", "kind_icon"}
+    assert "2000 characters" in fields_of_create["content"]["description"]
+    assert (
+        "enum" not in fields_of_create["kinds"]["items"]
+        and "a kind of your own" in fields_of_create["kinds"]["description"]
+    )
     assert fields(tools, "search_memories")["min_importance"]["type"] == "integer"
 
 

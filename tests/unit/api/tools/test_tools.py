@@ -101,18 +101,18 @@ async def test_the_get_tool_answers_a_memory_of_another_namespace_like_a_missing
 
 
 async def test_the_context_tool_returns_memories_and_recent_messages(toolset: Toolset) -> None:
-    told = await said(toolset.tools(), "get_context", query="allergic", conversation_id="of-ada")
-    assert "allergic to peanuts" in told["context"] and "I keep bees." in told["context"]
-    assert set(told["memory_ids"]) == {"id of User is allergic to peanuts.", "id of User prefers short recipes."}
+    block = await said(toolset.tools(), "get_context", query="allergic", conversation_id="of-ada")
+    assert "allergic to peanuts" in block["context"] and "I keep bees." in block["context"]
+    assert set(block["memory_ids"]) == {"id of User is allergic to peanuts.", "id of User prefers short recipes."}
     without = await said(toolset.tools(), "get_context", query="allergic")
     assert "bees" not in without["context"]
 
 
 async def test_the_context_tool_puts_the_profile_first(toolset: Toolset) -> None:
-    told = await said(toolset.tools(), "get_context", query="bees", conversation_id="of-ada")
-    heeded = told["context"].index("Always to be heeded:\n- User is allergic to peanuts.")
-    assert heeded < told["context"].index("user: I keep bees.") and told["context"].count("allergic") == 1
-    assert "id of User is allergic to peanuts." in told["memory_ids"]
+    block = await said(toolset.tools(), "get_context", query="bees", conversation_id="of-ada")
+    heeded = block["context"].index("Always to be heeded:\n- User is allergic to peanuts.")
+    assert heeded < block["context"].index("user: I keep bees.") and block["context"].count("allergic") == 1
+    assert "id of User is allergic to peanuts." in block["memory_ids"]
 
 
 async def test_the_search_tool_returns_passages_with_speaker_and_time(toolset: Toolset) -> None:

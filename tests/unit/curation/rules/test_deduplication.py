@@ -127,10 +127,10 @@ def test_guards_do_not_object_to_a_text_compared_with_itself() -> None:
 
 
 def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) -> None:
-    told = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
+    cases = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
     listed = [
         Pair("contradiction", "en", case["initial_fact"], case["contradicting_fact"])
-        for case in told
+        for case in cases
         if "contradicting_fact" in case
     ]
     assert len(listed) >= 5

@@ -82,8 +82,8 @@ async def test_a_reply_contains_the_rate_limits_and_the_request_id() -> None:
     async with MessagesServer(rates=Rates(requests=50, input_tokens=50_000, output_tokens=10_000)) as server:
         spoken = await asked(server)
     assert spoken.request_id == "req_0001"
-    told = {each.kind: each.per_minute for each in spoken.allowances}
-    assert told == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
+    limits = {each.kind: each.per_minute for each in spoken.allowances}
+    assert limits == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
 
 
 async def test_a_rate_limit_error_contains_the_wait_time_and_the_allowances(server: MessagesServer) -> None:

@@ -57,9 +57,9 @@ async def test_a_forced_tool_choice_returns_tool_use_with_input_that_matches_the
 async def test_the_turn_ends_after_a_tool_result_is_sent(client: anthropic.AsyncAnthropic) -> None:
     first = await client.messages.create(**question(tools=[TOOL]))
     result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "noted"}
-    told = [first.to_param(), {"role": "user", "content": [result]}]
+    turns = [first.to_param(), {"role": "user", "content": [result]}]
     body = question(tools=[TOOL])
-    second = await client.messages.create(**body | {"messages": body["messages"] + told})
+    second = await client.messages.create(**body | {"messages": body["messages"] + turns})
     assert (second.stop_reason, [block.type for block in second.content]) == ("end_turn", ["text"])
 
 

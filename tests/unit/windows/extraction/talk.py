@@ -53,8 +53,8 @@ class Talk:
         self.note(self.window.control(control("flush", **fields), offset, self.terms, NOW))
 
     def answer(self, request: ExtractionRequest, now: float) -> None:
-        told = control("extraction_completed", request_id=request.request_id)
-        self.note(self.window.control(told, request.last, self.terms, now))
+        completed = control("extraction_completed", request_id=request.request_id)
+        self.note(self.window.control(completed, request.last, self.terms, now))
 
     def restart(self) -> None:
         """The window as its rows describe it."""

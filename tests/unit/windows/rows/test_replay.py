@@ -54,8 +54,8 @@ TIGHT = terms(
 def apply(window: Window, step: Step) -> list:
     event = step.event
     if hasattr(event, "role"):
-        told = window.add(event, step.offset, step.tokens, always(TIGHT), step.now)
-        return told + window.release(step.read_to, TIGHT, step.now)
+        effects = window.add(event, step.offset, step.tokens, always(TIGHT), step.now)
+        return effects + window.release(step.read_to, TIGHT, step.now)
     if hasattr(event, "message_count"):
         return window.end(event, step.offset, step.log_end, step.read_to, TIGHT, step.now)
     return window.control(event, step.offset, TIGHT, step.now, 7)
@@ -101,12 +101,12 @@ def steps_of(plan) -> tuple[list[Step], list]:
     return steps, asked
 
 
-def extractions(told) -> list[ExtractionRequest]:
-    return [request for request in requests_among(told) if request.purpose == "extract"]
+def extractions(effects) -> list[ExtractionRequest]:
+    return [request for request in requests_among(effects) if request.purpose == "extract"]
 
 
-def named(told) -> list:
-    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in told]
+def named(effects) -> list:
+    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in effects]
 
 
 def in_one_go(steps) -> tuple[Window, list]:

@@ -24,10 +24,10 @@ def poisoned(monkeypatch) -> None:
     add = Window.add
 
     def fails(window: Window, message, *args, **kwargs):
-        told = add(window, message, *args, **kwargs)
+        effects = add(window, message, *args, **kwargs)
         if message.content == "poison":
             raise KeyError("nobody foresaw this")
-        return told
+        return effects
 
     monkeypatch.setattr(Window, "add", fails)
 
