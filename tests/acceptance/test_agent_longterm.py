@@ -78,9 +78,9 @@ async def over(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
     return found
 
 
-async def consolidated(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+async def consolidated(api: httpx.AsyncClient, **parameters: object) -> dict[str, Any]:
     """A run by hand, once it is over."""
-    answer = await api.post("/v1/consolidation-runs", json=asked)
+    answer = await api.post("/v1/consolidation-runs", json=parameters)
     assert answer.status_code == 202, answer.text
     return await over(api, answer.json()["run_id"])
 
@@ -152,9 +152,9 @@ async def test_the_nightly_scheduled_run_consolidates_conversations_of_the_day(
     assert await engine.fetch(statement) == [{"later": True}], "the next night is noted"
 
 
-async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+async def swept(api: httpx.AsyncClient, **parameters: object) -> dict[str, Any]:
     """Returns the sweep's report on the policy, once it has ended."""
-    answer = await api.post("/v1/retention-sweeps", json=asked)
+    answer = await api.post("/v1/retention-sweeps", json=parameters)
     assert answer.status_code == 202, answer.text
 
     async def completed_sweep() -> dict[str, Any] | None:
@@ -207,13 +207,13 @@ async def test_context_includes_unconsolidated_messages_and_search_filters_by_ki
     await agent.say(today, ("user", "We moved the server to Falkenstein."), ("assistant", "Good to know."))
     await agent.archived(today, 2)
 
-    asked = {"conversation_id": today, "text": "Where does the production server run?"}
-    block = (await api.post("/v1/context", json=asked)).json()
+    body = {"conversation_id": today, "text": "Where does the production server run?"}
+    block = (await api.post("/v1/context", json=body)).json()
     assert "[FACT] The team's production server runs on Hetzner." in block["text"]
     assert block["text"].endswith("user: We moved the server to Falkenstein.\nassistant: Good to know.")
 
-    async def found(**asked: object) -> list[str]:
-        answer = await api.get("/v1/search", params={"namespace": "tester", "in": "memories", **asked})
+    async def found(**parameters: object) -> list[str]:
+        answer = await api.get("/v1/search", params={"namespace": "tester", "in": "memories", **parameters})
         assert answer.status_code == 200, answer.text
         return [hit["memory"]["text"] for hit in answer.json()["hits"]]
 

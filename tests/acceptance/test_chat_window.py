@@ -161,9 +161,9 @@ async def test_the_api_clears_a_conversation_only_after_confirmation_and_restore
     await chat.say(talk, SYSTEM, *exchanges(3), model="gpt-4")
     await chat.window(talk, 7)
     refused = await api.post(f"/v1/conversations/{talk}/clear")
-    asked = (await api.get(f"/v1/conversations/{talk}/clear")).json()
-    assert refused.status_code == 409 and asked["question"] in refused.json()["detail"]
-    assert (asked["messages"], asked["question"].startswith("Clear conversation history?")) == (7, True)
+    body = (await api.get(f"/v1/conversations/{talk}/clear")).json()
+    assert refused.status_code == 409 and body["question"] in refused.json()["detail"]
+    assert (body["messages"], body["question"].startswith("Clear conversation history?")) == (7, True)
     assert (await api.post(f"/v1/conversations/{talk}/clear", params={"confirm": True})).status_code == 202
 
     async def cleared() -> bool:

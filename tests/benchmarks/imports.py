@@ -127,7 +127,7 @@ def cpu_ms(server: Served, number: int) -> dict[str, float]:
 
 async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[str]) -> float:
     """Seconds from the request until the curator has carried out every line and the outbox is empty."""
-    before = await carried_out(pool, namespace)
+    before = await applied(pool, namespace)
     body = "".join(json.dumps({"text": text}) + "\n" for text in said)
     began = time.perf_counter()
     async with client(server.address, server.tokens[0], timeout_s=WITHIN_S) as api:
@@ -142,12 +142,12 @@ async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[st
 async def until_outcomes(pool: Pool, namespace: str, outcomes: int) -> None:
     while True:
         waiting = await pool.fetchval("SELECT EXISTS (SELECT FROM outbox)")
-        if not waiting and await carried_out(pool, namespace) >= outcomes:
+        if not waiting and await applied(pool, namespace) >= outcomes:
             return
         await asyncio.sleep(LOOK_S)
 
 
-async def carried_out(pool: Pool, namespace: str) -> int:
+async def applied(pool: Pool, namespace: str) -> int:
     return int(await pool.fetchval("SELECT count(*) FROM commands WHERE namespace = $1", namespace))
 
 

@@ -84,7 +84,7 @@ def recovery_figures(rows: Recovery) -> dict[str, Any]:
     }
 
 
-def asked(argv: list[str]) -> argparse.Namespace:
+def parsed_options(argv: list[str]) -> argparse.Namespace:
     cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
     parser = argparse.ArgumentParser(prog="ingest", description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="read by each pipeline in each round")
@@ -103,7 +103,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    options = asked(argv)
+    options = parsed_options(argv)
     use_cpus(options.cpus)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))  # of all processes
     logging.basicConfig(level=logging.CRITICAL)  # clients complain while a new topic has no leader yet

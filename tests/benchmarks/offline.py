@@ -45,8 +45,8 @@ def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict
 def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Thresholds) -> list[Kept]:
     read_messages = [read(message) for message in talk.messages]
     previous = ("", *(message.content for message in talk.messages))
-    asked = list(zip(read_messages, previous, strict=False))
-    scores = asyncio.run(scores_of(classifier, asked)) if classifier else [[] for _ in asked]
+    inputs = list(zip(read_messages, previous, strict=False))
+    scores = asyncio.run(scores_of(classifier, inputs)) if classifier else [[] for _ in inputs]
     return [
         Kept(talk.name, each.message.message_id, finding.text)
         for each, scored in zip(read_messages, scores, strict=True)

@@ -53,16 +53,16 @@ async def run(shared: Path) -> dict[str, Any]:
     report: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MEMORY_DEFAULT.name))}
     async with store() as held:
         report["said"] = await what_was_said(held)
-        asked = sets(shared)
-        for name, each in asked.items():
+        question_sets = sets(shared)
+        for name, each in question_sets.items():
             say(f"storing {name}: {len(each.memories)} memories")
             await held.put(each.memories)
-        report["sets"] = {name: await ablated(held, name, each) for name, each in asked.items()}
+        report["sets"] = {name: await ablated(held, name, each) for name, each in question_sets.items()}
         report["words"] = {
-            name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in asked.items()
+            name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in question_sets.items()
         }
         for way in SPARSE:
-            for name, figures in by_sparse(way, asked).items():
+            for name, figures in by_sparse(way, question_sets).items():
                 report["words"][name][way] = figures
         for name, ways in report["words"].items():
             show(f"{name}: words alone", ways)
@@ -91,9 +91,9 @@ async def what_was_said(held: Store) -> dict[str, Any]:
     return found
 
 
-async def ablated(held: Store, name: str, asked: Asked) -> dict[str, Any]:
-    rows = {part: await measured(held.retrieval(ranking), asked.questions) for part, ranking in PARTS.items()}
-    rows[NO_FLOOR] = await measured(held.retrieval(), asked.questions, floor=0.0)
+async def ablated(held: Store, name: str, question_set: Asked) -> dict[str, Any]:
+    rows = {part: await measured(held.retrieval(ranking), question_set.questions) for part, ranking in PARTS.items()}
+    rows[NO_FLOOR] = await measured(held.retrieval(), question_set.questions, floor=0.0)
     show(name, rows)
     return rows
 

@@ -28,11 +28,11 @@ async def ranking(shared: Path, store: Store, retrieval: MemorySearch) -> dict[s
         await store.put([remembered(namespace, each, field) for each in case["records"]])
         if len(set(values.values())) < len(values):
             continue
-        for way, asked in (
+        for way, query in (
             ("by_importance", Query(namespaces=(namespace,))),
             ("by_text", Query(namespaces=(namespace,), text=case["query"], floor=0.0)),
         ):
-            ranked = [values[hit.memory.text] for hit in (await retrieval.search(asked)).hits]
+            ranked = [values[hit.memory.text] for hit in (await retrieval.search(query)).hits]
             figures[f"{case['case_id']} {way}"] = ranked == sorted(ranked, reverse=True)
     return figures
 
@@ -51,8 +51,8 @@ async def consistency(shared: Path, store: Store, retrieval: MemorySearch) -> di
     for case in cases(shared, "result_consistency_cases.json"):
         namespace = case["session_id"]
         await store.put([remembered(namespace, each | {"metadata": {}}, "none") for each in case["records"]])
-        asked = Query(namespaces=(namespace,), text=case["query"])
-        answers = [await retrieval.search(asked) for _ in range(case["n_repeats"])]
+        query = Query(namespaces=(namespace,), text=case["query"])
+        answers = [await retrieval.search(query) for _ in range(case["n_repeats"])]
         figures[case["case_id"]] = all(answer == answers[0] and answer.hits for answer in answers)
     return figures
 
@@ -72,9 +72,9 @@ def injection(shared: Path) -> dict[str, Any]:
     return figures
 
 
-def is_refused(asked: dict[str, Any]) -> bool:
+def is_refused(case: dict[str, Any]) -> bool:
     try:
-        decode(msgspec.json.encode(asked), Query)
+        decode(msgspec.json.encode(case), Query)
     except Rejected:
         return True
     return False

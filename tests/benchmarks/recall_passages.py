@@ -94,7 +94,7 @@ PARTS: Final[dict[str, Weights]] = {
 class WithoutNeighbours(Passages):
     """Each hit alone."""
 
-    async def neighbours(self, *asked: Any, **filters: Any) -> list[str]:
+    async def neighbours(self, *arguments: Any, **filters: Any) -> list[str]:
         return []
 
 
@@ -277,11 +277,11 @@ async def beside(store: Store, embedder: CachedEmbedder, talk: Talk) -> dict[str
         for row in rows
     ]
     made = baselines.passages([row["message_id"] for row in rows], texts, await embedder.embed(texts))
-    asked = await embedder.embed_questions([each.text for each in talk.questions])
+    question_vectors = await embedder.embed_questions([each.text for each in talk.questions])
     return {
         name: [
             made.best_messages(way(made, each.text, (made.vectors @ vector).astype(np.float64)))
-            for each, vector in zip(talk.questions, asked, strict=True)
+            for each, vector in zip(talk.questions, question_vectors, strict=True)
         ]
         for name, way in baselines.WAYS.items()
     }

@@ -85,15 +85,15 @@ async def of_size(
 async def over_http(server: Served, requests: int, seconds: float) -> dict[str, Any]:
     """One client asks in turn; then context blocks come at a rate, whatever became of those before."""
     async with client(server.address, server.tokens[0]) as asking:
-        asked = asks(asking, questions(), await ids(asking, requests))
+        requests_by_kind = asks(asking, questions(), await ids(asking, requests))
         for number in range(30):  # imports, statements that are prepared, pages that are read
-            await asked["search"](number)
-        block_with_tail = codec.decode((await asked["context"](0)).content, dict[str, Any])
+            await requests_by_kind["search"](number)
+        block_with_tail = codec.decode((await requests_by_kind["context"](0)).content, dict[str, Any])
         if len(block_with_tail.get("messages", ())) != TURNS:
             raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
-        found = {name: await timed(server.cpu, ask, requests) for name, ask in asked.items()}
+        found = {name: await timed(server.cpu, ask, requests) for name, ask in requests_by_kind.items()}
         for name in ("context", "context_repeated"):
-            found[f"{name}_at_{RATE_PER_S}_per_s"] = await rated(server.cpu, asked[name], seconds)
+            found[f"{name}_at_{RATE_PER_S}_per_s"] = await rated(server.cpu, requests_by_kind[name], seconds)
     return found
 
 
@@ -140,16 +140,16 @@ async def without_embedding(settings: Settings, requests: int) -> Latencies:
     """The same search in this process, with the question's vector at hand: what is left of it is PostgreSQL, Qdrant, ranking."""
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
     try:
-        asked = list(itertools.islice(questions(), requests))
+        question_texts = list(itertools.islice(questions(), requests))
         async with index(settings) as opened:
             vectors = opened._replace(
-                memory_embedder=await Ready.knowing(opened.memory_embedder, asked),
-                passage_embedder=await Ready.knowing(opened.passage_embedder, asked),
+                memory_embedder=await Ready.knowing(opened.memory_embedder, question_texts),
+                passage_embedder=await Ready.knowing(opened.passage_embedder, question_texts),
             )
             search_in = retrieval(pool, vectors, settings.policies())
             return await in_turn(
                 lambda number: search_in.search(
-                    Query(namespaces=(namespace(number % NAMESPACES),), text=asked[number])
+                    Query(namespaces=(namespace(number % NAMESPACES),), text=question_texts[number])
                 ),
                 requests,
             )
@@ -168,8 +168,8 @@ def named(question: str) -> str:
 
 
 def search(number: int, text: str | None) -> dict[str, Any]:
-    asked = {"namespaces": [namespace(number % NAMESPACES)], "limit": 10}
-    return asked if text is None else asked | {"text": text}
+    body = {"namespaces": [namespace(number % NAMESPACES)], "limit": 10}
+    return body if text is None else body | {"text": text}
 
 
 def block(number: int, text: str) -> dict[str, Any]:

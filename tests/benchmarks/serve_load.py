@@ -33,17 +33,17 @@ class Client:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def get(self, path: str, **asked: Any) -> Answered:
-        async with self._session.get(path, params=asked) as answer:
+    async def get(self, path: str, **parameters: Any) -> Answered:
+        async with self._session.get(path, params=parameters) as answer:
             return Answered(answer.status, await answer.read())
 
-    async def post(self, path: str, asked: Mapping[str, Any]) -> Answered:
-        async with self._session.post(path, data=codec.encode(asked)) as answer:
+    async def post(self, path: str, body: Mapping[str, Any]) -> Answered:
+        async with self._session.post(path, data=codec.encode(body)) as answer:
             return Answered(answer.status, await answer.read())
 
-    async def post_lines(self, path: str, lines: str, **asked: Any) -> Answered:
+    async def post_lines(self, path: str, lines: str, **parameters: Any) -> Answered:
         kind = {"Content-Type": "application/x-ndjson"}
-        async with self._session.post(path, params=asked, data=lines.encode(), headers=kind) as answer:
+        async with self._session.post(path, params=parameters, data=lines.encode(), headers=kind) as answer:
             return Answered(answer.status, await answer.read())
 
 

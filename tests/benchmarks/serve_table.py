@@ -80,8 +80,8 @@ def following(stores: list[Store]) -> Iterator[str]:
     yield row("share of a core while nothing happens", *(each["api_cpu_share_idle"] for each in streams))
     made = (f"{each['create']['p50_ms']}, {each['create']['p95_ms']}" for each in streams)
     yield row("making a memory, p50 and p95, ms", *made)
-    heard = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
-    yield row("until its event is at a follower, p50 and p95, ms", *heard)
+    event_times = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
+    yield row("until its event is at a follower, p50 and p95, ms", *event_times)
 
 
 def on_disk(stores: list[Store]) -> Iterator[str]:

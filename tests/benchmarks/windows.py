@@ -42,7 +42,7 @@ def line(name: str, timing: Timing) -> str:
     return f"{name:40}{wall}   of CPU {timing.cpu_p50_ms:9.4f} and {timing.cpu_p99_ms:9.4f} ms{aim}"
 
 
-def asked(argv: list[str]) -> argparse.Namespace:
+def parsed_options(argv: list[str]) -> argparse.Namespace:
     cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
     parser = argparse.ArgumentParser(prog="windows", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of each step")
@@ -53,7 +53,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    options = asked(argv)
+    options = parsed_options(argv)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
     found, code = run(options), 0
     if options.check:

@@ -110,7 +110,7 @@ class OllamaServer(ScriptedServer):
         text = (
             step.removeprefix("text:")
             if step.startswith("text:")
-            else json.dumps(answer_for(asked(body), body["format"]))
+            else json.dumps(answer_for(question_of(body), body["format"]))
         )
         if step == "truncated":
             return text[: len(text) // 2], "length"
@@ -189,11 +189,11 @@ def rendered(messages: list[dict[str, str]]) -> str:
 
 
 def most_tokens(options: dict[str, Any], room: int) -> int:
-    asked: int = options.get("num_predict", -1)
-    return max(0, room if asked < 0 else min(asked, room))
+    max_tokens: int = options.get("num_predict", -1)
+    return max(0, room if max_tokens < 0 else min(max_tokens, room))
 
 
-def asked(body: dict[str, Any]) -> str:
+def question_of(body: dict[str, Any]) -> str:
     """The text of the first user message."""
     text: str = next(message["content"] for message in body["messages"] if message["role"] == "user")
     return text

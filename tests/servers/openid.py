@@ -18,14 +18,14 @@ AUDIENCE = "kafka"
 
 
 class OpenIdServer(ScriptedServer):
-    """`clients` has secrets by client id. Tokens are valid for `lives_s` seconds; `issued` counts them, and `asked` has
+    """`clients` has secrets by client id. Tokens are valid for `lives_s` seconds; `issued` counts them, and `requests` has
     their request forms."""
 
     def __init__(self, clients: dict[str, str], lives_s: int = 300) -> None:
         super().__init__()
         self.lives_s = lives_s
         self.issued = 0
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self._clients = clients
         self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
@@ -42,7 +42,7 @@ class OpenIdServer(ScriptedServer):
 
     async def _token(self, request: web.Request) -> web.Response:
         form = dict(await request.post())
-        self.asked.append(form)
+        self.requests.append(form)
         if (early := await self.between(self.step(form))) is not None:
             return early
         login = BasicAuth.decode(request.headers.get("Authorization", f"Basic {base64.b64encode(b':').decode()}"))

@@ -83,8 +83,8 @@ class RerankServer(ScriptedServer):
 
 
 def scored(query: str, texts: list[str]) -> list[tuple[int, float]]:
-    asked = words(query)
-    return [(index, len(asked & words(text)) / len(asked)) for index, text in enumerate(texts)]
+    query_words = words(query)
+    return [(index, len(query_words & words(text)) / len(query_words)) for index, text in enumerate(texts)]
 
 
 def words(text: str) -> set[str]:

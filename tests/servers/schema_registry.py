@@ -10,14 +10,14 @@ from tests.servers.scripted import ScriptedServer
 
 
 class RegistryServer(ScriptedServer):
-    """`asked` counts requests per schema number. With a `login` (name, password), other clients are refused. If `taken` is
-    False, every new schema is incompatible."""
+    """`request_count` counts requests per schema number. With a `login` (name, password), other clients are refused. If
+    `taken` is False, every new schema is incompatible."""
 
     def __init__(self, login: tuple[str, str] | None = None) -> None:
         super().__init__()
         self.subjects: dict[str, list[int]] = {}
         self.schemas: dict[int, dict[str, Any]] = {}
-        self.asked = 0
+        self.request_count = 0
         self.taken = True
         self._login = login
 
@@ -57,7 +57,7 @@ class RegistryServer(ScriptedServer):
         return refused(404, 40403, "Schema not found")
 
     async def _schema(self, request: web.Request) -> web.Response:
-        self.asked += 1
+        self.request_count += 1
         if (early := await self._early(request)) is not None:
             return early
         number = int(request.match_info["number"])

@@ -53,8 +53,8 @@ async def measured(chats: Sequence[Chat], vectors: Sequence[Array], embedder: On
     """The share of the evidence among the nearest messages of the chat."""
     shares: dict[str, list[tuple[float, ...]]] = {}
     for chat, messages in zip(chats, vectors, strict=True):
-        asked = await embedder.embed_questions([each.text for each in chat.questions])
-        for each, order in zip(chat.questions, np.argsort(-(asked @ messages.T), axis=1), strict=True):
+        question_vectors = await embedder.embed_questions([each.text for each in chat.questions])
+        for each, order in zip(chat.questions, np.argsort(-(question_vectors @ messages.T), axis=1), strict=True):
             shares.setdefault(each.kind, []).append(tuple(share(each, order[:most].tolist()) for most in FOUND_AMONG))
     every = [each for kind in shares.values() for each in kind]
     return {"questions": len(every), "all": means(every)} | {
@@ -62,8 +62,8 @@ async def measured(chats: Sequence[Chat], vectors: Sequence[Array], embedder: On
     }
 
 
-def share(asked: Asked, found: Sequence[int]) -> float:
-    return len(set(asked.evidence) & set(found)) / len(asked.evidence)
+def share(questions: Asked, found: Sequence[int]) -> float:
+    return len(set(questions.evidence) & set(found)) / len(questions.evidence)
 
 
 def means(shares: Sequence[tuple[float, ...]]) -> dict[str, float]:

@@ -140,8 +140,8 @@ def cross_validated(own: Sequence[Row], negatives: Sequence[Row]) -> dict[str, A
     scored = np.zeros(len(own))
     for number in range(FOLDS):
         learnt = [each for each, at in zip(own, fold, strict=True) if at != number]
-        asked = [each for each, at in zip(own, fold, strict=True) if at == number]
-        scored[fold == number] = 1 - probabilities(Rows(asked), *trained([*learnt, *negatives]))[:, 0]
+        held_out = [each for each, at in zip(own, fold, strict=True) if at == number]
+        scored[fold == number] = 1 - probabilities(Rows(held_out), *trained([*learnt, *negatives]))[:, 0]
     is_one = np.array([each.target > 0 for each in own])
     return {
         str(least): {

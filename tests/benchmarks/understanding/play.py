@@ -99,8 +99,8 @@ class MemoriesAlone:
     def __init__(self, retrieval: MemorySearch) -> None:
         self._retrieval = retrieval
 
-    async def search(self, asked: Query) -> Found:
-        return Found() if asked.tier == "said" else await self._retrieval.search(asked)
+    async def search(self, query: Query) -> Found:
+        return Found() if query.tier == "said" else await self._retrieval.search(query)
 
 
 class Clock:

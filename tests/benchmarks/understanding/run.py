@@ -71,11 +71,11 @@ async def asking(provider: str, on: Stage) -> AsyncIterator[ProviderOf]:
 
         yield oracle
         return
-    asked = models.provider(load().model_copy(update={"provider": provider}))
+    model = models.provider(load().model_copy(update={"provider": provider}))
     try:
-        yield lambda scenario: asked
+        yield lambda scenario: model
     finally:
-        await asked.close()
+        await model.close()
 
 
 def figures_of_half(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, Any]:

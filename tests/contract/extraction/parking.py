@@ -24,7 +24,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def asked(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
+def a_request(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
     return replace(slice_of("I moved to Lyon."), request_id=request_id, lane=lane)
 
 
@@ -59,6 +59,6 @@ async def share(
     wait: timedelta = LATER,
     reason: str = "shared",
 ) -> None:
-    request = asked(request_id, "live")
+    request = a_request(request_id, "live")
     sharing = ShareGroup(key, tokens, enough)
     await parking.park(sent(request), request, Deferred(now() + wait, reason), LONG_S, sharing=sharing)

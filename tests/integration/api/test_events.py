@@ -31,14 +31,14 @@ class Replicas:
 
     @asynccontextmanager
     async def following(
-        self, replica: int = 0, last_event_id: str | None = None, **asked: str | list[str]
+        self, replica: int = 0, last_event_id: str | None = None, **parameters: str | list[str]
     ) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
         headers = {"Authorization": f"Bearer {self.tokens[replica]}"}
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         async with (
             httpx.AsyncClient(base_url=self.urls[replica], timeout=10) as client,
-            aconnect_sse(client, "GET", PATH, params={"namespace": "app/ada"} | asked, headers=headers) as source,
+            aconnect_sse(client, "GET", PATH, params={"namespace": "app/ada"} | parameters, headers=headers) as source,
         ):
             yield self._events(source)
 
@@ -53,10 +53,10 @@ class Replicas:
         for api in self.apis:
             api.ports.change_notifier.notify(namespace)
 
-    async def refused(self, token: str | None = None, **asked: str) -> httpx.Response:
+    async def refused(self, token: str | None = None, **parameters: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token or self.tokens[0]}"} if token != "" else {}
         async with httpx.AsyncClient(base_url=self.urls[0]) as client:
-            return await client.get(PATH, params={"namespace": "app/ada"} | asked, headers=headers)
+            return await client.get(PATH, params={"namespace": "app/ada"} | parameters, headers=headers)
 
 
 @pytest.fixture

@@ -128,5 +128,5 @@ async def test_the_archive_returns_partition_and_position_of_extracted_messages(
     await completed(pool, 0, 1, LONG_AGO)
     await completed(pool, 2, 2, None)
     await completed(pool, 5, 5, LONG_AGO, namespaces=())
-    asked = [("c", f"3-{position}") for position in (0, 1, 2, 5, 9)] + [("d", "3-0")]
-    assert await archive.extracted(asked) == {("c", "3-0"): (3, 0), ("c", "3-1"): (3, 1)}
+    messages = [("c", f"3-{position}") for position in (0, 1, 2, 5, 9)] + [("d", "3-0")]
+    assert await archive.extracted(messages) == {("c", "3-0"): (3, 0), ("c", "3-1"): (3, 1)}

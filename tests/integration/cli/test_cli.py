@@ -145,8 +145,8 @@ def test_profile_prints_the_profile_text_used_in_prompts(memstream: Run):
 
 
 def test_search_without_qdrant_returns_results_with_a_warning(memstream: Run):
-    asked = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
-    done = memstream(*asked, qdrant_url="http://127.0.0.1:1")
+    arguments = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
+    done = memstream(*arguments, qdrant_url="http://127.0.0.1:1")
     assert done.returncode == 0
     assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
     assert "vectors_failed" in done.stderr

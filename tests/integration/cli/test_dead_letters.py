@@ -27,12 +27,12 @@ async def put_aside(deployment: Deployment, *said: tuple[bytes, str]) -> list[An
     """Each (value, reason) is published with a key, a trace and an empty key's partition, and given up by an earlier version."""
     await deployment.publish(*(Event(topics.MESSAGES, "c", value, TRACE) for value, _ in said))
     sources = await deployment.records(topics.MESSAGES)
-    letters = [
+    dead_letters = [
         dead_letter(source, "windows", Rejected(reason, "an earlier version could not"), MONDAY)
         for source, (_, reason) in zip(sources, said, strict=True)
     ]
     async with connections.kafka(deployment.settings) as publisher:
-        await publisher.publish(letters)
+        await publisher.publish(dead_letters)
     return sources
 
 

@@ -55,7 +55,7 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
 
 
 @pytest.mark.parametrize(
-    ("asked", "error"),
+    ("arguments", "error"),
     [
         (("replay",), "select what to replay"),
         (("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
@@ -69,7 +69,9 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
         (("generations", "discard", "00000000"), "no generation '00000000'"),
     ],
 )
-def test_invalid_arguments_produce_an_error_message_and_exit_code_1(memstream: Run, asked: tuple[str, ...], error: str):
-    done = memstream(*asked)
+def test_invalid_arguments_produce_an_error_message_and_exit_code_1(
+    memstream: Run, arguments: tuple[str, ...], error: str
+):
+    done = memstream(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert error in done.stderr

@@ -43,15 +43,15 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
 
 
 async def test_a_requested_run_is_listed_and_shown(memstream: Run):
-    (asked,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
-    assert (asked["status"], asked["scope"], asked["lane"]) == ("pending", "namespace app/ada", "live")
+    (run,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
+    assert (run["status"], run["scope"], run["lane"]) == ("pending", "namespace app/ada", "live")
     newest, oldest = lines(memstream("runs", "list", "--json"))
-    assert (newest["run_id"], oldest["run_id"]) == (asked["run_id"], "dry")
+    assert (newest["run_id"], oldest["run_id"]) == (run["run_id"], "dry")
     (found,) = lines(memstream("runs", "list", "--json", "--status", "completed", "-n", "app/ada"))
     assert (found["run_id"], found["processed"], found["created"]) == ("dry", 1, 1)
     shown = memstream("runs", "list").stdout
     assert "dry run" in shown and "1 of 1" in shown and "+1 =0 -1" in shown
-    assert asked["run_id"] in shown, "on one line, to be copied"
+    assert run["run_id"] in shown, "on one line, to be copied"
 
 
 async def test_a_dry_run_is_shown_with_its_findings(memstream: Run):

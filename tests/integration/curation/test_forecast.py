@@ -66,7 +66,7 @@ async def test_a_missing_importance_is_rated_by_the_model_as_in_the_curator(benc
     foreseen = await forecast(bench).decide(
         bench.batch(bench.candidate("User has a dog", importance=None)), DEFAULT_POLICY
     )
-    assert isinstance(bench.provider, FakeProvider) and bench.provider.asked["score"] == 1
+    assert isinstance(bench.provider, FakeProvider) and bench.provider.call_counts["score"] == 1
     assert 0.4 < foreseen.entries[0].after.importance < 0.6, "300 points"
 
 

@@ -151,14 +151,14 @@ async def test_a_known_text_deleted_during_the_import_is_embedded_again(bench: B
     )
     of_commands, looks = Settlements.of_commands, 0
 
-    async def delete_first(self: Settlements, *asked: Any) -> set[str]:
+    async def delete_first(self: Settlements, *arguments: Any) -> set[str]:
         nonlocal looks
         looks += 1
         if looks == 2:
             await self._connection.execute(
                 "UPDATE memories SET status = 'expired' WHERE memory_id = $1", there.memory_id
             )
-        return await of_commands(self, *asked)
+        return await of_commands(self, *arguments)
 
     monkeypatch.setattr(Settlements, "of_commands", delete_first)
     await bench.curator.apply_imports([imported("n", 1, "User has a dog")])

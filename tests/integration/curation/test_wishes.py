@@ -262,8 +262,8 @@ async def test_a_wish_of_one_person_deletes_no_memory_of_another(bench: "Bench")
         group_message(1, "bob", "I live in Berlin."),
         group_message(2, "ada", "Forget that I live in Berlin."),
     ]
-    (asked,) = slices_of(said, GROUP)
-    for batch in await batches(asked):
+    (request,) = slices_of(said, GROUP)
+    for batch in await batches(request):
         await bench.curator_under(Policies((GROUP,))).curate(batch)
 
     assert await live(bench, "kitchen/ada") == []

@@ -24,7 +24,7 @@ NOBODY = "http://127.0.0.1:9"
 SECRET = Policy(name="secret", local_only=True)
 
 
-def asked(number: int, policy: str = "default"):
+def numbered_request(number: int, policy: str = "default"):
     request = slice_of("I live in Turin.", "I prefer tea.")
     return structs.replace(request, request_id=ids.derive("run", number), policy=policy, namespaces=("n",))
 
@@ -43,13 +43,14 @@ async def test_provider_model_and_usage_of_an_answer_are_stored(
         auto = AutoProvider([ollama, claude, OfflineProvider()])
         extractor = Extractor(Extractions(pool), auto, FakeRelated(), publisher, Policies((SECRET,)), utc)
         for number in (1, 2):
-            await extractor.answer(asked(number, policy), f"worker/{number}", lambda: True)
+            await extractor.answer(numbered_request(number, policy), f"worker/{number}", lambda: True)
         await extractor.close()
         await auto.close()
         assert bool(server.seen) is (provider == "claude")
     stored = [
         await pool.fetchrow(
-            "SELECT provider, model, usage::text FROM extractions WHERE request_id = $1", asked(number).request_id
+            "SELECT provider, model, usage::text FROM extractions WHERE request_id = $1",
+            numbered_request(number).request_id,
         )
         for number in (1, 2)
     ]

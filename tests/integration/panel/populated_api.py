@@ -64,7 +64,7 @@ class PopulatedApi:
         await self.conversations()
         self.insights()
         self.pipeline()
-        self.letters()
+        self.dead_letters()
         self.work()
         await self.policies()
         await self.access()
@@ -168,8 +168,8 @@ class PopulatedApi:
         )
         await self.api.windows.project([replace(state, statistics=statistics)])
         change = replace(a_change(text=self.text()), cause=Cause(actor=self.name(), reason=self.text()))
-        asked = replace(an_extraction(), provider=self.name(), model=self.name(), policy=self.name())
-        self.api.trails.known[self.conversation, f"{self.conversation}-3"] = a_trail(asked, changes=(change,))
+        extraction = replace(an_extraction(), provider=self.name(), model=self.name(), policy=self.name())
+        self.api.trails.known[self.conversation, f"{self.conversation}-3"] = a_trail(extraction, changes=(change,))
 
     def insights(self) -> None:
         self.api.insights.known_days = [
@@ -217,7 +217,7 @@ class PopulatedApi:
         )
         pipeline.now_under_way = UnderWay(calls=3, outbox=2, outbox_since=NOON)
 
-    def letters(self) -> None:
+    def dead_letters(self) -> None:
         for reason in ("invalid", "undecodable", self.name()):
             value = self.text().encode()
             self.api.letter_topic.add_letter(value, reason=reason, stage="windows", detail=self.text())

@@ -66,10 +66,10 @@ async def test_hit_rates_of_contexts_and_searches_are_shown(panel: Panel):
 
 async def test_the_table_has_the_rates_of_each_day(panel: Panel):
     remembered(panel)
-    asked = {"contexts": 8, "contexts_with_memories": 2, "searches": 3, "searches_found": 3}
+    retrievals = {"contexts": 8, "contexts_with_memories": 2, "searches": 3, "searches_found": 3}
     panel.api.insights.known_days = [
         NamespaceDay(day=date(2026, 3, 1), contexts=4, contexts_with_memories=3, reads=10, reads_cached=1),
-        NamespaceDay(day=date(2026, 3, 2), **asked),
+        NamespaceDay(day=date(2026, 3, 2), **retrievals),
     ]
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     over_time = tab.page.get_by_role("region", name="Over time")

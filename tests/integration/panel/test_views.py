@@ -60,7 +60,7 @@ async def test_a_message_previews_its_context_block_and_the_memories_left_out(pa
     missed = block.locator(".left-out-lines li")
     await expect(missed.filter(has_text="colour number 9")).to_contain_text("No room")
     await expect(missed.filter(has_text="colour number 0")).to_have_count(0)
-    assert panel.api.searched.asked[-1].text == "Which colours do I like?"
+    assert panel.api.searched.queries[-1].text == "Which colours do I like?"
     assert await tab.serious_findings() == []
 
 

@@ -29,13 +29,13 @@ def rows(tab: Opened, table: str) -> Locator:
 
 async def test_counting_needs_no_confirmation_and_a_sweep_requires_one(panel: Panel):
     tab = await panel.signed_in(f"/operations/retention{OF_ALL}", admin="*")
-    asked = panel.api.sweeps.by_id
+    sweeps = panel.api.sweeps.by_id
     await tab.page.get_by_role("button", name="Count what would be deleted").click()
     await expect(tab.page.get_by_text("Counting starts within seconds")).to_be_visible()
-    (counted,) = asked.values()
+    (counted,) = sweeps.values()
     assert counted.dry_run
     await expect(rows(tab, "Retention sweeps")).to_contain_text("Waiting only counted")
-    asked[counted.sweep_id] = replace(counted, status="completed", policies=(KEPT,), usage=1, prunings=3)
+    sweeps[counted.sweep_id] = replace(counted, status="completed", policies=(KEPT,), usage=1, prunings=3)
     await tab.page.reload()
     counts = "app: 7 older than 30 days would be deleted, 2 held back, 50 in all"
     await expect(rows(tab, "Retention sweeps")).to_contain_text(counts)
@@ -46,13 +46,13 @@ async def test_counting_needs_no_confirmation_and_a_sweep_requires_one(panel: Pa
     await tab.page.get_by_role("button", name="Sweep now").click()
     dialog = tab.page.get_by_role("alertdialog")
     await dialog.get_by_role("button", name="Cancel").click()
-    assert len(asked) == 1
+    assert len(sweeps) == 1
     await tab.page.get_by_role("button", name="Sweep now").click()
     await dialog.get_by_role("button", name="Sweep now").click()
     await expect(tab.page.get_by_text("The sweep starts within seconds")).to_be_visible()
-    (swept,) = [each for each in asked.values() if each.sweep_id != counted.sweep_id]
+    (swept,) = [each for each in sweeps.values() if each.sweep_id != counted.sweep_id]
     assert not swept.dry_run
-    asked[swept.sweep_id] = replace(swept, status="completed", policies=(KEPT,), usage=20)
+    sweeps[swept.sweep_id] = replace(swept, status="completed", policies=(KEPT,), usage=20)
     await tab.page.reload()
     await expect(rows(tab, "Retention sweeps").first).to_contain_text("app: 7 deleted, 2 held back, 50 in all")
     await expect(rows(tab, "Retention sweeps").first).not_to_contain_text("only counted")

@@ -123,7 +123,7 @@ def about(case: schemathesis.Case, there: dict[str, str], chosen: Random) -> Non
                     place[name] = there[name]
 
 
-def asked(document: Any, address: str, token: str, there: dict[str, str]) -> list[tuple[str, int, str]]:
+def responses_of(document: Any, address: str, token: str, there: dict[str, str]) -> list[tuple[str, int, str]]:
     """Operations, and what they answered; blocking."""
     answered: list[tuple[str, int, str]] = []
     headers, chosen = {"Authorization": f"Bearer {token}"}, Random(7)
@@ -146,7 +146,9 @@ async def test_generated_requests_to_a_running_api_never_cause_a_server_error(de
     async with serving(deployment) as (_, address), client(address, tokens["everything"]) as api:
         document = (await api.get("/v1/openapi.json")).raise_for_status().json()
         assert document == json.loads((Path(generate.TARGET) / generate.OPENAPI).read_bytes())
-        answered = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api, deployment))
+        answered = await asyncio.to_thread(
+            responses_of, document, address, tokens["everything"], await known(api, deployment)
+        )
         assert [each for each in answered if each[1] >= 500] == []
         assert {label for label, status, _ in answered if status == 200} >= DETAILS
         assert {status for _, status, _ in answered} > {200, 201, 404, 422}

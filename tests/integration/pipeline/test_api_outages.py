@@ -131,8 +131,8 @@ async def test_during_a_broker_outage_reads_succeed_and_writes_return_503_with_r
     async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
 
         async def read() -> list[int]:
-            asked = [api.get(f"/v1/memories/{memory_id}"), *reads(api, memory_id)]
-            return [(await answered(each, NOT_HELD_UP_S)).status_code for each in asked]
+            requests = [api.get(f"/v1/memories/{memory_id}"), *reads(api, memory_id)]
+            return [(await answered(each, NOT_HELD_UP_S)).status_code for each in requests]
 
         async def accepted() -> bool:
             return (await api.post("/v1/memories", json=new)).status_code == 202
@@ -186,9 +186,9 @@ async def test_a_slow_embedder_does_not_delay_search_responses(deploy: Deploy) -
         async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
             server.script("slow")
             assert "embedder_slow" in (await searched(api))["degraded"]
-            asked = len(server.seen)
+            calls = len(server.seen)
             assert "embedder_slow" in (await searched(api))["degraded"]
-            assert len(server.seen) == asked, "it is left alone for a while, and nobody waits for it"
+            assert len(server.seen) == calls, "it is left alone for a while, and nobody waits for it"
 
             async def back() -> bool:
                 return "embedder_slow" not in (await searched(api))["degraded"]

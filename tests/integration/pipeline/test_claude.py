@@ -207,13 +207,13 @@ async def stored(deployment: Deployment) -> set[str]:
 
 
 async def test_a_burst_of_overload_and_rate_limits_delays_and_loses_nothing(server: MessagesServer, served: Deployment):
-    talks, letters = said(200, 6), len(await served.records(topics.DEAD_LETTERS))
+    talks, dead_letters = said(200, 6), len(await served.records(topics.DEAD_LETTERS))
     server.script(*["overloaded", "rate_limited"] * 15)
     await served.publish(*published(*talks))
     await served.settled()
     assert await remembered(served, talks) == markers(talks)
     assert len(server.seen) == 30 + len(talks)
-    assert len(await served.records(topics.DEAD_LETTERS)) == letters
+    assert len(await served.records(topics.DEAD_LETTERS)) == dead_letters
 
 
 async def test_a_refused_slice_becomes_a_dead_letter_and_is_released_by_its_window(

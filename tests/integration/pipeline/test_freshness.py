@@ -24,8 +24,8 @@ async def said(deployment: Deployment, conversation: str, number: int, role: str
 
 
 async def block(api: httpx.AsyncClient, conversation: str) -> Any:
-    asked = {"namespaces": ["kitchen/ada"], "conversation_id": conversation, "text": "What is User allergic to?"}
-    return (await api.post("/v1/context", json=asked)).raise_for_status().json()
+    body = {"namespaces": ["kitchen/ada"], "conversation_id": conversation, "text": "What is User allergic to?"}
+    return (await api.post("/v1/context", json=body)).raise_for_status().json()
 
 
 async def test_a_recent_message_is_in_the_context_block_until_its_memory_replaces_it_without_duplicates(

@@ -27,10 +27,10 @@ async def serves(api: httpx.AsyncClient, memory_id: str) -> bool:
 
 async def gone_after_s(api: httpx.AsyncClient, memory_id: str, since: float) -> float:
     """Seconds until the last request for it that was served; it is asked for without a pause."""
-    served, asked = since, time.monotonic()
+    served, requested_at = since, time.monotonic()
     while await serves(api, memory_id):
-        assert asked - since < LOOKED_FOR_S
-        served, asked = asked, time.monotonic()
+        assert requested_at - since < LOOKED_FOR_S
+        served, requested_at = requested_at, time.monotonic()
     return served - since
 
 

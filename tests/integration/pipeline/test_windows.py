@@ -112,8 +112,10 @@ async def test_a_long_conversation_is_pruned_summarised_and_cleared_despite_kill
         for request in await deployment.values(topics.REQUESTS)
         if request.get("purpose") != "summarise" and request["policy"] == "talks"
     ]
-    asked = {message["message_id"] for request in requests for message in request["messages"]}
-    assert asked == {f"{CONVERSATION}-{number}" for number in range(47)}, "nothing that left the context was forgotten"
+    requested_ids = {message["message_id"] for request in requests for message in request["messages"]}
+    assert requested_ids == {f"{CONVERSATION}-{number}" for number in range(47)}, (
+        "nothing that left the context was forgotten"
+    )
     memories = await deployment.fetch("SELECT text FROM memories")
     assert any("Oslo" in memory["text"] for memory in memories)
     assert await deployment.values(topics.DEAD_LETTERS) == []

@@ -91,8 +91,8 @@ async def test_repeated_messages_without_a_memory_are_hidden_from_search_until_t
     await deployment.settled()
 
     async def found(user_id: str) -> bool:
-        asked = {"namespace": f"kitchen/{user_id}", "q": "Who lives in Berlin?", "in": "said"}
-        async with aiohttp.ClientSession() as client, client.get(f"{api}/v1/search", params=asked) as answer:
+        parameters = {"namespace": f"kitchen/{user_id}", "q": "Who lives in Berlin?", "in": "said"}
+        async with aiohttp.ClientSession() as client, client.get(f"{api}/v1/search", params=parameters) as answer:
             assert answer.status == 200, await answer.text()
             return repeat in await answer.text()
 

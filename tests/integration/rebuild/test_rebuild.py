@@ -160,8 +160,8 @@ async def test_a_deletion_survives_a_rebuild_and_can_be_undone(bench: Bench, oth
 
 async def test_messages_hidden_by_a_wish_stay_hidden_after_a_rebuild_until_undone(bench: Bench, other: Pool) -> None:
     berlin = await bench.remember("User lives in Berlin")
-    asked = Source(conversation_id="c", message_id="asked")
-    wish = Wish(wish_id="w", message=asked, statement="User lives in Berlin")
+    source = Source(conversation_id="c", message_id="asked")
+    wish = Wish(wish_id="w", message=source, statement="User lives in Berlin")
     curator = bench.curator_under(
         Policies(), said_again=FakeRepeatedMessages({"User lives in Berlin": [("d", "again")]})
     )

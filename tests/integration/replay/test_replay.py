@@ -101,8 +101,8 @@ async def test_a_killed_replay_resumes_and_repeats_no_model_request(town: Town):
         await town.replay_rest(generation, replayer)
     assert dying.requests
     await town.replay_rest(generation, town.replayer(generation, rest))
-    asked = [*dying.requests, *rest.requests]
-    assert len(asked) == len(set(asked)) == 4
+    requests = [*dying.requests, *rest.requests]
+    assert len(requests) == len(set(requests)) == 4
     progress = await town.generations.progress(GENERATION)
     assert (progress.conversations, progress.done, progress.slices, progress.failed) == (4, 4, 4, 0)
     for user in ("ada", "bob", "cleo"):
@@ -184,11 +184,11 @@ async def test_resuming_a_replay_rechecks_the_status_of_its_generation(town: Tow
     await town.say("breakfast", PEANUTS, SHORT)
     generation = await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
-    asked = Asked()
+    provider = Asked()
     fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
     with pytest.raises(Misconfigured, match="is cutover: it can no longer be replayed"):
-        await replay.replay(ReplayParts(*fields), generation, town.replayer(generation, asked), lambda: None)
-    assert asked.requests == []
+        await replay.replay(ReplayParts(*fields), generation, town.replayer(generation, provider), lambda: None)
+    assert provider.requests == []
 
 
 async def test_a_replay_completes_after_the_database_session_holding_its_lock_is_lost(town: Town):

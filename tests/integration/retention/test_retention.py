@@ -79,9 +79,9 @@ class Store:
             await self.sweeps.add(sweep)
         for _ in range(100):
             await worker.tick()
-            asked = await self.sweeps.of(sweep.sweep_id) if sweep else (await self.sweeps.page(1))[0]
-            if asked is not None and asked.finished_at is not None:
-                return asked
+            stored = await self.sweeps.of(sweep.sweep_id) if sweep else (await self.sweeps.page(1))[0]
+            if stored is not None and stored.finished_at is not None:
+                return stored
         raise AssertionError("the sweep does not end")
 
 

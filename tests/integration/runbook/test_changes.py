@@ -190,8 +190,8 @@ async def test_scaling_partitions_works_as_documented(page: Open, tmp_path: Path
     await grown.settled()
     output = await tried.run()
     assert output.count(left) == 2, "it has a window in each of its partitions"
-    asked = [m["message_id"] for request in await grown.values(topics.REQUESTS) for m in request["messages"]]
-    assert sorted(each for each in asked if each.startswith("moving-")) == [
+    requested_ids = [m["message_id"] for request in await grown.values(topics.REQUESTS) for m in request["messages"]]
+    assert sorted(each for each in requested_ids if each.startswith("moving-")) == [
         *(f"{flushed}-1", f"{flushed}-2", f"{left}-1", f"{left}-2")
     ], "each message once"
     assert await worker.stop() == 0

@@ -36,8 +36,8 @@ async def test_the_poison_event_page_works_as_documented(page: Open) -> None:
     assert "replayed" in await tried.run()
 
     async def again() -> bool:
-        letters = await deployment.records(topics.DEAD_LETTERS)
-        return sum(b"kitchen" in (record.value or b"") for record in letters) > 1
+        dead_letters = await deployment.records(topics.DEAD_LETTERS)
+        return sum(b"kitchen" in (record.value or b"") for record in dead_letters) > 1
 
     await eventually(again, "what was replayed as it was has failed again")
     assert "discarded" in await tried.run()
@@ -163,10 +163,10 @@ async def test_the_page_for_growing_lag_works_as_documented(page: Open) -> None:
     assert await extraction.stop() == 0
     await deployment.publish(*(event for n in range(20) for event in said(f"lag-{n}", f"I own {n + 2} boats.")))
 
-    async def asked() -> bool:
+    async def requests_wait() -> bool:
         return (await deployment.lags())["extraction"] >= 20
 
-    await eventually(asked, "20 requests wait")
+    await eventually(requests_wait, "20 requests wait")
     assert "'memstream-extraction' has no active members" in await tried.run()
     await deployment.worker("more", stages=("extraction", "curation"))
     await deployment.settled()

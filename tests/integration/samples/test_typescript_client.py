@@ -155,7 +155,7 @@ async def test_the_client_reports_rejected_requests_as_problems_with_their_code(
 async def test_the_client_follows_live_events(client: Path, api: Api, url: str):
     api.event_history.at["app/ada"] = 2
     following = asyncio.create_task(seen(client, url, api.keys.add(read="app/*"), "events"))
-    await eventually(once(lambda: api.event_history.asked or following.done()), "the stream is asked for")
+    await eventually(once(lambda: api.event_history.calls or following.done()), "the stream is asked for")
     api.event_history.at["app/ada"] = 4
     api.ports.change_notifier.notify("app/ada")
     output = await following

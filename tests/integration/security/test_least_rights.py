@@ -84,11 +84,11 @@ class Guarded:
     def __init__(self, directory: Path, jars: Path) -> None:
         (self._port,) = free_ports(1)
         known = " ".join(f"user_{name}='{PASSWORD}'" for name in USERS)
-        asked = {
+        commands = {
             "sasl.enabled.mechanisms": "PLAIN",
             "plain.sasl.jaas.config": f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};",
         }
-        listener = Listener("USERS", "SASL_PLAINTEXT", self._port, asked)
+        listener = Listener("USERS", "SASL_PLAINTEXT", self._port, commands)
         self._directory = directory
         self.broker = EmbeddedBroker(directory, jars, None, (listener,))
 
@@ -204,11 +204,11 @@ async def test_the_documented_kafka_acls_are_sufficient_and_minimal(
     await parts.command("erase", "--conversation", "c")
     await command(parts, tmp_path)
 
-    asked = guarded.audit(deployment.settings.topic_prefix)
+    audited = guarded.audit(deployment.settings.topic_prefix)
     unseen = {"IDEMPOTENT_WRITE"}  # the authorizer looks for a right to write next
-    assert {each for each in asked["Denied"] if each[1] not in unseen} == set()
+    assert {each for each in audited["Denied"] if each[1] not in unseen} == set()
     unused = {right.audited for right in rights_of_the_page() if right.user in (*STAGES, "api") and not right.prefixed}
-    assert {each for each in unused - asked["Allowed"] if (each[0], each[3]) not in SELDOM} == set()
+    assert {each for each in unused - audited["Allowed"] if (each[0], each[3]) not in SELDOM} == set()
 
 
 async def remember(parts: Parts) -> None:

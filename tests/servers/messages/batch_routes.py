@@ -68,8 +68,8 @@ class BatchRoutes:
         return self._shown(self._batches.submitted(body["requests"]))
 
     async def _list(self, request: web.Request) -> web.Response:
-        asked = request.query
-        found, more = self._batches.page(int(asked.get("limit", 20)), asked.get("after_id"), asked.get("before_id"))
+        query = request.query
+        found, more = self._batches.page(int(query.get("limit", 20)), query.get("after_id"), query.get("before_id"))
         ends = {"first_id": found[0].id if found else None, "last_id": found[-1].id if found else None}
         return self._respond({"data": [batch.as_json(self._url()) for batch in found], "has_more": more, **ends})
 

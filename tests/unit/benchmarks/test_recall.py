@@ -60,7 +60,7 @@ def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_foun
 
 
 def test_the_written_questions_are_unique_and_refer_to_existing_memories() -> None:
-    asked = written()
-    known = {memory.memory_id for memory in asked.memories}
-    assert all(answer <= known for question in asked.questions for answer in question.answers)
-    assert len({question.text for question in asked.questions}) == len(asked.questions)
+    question_set = written()
+    known = {memory.memory_id for memory in question_set.memories}
+    assert all(answer <= known for question in question_set.questions for answer in question.answers)
+    assert len({question.text for question in question_set.questions}) == len(question_set.questions)

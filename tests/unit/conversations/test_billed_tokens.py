@@ -34,13 +34,13 @@ class Recorded(Struct, frozen=True):
     """A request as a chat service asks for its context, with what the provider adds for its tools, and its bill."""
 
     archived: tuple[ArchivedMessage, ...]
-    asked: ContextQuery
+    query: ContextQuery
     tool_use: int
     billed: int
 
     def context(self, count: TokenCount, known: Calibration) -> ConversationContext:
         budget = Budget.of(WindowSettings(), SIZE, known)
-        return build_context(self.archived, KnownWindow(), self.asked, budget, count, AT.timestamp(), self.tool_use)
+        return build_context(self.archived, KnownWindow(), self.query, budget, count, AT.timestamp(), self.tool_use)
 
 
 def recorded() -> list[Recorded]:
@@ -139,7 +139,7 @@ def test_per_message_overhead_of_short_messages_is_within_five_percent_of_the_bi
 
 
 def test_tools_of_a_request_reduce_the_room_for_messages(count):
-    (first, *_) = [each for each in recorded() if each.asked.tools]
+    (first, *_) = [each for each in recorded() if each.query.tools]
     with_tools = first.context(count, UNCALIBRATED)
     assert with_tools.tool_tokens > first.tool_use > 0
     assert with_tools.billed_tokens <= with_tools.limit_tokens

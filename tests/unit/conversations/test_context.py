@@ -58,9 +58,9 @@ def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
 
 
 def build(
-    said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **asked: Any
+    said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **fields: Any
 ) -> ConversationContext:
-    return build_context(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
+    return build_context(said, known, ContextQuery(**fields), limits or budget(), words, NOW)
 
 
 def shown_entries(built: ConversationContext) -> list[str]:
@@ -100,13 +100,18 @@ def test_pruned_messages_stay_out_and_are_replaced_by_their_gap_markers():
 
 
 def test_an_unpublished_system_prompt_comes_first_and_an_unpublished_current_message_last():
-    asked = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
-    built = build(talk(1), **asked)
+    fields = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
+    built = build(talk(1), **fields)
     assert shown_entries(built) == ["Be brief.", "m1", "m2", "m9"]
     assert [entry.position for entry in built.entries] == [None, 1, 2, None]
-    assert shown_entries(build([*talk(1), archived(9, content="And now?")], **asked)) == ["Be brief.", "m1", "m2", "m9"]
+    assert shown_entries(build([*talk(1), archived(9, content="And now?")], **fields)) == [
+        "Be brief.",
+        "m1",
+        "m2",
+        "m9",
+    ]
     assert shown_entries(build([], current=CurrentMessage(content="Hi."))) == ["Hi."]
-    assert shown_entries(build(talk(1, first=0), **asked)) == ["Be brief.", "m0", "m1", "m9"]
+    assert shown_entries(build(talk(1, first=0), **fields)) == ["Be brief.", "m0", "m1", "m9"]
 
 
 def test_messages_that_exceed_max_tokens_are_left_out_with_a_reason():
@@ -249,10 +254,10 @@ class Stage:
         self.read.append(message.content)
         return detect_in(message)
 
-    async def build(self, **asked: Any) -> ConversationContext:
+    async def build(self, **fields: Any) -> ConversationContext:
         conversation = await self.conversations.find("talk", lambda namespace: True)
         assert conversation is not None
-        return await self.contexts.build(conversation, ContextQuery(**asked))
+        return await self.contexts.build(conversation, ContextQuery(**fields))
 
 
 @pytest.fixture

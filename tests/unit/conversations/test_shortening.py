@@ -41,9 +41,9 @@ def called(position: int, arguments: Any, call: str = "t") -> ArchivedMessage:
     return said(position, "assistant", tool_calls=(ToolCall(id=call, name="write_file", arguments=arguments),))
 
 
-def build(messages: list[ArchivedMessage], size: int = 16_384, **asked: Any) -> ConversationContext:
+def build(messages: list[ArchivedMessage], size: int = 16_384, **fields: Any) -> ConversationContext:
     budget = Budget.of(WindowSettings(), size)
-    built = build_context(messages, KnownWindow(), ContextQuery(**asked), budget, tokens, NOW)
+    built = build_context(messages, KnownWindow(), ContextQuery(**fields), budget, tokens, NOW)
     assert built.billed_tokens <= built.limit_tokens
     return built
 

@@ -12,18 +12,18 @@ from schemas import codec
 from schemas.conversations.window_controls import WindowControl
 from schemas.kafka import topics
 from tests.builders.slices import MONDAY
-from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
+from tests.unit.extraction.extraction_stage import PARTITION, Worker, numbered_request
 
 ANSWER = Answer(provider="fake", model="m", ratings={"m10": 9, "m11": 1})
 
 
 def rated(answer: Answer) -> list[WindowControl]:
-    records = answer_records(asked(), codec.encode(answer), MONDAY)
+    records = answer_records(numbered_request(), codec.encode(answer), MONDAY)
     return [codec.decode(each.value, WindowControl) for each in records if each.topic == topics.WINDOW_CONTROL]
 
 
 def test_ratings_are_sent_to_the_window_in_addition_to_the_candidates():
-    records = answer_records(asked(), codec.encode(ANSWER), MONDAY)
+    records = answer_records(numbered_request(), codec.encode(ANSWER), MONDAY)
     *candidates, rating = records
     assert {each.topic for each in candidates} == {topics.CANDIDATES}
     assert (rating.topic, rating.key, rating.partition) == (
@@ -32,7 +32,11 @@ def test_ratings_are_sent_to_the_window_in_addition_to_the_candidates():
         PARTITION,
     )
     (control,) = rated(ANSWER)
-    assert (control.kind, control.ratings, control.request_id) == ("rated", ANSWER.ratings, asked().request_id)
+    assert (control.kind, control.ratings, control.request_id) == (
+        "rated",
+        ANSWER.ratings,
+        numbered_request().request_id,
+    )
 
 
 def test_an_answer_without_ratings_sends_no_control_event_to_the_window():
@@ -40,7 +44,7 @@ def test_an_answer_without_ratings_sends_no_control_event_to_the_window():
 
 
 def test_ratings_of_erased_messages_are_removed():
-    request = asked()
+    request = numbered_request()
     partly = replace(request, messages=request.messages[:1])
     assert proposals_without_erased(request, ANSWER, {}).ratings == ANSWER.ratings
     assert proposals_without_erased(partly, ANSWER, {}).ratings == {"m10": 9}
@@ -51,8 +55,8 @@ async def test_a_redelivered_request_sends_the_same_ratings_again(deliveries: in
     worker = Worker()
     worker.provider.ratings = ANSWER.ratings
     for _ in range(deliveries):
-        await worker.take(asked())
+        await worker.take(numbered_request())
         await asyncio.sleep(2)
     ratings = [each.ratings for each in worker.controls if each.kind == "rated"]
     assert ratings == [ANSWER.ratings] * deliveries
-    assert worker.provider.asked == {asked().request_id: 1}
+    assert worker.provider.call_counts == {numbered_request().request_id: 1}

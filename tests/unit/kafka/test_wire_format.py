@@ -106,15 +106,15 @@ async def test_plain_json_and_empty_values_are_passed_through_without_a_registry
 ):
     plain = codec.encode(JSON_SAID)
     assert await WireFormat(registry).read([plain, None, b""]) == [plain, None, b""]
-    assert server.asked == 0
+    assert server.request_count == 0
 
 
 async def test_a_schema_is_fetched_from_the_registry_once(theirs: Any, server: RegistryServer, registry: Any):
     wire, value = WireFormat(registry), avro(theirs)
-    before = server.asked
+    before = server.request_count
     for _ in range(3):
         await wire.read([value, value])
-    assert server.asked - before == 1
+    assert server.request_count - before == 1
 
 
 async def test_a_schema_may_build_on_another_one(theirs: Any, registry: Any):

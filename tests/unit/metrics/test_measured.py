@@ -34,7 +34,7 @@ from tests.fakes.windows import a_state
 REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT_POLICY)
 
 
-def asked(meters: Meters, provider: str, outcome: str) -> float | None:
+def question_count(meters: Meters, provider: str, outcome: str) -> float | None:
     labels = {"operation": "extract", "provider": provider, "outcome": outcome}
     return meters.registry.get_sample_value("memstream_model_question_duration_seconds_count", labels)
 
@@ -45,7 +45,7 @@ async def test_a_provider_response_is_passed_on_and_its_proposals_are_counted():
     answer = await measured.extract(REQUEST, CONTEXT)
     assert answer == await plain.extract(REQUEST, CONTEXT)
     assert (measured.name, measured.leaves_machine) == (plain.name, plain.leaves_machine)
-    assert asked(meters, answer.provider, "answered") == 1
+    assert question_count(meters, answer.provider, "answered") == 1
     proposals = meters.registry.get_sample_value("memstream_proposals_total", {"provider": answer.provider})
     assert proposals == len(answer.proposals) == 1
 
@@ -72,7 +72,7 @@ async def test_a_failed_provider_call_is_counted_by_outcome_and_raised(error: Ex
     provider.failures.append(error)
     with pytest.raises(type(error)):
         await MeasuredProvider(provider, meters).extract(REQUEST, CONTEXT)
-    assert asked(meters, "fake", outcome) == 1
+    assert question_count(meters, "fake", outcome) == 1
 
 
 async def test_published_changes_and_dead_letters_are_counted_by_type():

@@ -40,8 +40,8 @@ def test_a_policy_with_an_invalid_language_tag_is_rejected(language: str) -> Non
 def test_a_policy_without_one_language_adds_no_language_rule_to_the_prompt() -> None:
     assert "BCP 47" not in policy_part(DEFAULT_POLICY)
     assert writing_rule(DEFAULT_POLICY, "each text") == ""
-    asked = extraction_question(SAID, knowing())
-    assert "BCP 47" not in asked.repair
+    question = extraction_question(SAID, knowing())
+    assert "BCP 47" not in question.repair
 
 
 def test_every_prompt_that_writes_memories_names_the_language_in_its_cached_policy_part() -> None:
@@ -145,7 +145,7 @@ async def test_a_wrong_language_is_also_requested_again_for_slices_that_share_a_
     context = knowing(policy=ENGLISH)
     first, _ = await ModelProvider(calls).extract_together([(one, context), (other, context)])
     assert [each.text for each in first.proposals] == ["User lives in Turku."]
-    assert len(calls.asked) == 2
+    assert len(calls.received) == 2
 
 
 async def test_the_offline_provider_keeps_the_original_language() -> None:

@@ -80,8 +80,8 @@ def test_a_budget_too_small_for_a_passage_is_refused_with_the_sizes():
 
 
 def asked_and_answered() -> list[SaidHit]:
-    asked, answered, other = passages("Which dish did you cook?", "The soup.", "It was late.")
-    return [replace(answered, passage=replace(answered.passage, ordinal=1), neighbours=(asked.passage,)), other]
+    question, answered, other = passages("Which dish did you cook?", "The soup.", "It was late.")
+    return [replace(answered, passage=replace(answered.passage, ordinal=1), neighbours=(question.passage,)), other]
 
 
 def test_a_neighbour_of_a_passage_has_its_own_line_with_its_speaker():

@@ -52,5 +52,5 @@ def test_a_query_must_name_namespaces_and_contain_only_known_valid_fields() -> N
     ):
         with pytest.raises(Rejected, match="invalid"):
             decode(msgspec.json.encode(wrong), Query)
-    asked = decode(b'{"namespaces":["n"],"filters":{"valid_at":"2026-03-01T12:00:00Z"}}', Query)
-    assert asked.filters.valid_at == datetime(2026, 3, 1, 12, tzinfo=UTC)
+    query = decode(b'{"namespaces":["n"],"filters":{"valid_at":"2026-03-01T12:00:00Z"}}', Query)
+    assert query.filters.valid_at == datetime(2026, 3, 1, 12, tzinfo=UTC)

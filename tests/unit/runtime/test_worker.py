@@ -67,17 +67,17 @@ async def test_a_worker_keeps_fetching_the_log_ends_of_its_partitions_despite_fa
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("deploy.runtime.worker.ENDS_S", 0.01)
-    worker, stop, asked = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
+    worker, stop, requests = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
 
     async def ask() -> None:
-        asked.put_nowait(None)
+        requests.put_nowait(None)
         raise Retryable("nobody answers")
 
     worker.stage.fetch_log_ends = ask  # type: ignore[method-assign]
     running = asyncio.create_task(worker.run(stop, lambda: None, lambda: None))
     async with asyncio.timeout(60):
         for _ in range(3):
-            await asked.get()
+            await requests.get()
     stop.set()
     await running
 

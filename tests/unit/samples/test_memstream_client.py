@@ -159,9 +159,9 @@ async def test_a_persistent_outage_raises_unavailable_after_five_attempts(failur
 async def test_an_id_that_would_change_the_path_is_rejected_before_sending(memory_id: str) -> None:
     server = Server()
     async with server.client() as client:
-        for asked in (client.get, client.update, client.delete, client.undo):
+        for method in (client.get, client.update, client.delete, client.undo):
             with pytest.raises(Invalid):
-                await asked(memory_id)
+                await method(memory_id)
     assert server.seen == []
 
 

@@ -55,7 +55,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def asked(number: int, text: str = "I live in Town{}.") -> ExtractionRequest:
+def numbered_request(number: int, text: str = "I live in Town{}.") -> ExtractionRequest:
     request_id, scope = ids.derive("batched", number), Scope(conversation_id=f"c{number}")
     return replace(
         slice_of(text.format(number)), request_id=request_id, scope=scope, policy=POLICY.name, lane="background"

@@ -18,11 +18,11 @@ from tests.json_schema import violations
 def test_malformed_events_become_dead_letters_with_reason_position_and_original_value(
     once: Snapshot, published: list[Event], samples: Any
 ):
-    letters = once.records[topics.DEAD_LETTERS]
+    dead_letters = once.records[topics.DEAD_LETTERS]
     wanted = malformed(published)
-    assert len(letters) == len(wanted) == 2
+    assert len(dead_letters) == len(wanted) == 2
     by_value = {event.bytes: event for event in wanted}
-    for letter in letters:
+    for letter in dead_letters:
         event = by_value[letter.value]
         headers = {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
         assert violations({name: value.decode() for name, value in letter.headers}, "dead-letter-headers") == []

@@ -67,7 +67,7 @@ async def test_a_cached_key_is_not_looked_up_for_every_request(api: Api):
     client = api.client(read="*")
     for _ in range(5):
         await client.get(LISTED)
-    assert api.keys.asked == 1
+    assert api.keys.calls == 1
     assert api.authentication.take_last_used() == {"key1": NOON}
     assert api.authentication.take_last_used() == {}
 
@@ -77,11 +77,11 @@ async def test_an_unknown_token_is_looked_up_once_a_second_and_accepted_a_second
     ((token, key),) = api.keys.by_token.items()
     del api.keys.by_token[token]
     assert [(await client.get(LISTED)).status_code for _ in range(5)] == [401] * 5
-    assert api.keys.asked == 1
+    assert api.keys.calls == 1
     api.keys.by_token[token] = key
     api.seconds += 1
     assert (await client.get(LISTED)).status_code == 200
-    assert api.keys.asked == 2
+    assert api.keys.calls == 2
 
 
 async def test_setting_the_clock_back_does_not_extend_how_long_keys_stay_cached(api: Api):
@@ -105,10 +105,10 @@ async def test_the_authentication_cache_holds_no_more_tokens_than_its_limit(know
     tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
     for token in (*tokens[:2], *tokens[:2]):
         assert (await door.authenticate(token) is not None) == known
-    assert keys.asked == 2
+    assert keys.calls == 2
     for token in (tokens[2], tokens[0]):
         await door.authenticate(token)
-    assert keys.asked == 4, "the third drove the first out"
+    assert keys.calls == 4, "the third drove the first out"
 
 
 async def test_unknown_tokens_do_not_evict_known_keys_from_the_cache():
@@ -117,7 +117,7 @@ async def test_unknown_tokens_do_not_evict_known_keys_from_the_cache():
     token = keys.add(read="*")
     for each in (token, "made-up-1", "made-up-2", "made-up-3", token):
         await door.authenticate(each)
-    assert keys.asked == 4
+    assert keys.calls == 4
 
 
 async def test_a_key_over_its_rate_limit_gets_429_with_retry_after():

@@ -21,8 +21,8 @@ async def talked(api: Api, name: str, hour: float, user_id: str = "ada", **field
     await api.windows.project([a_state(name, scope=scope, last_message_at=AT_S + hour * HOUR_S, **fields)])
 
 
-async def ids(api: Api, may: str = "app/*", **asked: Any) -> list[str]:
-    answer = await api.client(read=may).get(LIST, params=asked)
+async def ids(api: Api, may: str = "app/*", **parameters: Any) -> list[str]:
+    answer = await api.client(read=may).get(LIST, params=parameters)
     assert answer.status_code == 200, answer.text
     return [each["conversation_id"] for each in answer.json()["conversations"]]
 

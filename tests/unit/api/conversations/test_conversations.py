@@ -105,8 +105,8 @@ async def test_a_page_of_messages_can_be_centered_on_a_message(
     api: Api, order: str, limit: int, middle: int, positions: list[int]
 ):
     api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 41)], **ADA)
-    asked = {"around": f"talk-{middle}", "limit": limit, "order": order}
-    page = (await api.client(read="app/*").get(f"{OURS}/messages", params=asked)).json()
+    parameters = {"around": f"talk-{middle}", "limit": limit, "order": order}
+    page = (await api.client(read="app/*").get(f"{OURS}/messages", params=parameters)).json()
     assert [each["position"] for each in page["messages"]] == positions
 
 
@@ -169,8 +169,8 @@ async def test_the_model_context_has_gap_markers_and_reasons_and_fits_its_token_
 
 
 async def test_a_context_can_include_an_unpublished_system_prompt_and_current_message(talk: Api):
-    asked = {"system": "Be brief.", "current": {"content": "And now?"}}
-    body = (await talk.client(read="app/*").post(f"{OURS}/context", json=asked)).json()
+    parameters = {"system": "Be brief.", "current": {"content": "And now?"}}
+    body = (await talk.client(read="app/*").post(f"{OURS}/context", json=parameters)).json()
     assert [each["content"] for each in body["messages"]][:: len(body["messages"]) - 1] == ["Be brief.", "And now?"]
     wrong = await talk.client(read="app/*").post(f"{OURS}/context", json={"currant": {"content": "And now?"}})
     assert (wrong.status_code, "currant" in wrong.json()["detail"]) == (422, True)

@@ -39,8 +39,8 @@ async def test_clearing_a_window_needs_confirmation_if_the_policy_requires_it():
     client = talk.client(write="app/*")
     refused = await client.post(f"{OURS}/clear")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:memstream:problem:confirmation-required")
-    asked = (await client.get(f"{OURS}/clear")).json()
-    assert asked["messages"] == 4 and asked["question"] in refused.json()["detail"]
+    body = (await client.get(f"{OURS}/clear")).json()
+    assert body["messages"] == 4 and body["question"] in refused.json()["detail"]
     assert talk.published.records == []
     assert (await client.post(f"{OURS}/clear", params={"confirm": True})).status_code == 202
     assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
@@ -53,9 +53,9 @@ async def test_a_prune_preview_reports_the_messages_and_tokens_to_be_removed(tal
     scope = Scope(conversation_id="long", **ADA)
     figures = replace(known().statistics, messages_in_context=60)
     await talk.windows.project([a_state("long", scope=scope, statistics=figures, model="gpt-4")])
-    asked = (await talk.client(read="app/*").get("/v1/conversations/long/prune")).json()
-    assert 0 < asked["messages"] < 60 and asked["tokens"] > 50 * asked["messages"]
-    assert asked["question"] == f"Prune the context? {asked['messages']} of 60 messages leave."
+    body = (await talk.client(read="app/*").get("/v1/conversations/long/prune")).json()
+    assert 0 < body["messages"] < 60 and body["tokens"] > 50 * body["messages"]
+    assert body["question"] == f"Prune the context? {body['messages']} of 60 messages leave."
     assert talk.published.records == []
     refused = await talk.client(read="other/*").get("/v1/conversations/long/prune")
     assert refused.status_code == 404
@@ -133,8 +133,8 @@ async def test_a_window_action_returns_503_if_kafka_does_not_acknowledge_in_time
 
 async def test_marking_a_message_publishes_a_mark_event(talk: Api):
     client = talk.client(write="app/*")
-    asked = {"message_id": "talk-5", "importance": "pinned"}
-    answer = await client.post(f"{OURS}/mark", json=asked)
+    body = {"message_id": "talk-5", "importance": "pinned"}
+    answer = await client.post(f"{OURS}/mark", json=body)
     assert (answer.status_code, answer.json()) == (202, {"conversation_id": "talk", "kind": "mark"})
     (record,) = talk.published.on(topics.WINDOW_CONTROL)
     event = decode(record.value, WindowControl)

@@ -17,11 +17,11 @@ def spans() -> Iterator[Spans]:
 
 async def test_a_command_of_a_request_continues_the_trace_of_the_caller(api: Api, monkeypatch: pytest.MonkeyPatch):
     seen_traces: list[str | None] = []
-    carried_out = api.curation.send_and_wait
+    send_and_wait = api.curation.send_and_wait
 
     async def noting(command):
         seen_traces.append(traces.current())
-        return await carried_out(command)
+        return await send_and_wait(command)
 
     monkeypatch.setattr(api.curation, "send_and_wait", noting)
     client, body = api.client(write="*"), {"namespace": "app/ada", "text": "User plays chess."}

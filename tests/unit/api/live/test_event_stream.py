@@ -82,10 +82,10 @@ async def test_a_notification_triggers_a_read_and_one_for_another_namespace_does
     await anext(frames)
     waiting = asyncio.ensure_future(anext(frames))
     await asyncio.sleep(0)
-    asked = history.asked
+    calls = history.calls
     notifier.notify("other")
     await asyncio.sleep(0)
-    assert (history.asked, waiting.done()) == (asked, False)
+    assert (history.calls, waiting.done()) == (calls, False)
     history.at["n"] = 1
     notifier.notify("n")
     assert fields(await waiting)["id"] == "n=1"
@@ -95,8 +95,8 @@ async def test_a_notification_during_a_read_is_not_lost() -> None:
     notifier = ChangeNotifier()
 
     class Late(FakeEventHistory):
-        async def events_after(self, *asked: Any) -> tuple[RecordedEvent, ...]:
-            found = await super().events_after(*asked)
+        async def events_after(self, *arguments: Any) -> tuple[RecordedEvent, ...]:
+            found = await super().events_after(*arguments)
             if not found and not self.at:
                 self.at["n"] = 1  # committed right after we looked
                 notifier.notify("n")

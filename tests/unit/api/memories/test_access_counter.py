@@ -41,7 +41,7 @@ async def test_access_counts_written_by_other_processes_appear_after_the_cache_e
     assert await bench.counter.of(["m1"]) == {}
     bench.now += timedelta(seconds=access_counter.CACHE_S)
     assert await bench.counter.of(["m1"]) == {"m1": Access(5, NOON)}
-    assert bench.kept.asked == 2
+    assert bench.kept.calls == 2
 
 
 async def test_cached_access_counts_are_returned_even_if_the_lookup_overflows_the_cache(

@@ -25,21 +25,21 @@ class Slow(FakeMemories):
 
     def __init__(self, *memories: Memory) -> None:
         super().__init__(*memories)
-        self.asked: list[Collection[str]] = []
+        self.calls: list[Collection[str]] = []
         self.reached = asyncio.Event()
         self.let = asyncio.Event()
         self.let.set()
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        self.asked.append(memory_ids)
+        self.calls.append(memory_ids)
         found = await super().by_ids(memory_ids)
         self.reached.set()
         await self.let.wait()
         return found
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
-        self.asked.append(())
-        return await super().list_page(asked)
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
+        self.calls.append(())
+        return await super().list_page(listing)
 
 
 class Bench:
@@ -61,9 +61,9 @@ async def test_a_memory_and_a_list_page_are_read_from_the_source_once(bench: Ben
     for _ in range(3):
         assert await bench.cached.get("m1") == a_memory("m1")
         assert len(await bench.cached.list_page(LISTED)) == 2
-    assert len(bench.source.asked) == 2
+    assert len(bench.source.calls) == 2
     assert await bench.cached.by_ids(["m1", "m2", "gone"]) == {"m1": a_memory("m1"), "m2": a_memory("m2")}
-    assert bench.source.asked[-1] == ["m2", "gone"], "what is kept is not asked again"
+    assert bench.source.calls[-1] == ["m2", "gone"], "what is kept is not asked again"
 
 
 async def test_forgetting_a_namespace_clears_its_cache_entries_and_no_others(bench: Bench):
@@ -97,7 +97,7 @@ async def test_the_cache_is_bypassed_until_its_event_stream_has_caught_up_once()
     bench.caught_up_to = 0.0
     await bench.cached.get("m1")
     await bench.cached.get("m1")
-    assert len(bench.source.asked) == 2
+    assert len(bench.source.calls) == 2
 
 
 async def test_cache_entries_expire_even_while_the_event_stream_is_current(bench: Bench):
@@ -130,18 +130,18 @@ async def test_an_invalidation_of_another_namespace_does_not_prevent_caching_a_r
     bench.source.let.set()
     await reading
     await bench.cached.get("m1")
-    assert len(bench.source.asked) == 1
+    assert len(bench.source.calls) == 1
 
 
 async def test_the_least_recently_used_entry_is_evicted():
     bench = Bench(max_bytes=3_600)
     for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,500 bytes each
         await bench.cached.get(memory_id)
-    asked = len(bench.source.asked)
+    calls = len(bench.source.calls)
     await bench.cached.get("m1")
-    assert len(bench.source.asked) == asked
+    assert len(bench.source.calls) == calls
     await bench.cached.get("m2")
-    assert len(bench.source.asked) == asked + 1
+    assert len(bench.source.calls) == calls + 1
 
 
 async def test_a_cached_memory_is_served_during_an_outage_and_an_uncached_one_raises(bench: Bench):
@@ -153,19 +153,19 @@ async def test_a_cached_memory_is_served_during_an_outage_and_an_uncached_one_ra
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "filters",
     [
         {"tags": tuple(f"{number:_>256}" for number in range(64))},
         {"kinds": tuple(f"{number:_>256}" for number in range(64))},
         {"after": Place(0.5, "x" * 20_000)},
     ],
 )
-async def test_cached_empty_results_count_the_bytes_of_their_long_listing_filters(asked: dict[str, Any]):
+async def test_cached_empty_results_count_the_bytes_of_their_long_listing_filters(filters: dict[str, Any]):
     bench = Bench(max_bytes=45_000)
     for limit in range(1, 10):  # each of 16 KB and more
-        await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
+        await bench.cached.list_page(Listing(namespace="none", limit=limit, **filters))
     for limit in range(9, 0, -1):
-        await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
+        await bench.cached.list_page(Listing(namespace="none", limit=limit, **filters))
     assert 1 <= bench.cached.hits <= 2
 
 

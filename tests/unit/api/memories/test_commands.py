@@ -24,11 +24,11 @@ class Stored:
     def __init__(self) -> None:
         self.from_s: dict[str, float] = {}
         self.down_until_s = 0.0
-        self.asked: list[list[str]] = []
+        self.calls: list[list[str]] = []
 
     async def of(self, sent: Any) -> dict[Any, Any]:
         now_s = asyncio.get_running_loop().time()
-        self.asked.append(sorted(command_id for _, command_id in sent))
+        self.calls.append(sorted(command_id for _, command_id in sent))
         if now_s < self.down_until_s:
             raise Retryable("PostgreSQL is down")
         return {each: ACCEPTED for each in sent if now_s >= self.from_s.get(each[1], 1e9)}
@@ -93,11 +93,11 @@ def test_concurrent_waiters_share_one_query_and_polling_stops_without_waiters(ru
         stored.from_s |= {f"c{number}": 0.1 * number for number in range(3)}
         commands = Commands(FakePublisher(), stored, poll_s=0.05)
         await asyncio.gather(*(commands.send_and_wait(command(f"c{number}")) for number in (0, 1, 2, 2)))
-        assert stored.asked[0] == ["c0", "c1", "c2"]
-        assert stored.asked[-1] == ["c2"]
-        asked = len(stored.asked)
+        assert stored.calls[0] == ["c0", "c1", "c2"]
+        assert stored.calls[-1] == ["c2"]
+        calls = len(stored.calls)
         await asyncio.sleep(60)
-        assert len(stored.asked) <= asked + 1
+        assert len(stored.calls) <= calls + 1
         stored.from_s["c9"] = 0
         assert await commands.send_and_wait(command("c9")) is not None
         await commands.close()

@@ -55,7 +55,7 @@ async def test_the_broker_status_is_cached_across_requests(api: Api):
     client = api.client(read="*")
     for _ in range(5):
         await client.get(PIPELINE)
-    assert api.pipeline.asked == 1
+    assert api.pipeline.calls == 1
     api.seconds += 60
     await client.get(PIPELINE)
-    assert api.pipeline.asked == 2
+    assert api.pipeline.calls == 2

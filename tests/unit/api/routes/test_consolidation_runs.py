@@ -41,27 +41,27 @@ async def test_starting_a_run_of_a_namespace_needs_the_right_to_write_and_return
 async def test_starting_a_run_of_a_conversation_needs_the_right_to_write_in_all_its_namespaces(api: Api):
     scope = Scope(conversation_id="c", app_id="app", user_id="ada")
     await api.windows.project([a_state("c", scope=scope)])
-    asked = {"conversation_id": "c", "dry_run": True}
-    assert (await api.client(read="app/*").post(RUNS, json=asked)).status_code == 403
-    assert (await api.client(write="app/bob").post(RUNS, json=asked)).status_code == 404
-    answer = await api.client(write="app/*").post(RUNS, json=asked)
+    body = {"conversation_id": "c", "dry_run": True}
+    assert (await api.client(read="app/*").post(RUNS, json=body)).status_code == 403
+    assert (await api.client(write="app/bob").post(RUNS, json=body)).status_code == 404
+    answer = await api.client(write="app/*").post(RUNS, json=body)
     assert (answer.status_code, answer.json()["namespaces"], answer.json()["dry_run"]) == (202, ["app/ada"], True)
 
 
-@pytest.mark.parametrize("asked", [{"policy": "app"}, {}])
+@pytest.mark.parametrize("body", [{"policy": "app"}, {}])
 async def test_starting_a_run_of_a_policy_or_of_everything_needs_global_admin_rights_and_is_audited(
-    api: Api, asked: dict[str, Any]
+    api: Api, body: dict[str, Any]
 ):
-    assert (await api.client(admin="app/*").post(RUNS, json=asked)).status_code == 403
-    assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
-    answer = await api.client(admin="*").post(RUNS, json=asked)
+    assert (await api.client(admin="app/*").post(RUNS, json=body)).status_code == 403
+    assert (await api.client(write="*").post(RUNS, json=body)).status_code == 403
+    answer = await api.client(admin="*").post(RUNS, json=body)
     assert (answer.status_code, answer.json()["namespaces"]) == (202, [])
     audited = [(row.action, row.subject, row.details["policy"]) for row in api.runs.audited]
-    assert audited == [("consolidation.run", answer.json()["run_id"], asked.get("policy"))]
+    assert audited == [("consolidation.run", answer.json()["run_id"], body.get("policy"))]
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "says"),
+    ("body", "status", "says"),
     [
         ({"policy": "nobody's"}, 404, "there is no policy"),
         ({"policy": "app", "namespace": "app/ada"}, 422, "not several"),
@@ -70,10 +70,8 @@ async def test_starting_a_run_of_a_policy_or_of_everything_needs_global_admin_ri
         ({"everything": True}, 422, "everything"),
     ],
 )
-async def test_an_invalid_run_request_is_rejected_with_a_reason(
-    api: Api, asked: dict[str, Any], status: int, says: str
-):
-    answer = await api.client(admin="*").post(RUNS, json=asked)
+async def test_an_invalid_run_request_is_rejected_with_a_reason(api: Api, body: dict[str, Any], status: int, says: str):
+    answer = await api.client(admin="*").post(RUNS, json=body)
     assert answer.status_code == status and says in answer.json()["detail"]
     assert api.runs.by_id == {}
 

@@ -10,8 +10,8 @@ async def test_a_context_block_combines_memories_and_recent_messages(api: Api):
     api.archive.say("talk", ("user", "I moved to Ghent."), ("assistant", "How nice!"), **ADA)
     said = (Source(conversation_id="talk", message_id="talk-1"),)
     api.searched.memories = [a_memory("m-of-today", sources=said), a_memory("m-of-before", text="User likes tea.")]
-    asked = {"conversation_id": "talk", "text": "Where do I live?", "cite": True}
-    answer = await api.client(read="app/*").post("/v1/context", json=asked)
+    body = {"conversation_id": "talk", "text": "Where do I live?", "cite": True}
+    answer = await api.client(read="app/*").post("/v1/context", json=body)
     block = answer.json()
     assert answer.status_code == 200
     assert "- [FACT] User likes tea. (importance: 0.5, said: 2026-03-02) [m-of-bef]" in block["text"]
@@ -33,9 +33,9 @@ async def test_a_token_budget_that_is_too_small_is_rejected_with_the_smallest_si
 
 
 async def test_a_context_of_an_unreadable_namespace_is_rejected_without_searching(api: Api):
-    asked = {"namespaces": ["app/ada", "other/eve"], "text": "What?"}
-    assert (await api.client(read="app/*").post("/v1/context", json=asked)).status_code == 403
-    assert api.searched.asked == []
+    body = {"namespaces": ["app/ada", "other/eve"], "text": "What?"}
+    assert (await api.client(read="app/*").post("/v1/context", json=body)).status_code == 403
+    assert api.searched.queries == []
 
 
 async def test_an_unreadable_conversation_is_indistinguishable_from_an_unknown_one(api: Api):
@@ -55,17 +55,17 @@ async def test_an_unreadable_conversation_is_indistinguishable_from_an_unknown_o
 async def test_a_context_omits_messages_of_a_conversation_with_an_unreadable_participant(api: Api):
     api.archive.say("talk", ("user", "Ada's words."), **ADA)
     api.archive.say("talk", ("user", "Eve's words."), app_id="other", user_id="eve")
-    asked = {"conversation_id": "talk", "namespaces": ["app/ada"]}
-    assert (await api.client(read="app/*").post("/v1/context", json=asked)).json()["text"] == ""
-    assert "Eve's words." in (await api.client(read="*").post("/v1/context", json=asked)).json()["text"]
+    body = {"conversation_id": "talk", "namespaces": ["app/ada"]}
+    assert (await api.client(read="app/*").post("/v1/context", json=body)).json()["text"] == ""
+    assert "Eve's words." in (await api.client(read="*").post("/v1/context", json=body)).json()["text"]
 
 
 async def test_the_namespaces_derived_from_a_scope_need_the_right_to_read(api: Api):
     api.searched.memories = [a_memory()]
     for user, status in (("ada", 200), ("eve", 403)):
-        asked = {"conversation_id": "new", "scope": {"app_id": "app", "user_id": user}}
-        assert (await api.client(read="app/ada").post("/v1/context", json=asked)).status_code == status
-    assert [asked.namespaces for asked in api.searched.asked] == [("app/ada",)]
+        body = {"conversation_id": "new", "scope": {"app_id": "app", "user_id": user}}
+        assert (await api.client(read="app/ada").post("/v1/context", json=body)).status_code == status
+    assert [body.namespaces for body in api.searched.queries] == [("app/ada",)]
 
 
 async def test_a_context_request_without_namespaces_conversation_or_scope_is_rejected(api: Api):

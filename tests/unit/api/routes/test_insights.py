@@ -27,7 +27,7 @@ async def test_statistics_history_covers_the_requested_days_up_to_today(api: Api
     answer = await api.client(read="app/*").get("/v1/statistics/history", params=ADA | {"days": 7})
     assert [day["day"] for day in answer.json()["days"]] == ["2026-03-02"]
     assert answer.json()["days"][0]["changes"] == {"created": 2}
-    ((_, since, until),) = api.insights.asked
+    ((_, since, until),) = api.insights.periods
     assert (since.isoformat(), until) == ("2026-02-24T00:00:00+00:00", NOON + timedelta(seconds=1))
 
 

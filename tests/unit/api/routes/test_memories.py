@@ -83,7 +83,7 @@ async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_on
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("parameters", "found"),
     [
         ({"kind": ["fact"]}, {"fact", "both"}),
         ({"kind": ["fact", "plan"]}, {"fact", "both", "plan"}),
@@ -98,7 +98,7 @@ async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_on
         ({"created_to": "2026-03-02T12:00:00Z"}, {"plan"}),
     ],
 )
-async def test_a_memory_list_applies_its_filters(api: Api, asked, found):
+async def test_a_memory_list_applies_its_filters(api: Api, parameters, found):
     api.memories.put(
         a_memory("fact"),
         a_memory("plan", kind="plan", tags=("home",), importance=0.8, created_at=NOON - timedelta(hours=1)),
@@ -107,12 +107,12 @@ async def test_a_memory_list_applies_its_filters(api: Api, asked, found):
         a_memory("gone", status="deleted", text=""),
         a_memory("other", namespace="app/bob"),
     )
-    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
+    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | parameters)
     assert {memory["memory_id"] for memory in answer.json()["memories"]} == found
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("parameters", "said"),
     [
         ({"min_importance": "2"}, "at most 1"),
         ({"max_importance": "11", "scale": "tenths"}, "at most 10"),
@@ -123,8 +123,8 @@ async def test_a_memory_list_applies_its_filters(api: Api, asked, found):
         ({"created_from": "2026-03-02T13:00:00"}, "query.created_from"),
     ],
 )
-async def test_an_invalid_list_parameter_is_rejected_with_its_name(api: Api, asked, said):
-    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
+async def test_an_invalid_list_parameter_is_rejected_with_its_name(api: Api, parameters, said):
+    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | parameters)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
 

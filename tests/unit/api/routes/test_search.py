@@ -32,8 +32,8 @@ def ids(answer) -> list[str]:
 
 async def test_a_query_finds_matching_memories_by_post_and_get(api: Api):
     client = api.client(read="app/*")
-    asked = {"namespaces": ["app/ada"], "text": "green tea?"}
-    posted = await client.post(SEARCH, json=asked)
+    body = {"namespaces": ["app/ada"], "text": "green tea?"}
+    posted = await client.post(SEARCH, json=body)
     assert ids(posted) == ["tea"]
     (hit,) = posted.json()["hits"]
     assert hit["memory"]["importance_tenths"] == 4.0
@@ -49,8 +49,8 @@ async def test_a_search_without_a_query_returns_the_most_important_memories_firs
 
 
 async def test_an_explained_hit_has_score_parts_that_sum_to_its_score(api: Api):
-    asked = {"namespaces": ["app/ada"], "text": "tea", "explain": True, "detail": "full"}
-    (hit,) = (await api.client(read="*").post(SEARCH, json=asked)).json()["hits"]
+    body = {"namespaces": ["app/ada"], "text": "tea", "explain": True, "detail": "full"}
+    (hit,) = (await api.client(read="*").post(SEARCH, json=body)).json()["hits"]
     assert hit["memory"]["context"] == "Said at lunch."
     parts = hit["parts"]
     added = (parts.get(f"from_{part}", 0.0) for part in ("relevance", "importance", "recency", "reinforcement"))
@@ -77,9 +77,9 @@ async def test_query_parameters_filter_search_results(api: Api, params, found):
 
 async def test_a_search_needs_the_right_to_read_every_requested_namespace(api: Api):
     client = api.client(read="app/ada")
-    for asked in (["app/bob"], ["app/ada", "app/bob"]):
-        assert (await client.post(SEARCH, json={"namespaces": asked})).status_code == 403
-        assert (await client.get(SEARCH, params={"namespace": asked})).status_code == 403
+    for namespaces in (["app/bob"], ["app/ada", "app/bob"]):
+        assert (await client.post(SEARCH, json={"namespaces": namespaces})).status_code == 403
+        assert (await client.get(SEARCH, params={"namespace": namespaces})).status_code == 403
     both = api.client(read="app/*")
     assert set(ids(await both.get(SEARCH, params={"namespace": ["app/ada", "app/bob"], "q": "tea"}))) == {"tea", "bob"}
 
@@ -119,9 +119,9 @@ async def test_a_query_finds_memories_and_passages(api: Api):
 
 
 async def test_a_passage_hit_includes_its_neighbouring_messages(api: Api):
-    asked = api.said.say("And to drink?", at=NOON, speaker="bob")
+    question = api.said.say("And to drink?", at=NOON, speaker="bob")
     reply = api.said.say("Green tea.", at=NOON)
-    api.said.neighbours[reply.passage_id] = (asked,)
+    api.said.neighbours[reply.passage_id] = (question,)
     asking = {"namespaces": ["app/ada"], "text": "green tea", "in": "said"}
     answer = await api.client(read="app/*").post(SEARCH, json=asking)
     (hit,) = answer.json()["hits"]
@@ -154,8 +154,8 @@ async def test_passages_are_filtered_by_speaker_conversation_and_time(api: Api, 
     api.said.say("Tea again.", at=NOON + timedelta(hours=1), conversation_id="walk")
     api.said.say("First tea.", at=NOON - timedelta(hours=1))
     client = api.client(read="app/*")
-    asked = {"namespaces": ["app/ada"], "text": "tea", "passage_filters": filters}
-    posted = (await client.post(SEARCH, json=asked)).json()
+    body = {"namespaces": ["app/ada"], "text": "tea", "passage_filters": filters}
+    posted = (await client.post(SEARCH, json=body)).json()
     assert [hit["passage"]["message_id"] for hit in posted["hits"]] == [found], "and no memory, which has none of these"
     params = {name.removesuffix("s"): value for name, value in filters.items()}
     simple = (await client.get(SEARCH, params={"namespace": "app/ada", "q": "tea"} | params)).json()
@@ -165,17 +165,17 @@ async def test_passages_are_filtered_by_speaker_conversation_and_time(api: Api, 
 async def test_happened_filters_apply_to_passages_too(api: Api):
     api.said.say("Tea on Monday.", at=NOON)
     api.said.say("Tea on Tuesday.", at=NOON + timedelta(days=1))
-    asked = {"namespaces": ["app/ada"], "text": "tea", "filters": {"happened_from": "2026-03-03T00:00:00Z"}}
-    hits = (await api.client(read="app/*").post(SEARCH, json=asked)).json()["hits"]
+    body = {"namespaces": ["app/ada"], "text": "tea", "filters": {"happened_from": "2026-03-03T00:00:00Z"}}
+    hits = (await api.client(read="app/*").post(SEARCH, json=body)).json()["hits"]
     assert [hit["passage"]["text"] for hit in hits] == ["Tea on Tuesday."]
 
 
 async def test_a_passage_in_a_shared_namespace_needs_the_right_to_read_one_of_its_owners(api: Api):
     passage = api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/ada", "app/bob"))
-    asked = {"namespaces": ["app"], "text": "green tea", "in": "said"}
+    body = {"namespaces": ["app"], "text": "green tea", "in": "said"}
     for pattern, hits, status in (("app", 0, 404), ("app*", 1, 200)):
         client = api.client(read=pattern)
-        assert len((await client.post(SEARCH, json=asked)).json()["hits"]) == hits
+        assert len((await client.post(SEARCH, json=body)).json()["hits"]) == hits
         assert (await client.get(f"/v1/passages/{passage.passage_id}")).status_code == status
 
 
@@ -186,10 +186,10 @@ async def test_memories_and_their_source_passages_refer_to_each_other(api: Api):
     api.remembered.known["tea"] = memory
     api.memories.put(memory)
     client = api.client(read="app/ada")
-    asked = {"namespaces": ["app/ada"], "text": "green tea", "related": True}
-    (both,) = (await client.post(SEARCH, json=asked)).json()["hits"]
+    body = {"namespaces": ["app/ada"], "text": "green tea", "related": True}
+    (both,) = (await client.post(SEARCH, json=body)).json()["hits"]
     assert both["sources"] == [{"conversation_id": "talk", "message_id": "talk-1"}], "it stands for the passage as well"
-    (said,) = (await client.post(SEARCH, json=asked | {"in": "said"})).json()["hits"]
+    (said,) = (await client.post(SEARCH, json=body | {"in": "said"})).json()["hits"]
     assert said["memory_ids"] == ["tea"]
     related = (await client.get("/v1/memories/tea/related")).json()
     assert [each["passage_id"] for each in related["passages"]] == [passage.passage_id]
@@ -207,7 +207,7 @@ async def test_related_passages_are_returned_only_to_keys_that_may_read_their_ow
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "body",
     [
         {},
         {"namespaces": []},
@@ -224,8 +224,8 @@ async def test_related_passages_are_returned_only_to_keys_that_may_read_their_ow
         {"namespaces": ["n"], "text": "x", "in": "memories", "passage_filters": {"speakers": ["ada"]}},
     ],
 )
-async def test_an_invalid_search_body_is_rejected(api: Api, asked):
-    assert (await api.client(read="*").post(SEARCH, json=asked)).status_code == 422
+async def test_an_invalid_search_body_is_rejected(api: Api, body):
+    assert (await api.client(read="*").post(SEARCH, json=body)).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ async def test_usage_of_a_namespace_includes_its_remaining_budget(api: Api):
     assert body["budget"] == [
         {"limit": "tokens_per_day", "of": 1000, "spent": 400, "reserved": 50, "remains": 550},
     ]
-    assert api.usage.asked == [(NOON - timedelta(days=1), NOON)]
+    assert api.usage.periods == [(NOON - timedelta(days=1), NOON)]
 
 
 async def test_total_usage_needs_the_right_to_read_everything(api: Api):

@@ -63,7 +63,7 @@ async def test_an_export_failing_at_the_start_returns_503_and_one_failing_midway
     client = api.client(read="*")
     api.exports.fails_at = 1
     assert (await client.get("/v1/export", params=ADA)).status_code == 503
-    api.exports.fails_at = api.exports.asked + 2
+    api.exports.fails_at = api.exports.calls + 2
     sent: list[Any] = []
     key = client.headers["Authorization"].encode()
     scope = {

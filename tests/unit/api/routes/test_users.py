@@ -58,10 +58,10 @@ async def test_an_erasure_preview_lists_what_would_be_erased_and_erases_nothing(
 
 
 async def test_an_erasure_preview_of_a_namespace_needs_admin_rights(api: Api):
-    asked = {"namespace": "app/ada"}
-    answer = await api.client(admin="app/*").get("/v1/namespaces/erasure", params=asked)
+    parameters = {"namespace": "app/ada"}
+    answer = await api.client(admin="app/*").get("/v1/namespaces/erasure", params=parameters)
     assert answer.json() == {"namespace": "app/ada", "held": {"memories": 1}}
-    assert (await api.client(write="*").get("/v1/namespaces/erasure", params=asked)).status_code == 403
+    assert (await api.client(write="*").get("/v1/namespaces/erasure", params=parameters)).status_code == 403
     assert "app/ada" in {each.namespace for each in api.memories.rows.values()}
 
 
@@ -119,10 +119,10 @@ async def test_an_erasure_that_is_not_complete_in_time_is_pending_and_its_receip
 
 async def test_an_idempotency_key_prevents_a_second_erasure_by_the_same_caller(api: Api):
     client = api.client(admin="*")
-    asked = [await client.post("/v1/users/purge", json=ADA, headers={"Idempotency-Key": "k"}) for _ in range(2)]
-    assert len({each.json()["erasure_id"] for each in asked}) == len(api.erasures.begun) == 1
+    responses = [await client.post("/v1/users/purge", json=ADA, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert len({each.json()["erasure_id"] for each in responses}) == len(api.erasures.begun) == 1
     other = await client.post("/v1/users/purge", json={"user_id": "bob"}, headers={"Idempotency-Key": "k"})
-    assert other.json()["erasure_id"] not in {each.json()["erasure_id"] for each in asked}
+    assert other.json()["erasure_id"] not in {each.json()["erasure_id"] for each in responses}
 
 
 async def test_a_receipt_is_visible_only_with_admin_rights_to_every_namespace_in_it(api: Api):

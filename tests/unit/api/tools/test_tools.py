@@ -132,11 +132,11 @@ async def test_the_search_tool_returns_passages_with_speaker_and_time(toolset: T
 
 
 async def test_a_reply_found_by_the_search_tool_includes_the_question_before_it(toolset: Toolset) -> None:
-    asked = toolset.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
+    question = toolset.said.say("How did you travel?", at=NOON, namespace=MINE, speaker="tom")
     reply = toolset.said.say("By night train.", at=NOON, namespace=MINE)
-    toolset.said.neighbours[reply.passage_id] = (asked,)
+    toolset.said.neighbours[reply.passage_id] = (question,)
     (found,) = (await said(toolset.tools(), "search_memories", query="night train"))["said"]
-    assert found["before"] == [{"speaker": "tom", "text": "How did you travel?", "message_id": asked.message_id}]
+    assert found["before"] == [{"speaker": "tom", "text": "How did you travel?", "message_id": question.message_id}]
     assert "after" not in found
 
 

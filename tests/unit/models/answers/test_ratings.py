@@ -38,7 +38,7 @@ async def test_ratings_are_returned_by_message_id():
 async def test_an_answer_without_ratings_is_accepted_without_a_second_call(text: str):
     calls = Replying(text)
     answer = await ModelProvider(calls).extract(SLICE, knowing(policy=RATING))
-    assert (answer.ratings, len(calls.asked)) == ({}, 1)
+    assert (answer.ratings, len(calls.received)) == ({}, 1)
 
 
 async def test_ratings_that_the_policy_does_not_request_are_dropped():

@@ -90,11 +90,11 @@ async def test_a_request_with_tool_use_but_no_tool_result_is_refused(client: ant
 
 
 async def test_counted_tokens_equal_the_billed_input_tokens(client: anthropic.AsyncAnthropic) -> None:
-    asked = question("How many tokens are these?", system="Count.", tools=[TOOL])
+    request = question("How many tokens are these?", system="Count.", tools=[TOOL])
     counted = await client.messages.count_tokens(
-        **{name: asked[name] for name in ("model", "messages", "system", "tools")}
+        **{name: request[name] for name in ("model", "messages", "system", "tools")}
     )
-    message = await client.messages.create(**asked)
+    message = await client.messages.create(**request)
     assert counted.input_tokens == message.usage.input_tokens > 0
 
 

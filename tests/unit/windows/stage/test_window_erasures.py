@@ -150,9 +150,9 @@ async def test_messages_older_than_an_erasure_are_dropped_on_arrival_and_newer_o
 async def test_fences_are_not_looked_up_for_messages_newer_than_every_erasure(owner: Owner):
     owner.erase(5)
     await owner.say(said(6), said(7))
-    assert owner.known.asked == 0
+    assert owner.known.calls == 0
     await owner.say(said(1, user_id="other"))
-    assert owner.known.asked == 1
+    assert owner.known.calls == 1
     assert len(owner.window().entries) == 3
 
 
@@ -160,9 +160,9 @@ async def test_an_erasure_that_begins_while_a_batch_is_checked_applies_to_that_b
     owner.erase(1, user_id="other")
     begun = owner.known.fences
 
-    async def meanwhile(*asked: Any) -> Any:
+    async def meanwhile(*arguments: Any) -> Any:
         owner.known.fences = begun
-        found = await begun(*asked)
+        found = await begun(*arguments)
         owner.erase(9)
         await owner.tick()
         return found
@@ -173,12 +173,12 @@ async def test_an_erasure_that_begins_while_a_batch_is_checked_applies_to_that_b
 
 
 async def test_an_erasure_begun_during_a_tick_is_acknowledged_only_once_its_fence_drops_older_messages(owner: Owner):
-    asked = owner.known.unanswered
+    unanswered = owner.known.unanswered
 
     async def meanwhile(*given: Any) -> Any:
-        owner.known.unanswered = asked
+        owner.known.unanswered = unanswered
         owner.erase(9)
-        return await asked(*given)
+        return await unanswered(*given)
 
     owner.known.unanswered = meanwhile
     await owner.tick()
