@@ -122,7 +122,7 @@ class Api:
         self.replays = FakeReplays()
         self.letter_topic, self.pipeline = FakeLetterTopic(), FakePipeline()
         self.trails = FakeTrails()
-        self.letters = DeadLetterQueue(self.letter_topic, self.letter_topic, "", lambda: self.now)
+        self.dead_letters = DeadLetterQueue(self.letter_topic, self.letter_topic, "", lambda: self.now)
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_service = PolicyService(
             self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
@@ -163,12 +163,17 @@ class Api:
             "policy_service": self.policy_service,
             "runs": self.runs,
             "sweeps": self.sweeps,
-            "dead_letters": self.letters,
+            "dead_letters": self.dead_letters,
             "keys": self.keys,
             "policy_preview": PolicyPreview(self.windows),
-            "trails": MessageTrails(self.trails, self.letter_topic, self.letters, ""),
+            "trails": MessageTrails(self.trails, self.letter_topic, self.dead_letters, ""),
             "pipeline": PipelineStatus(
-                self.pipeline, self.pipeline, self.consumption, self.letters, lambda: self.now, lambda: self.seconds
+                self.pipeline,
+                self.pipeline,
+                self.consumption,
+                self.dead_letters,
+                lambda: self.now,
+                lambda: self.seconds,
             ),
             "replays": self.replays,
             "clock": lambda: self.now,

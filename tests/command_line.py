@@ -63,10 +63,10 @@ def settings_environment(settings: Settings, changed: dict[str, Any]) -> dict[st
 
 
 def discreet(done: Done) -> Done:
-    told = done.stdout + done.stderr
-    assert PASSWORD not in told
-    assert API_KEY not in told
-    assert "Traceback" not in told, told
+    output = done.stdout + done.stderr
+    assert PASSWORD not in output
+    assert API_KEY not in output
+    assert "Traceback" not in output, output
     return done
 
 

@@ -18,8 +18,8 @@ from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.embeddings.port import Embedder
-from tests.labelled_pairs import Pair
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
+from tests.cases.labelled_pairs import Pair
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

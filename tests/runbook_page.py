@@ -37,20 +37,22 @@ class Step:
     """A command of a page with its documented output."""
 
     command: str
-    told: list[str]
+    documented: list[str]
 
     def check(self, output: str, code: int) -> None:
         """Checks the exit code (0 unless documented) and the output, up to numbers and ids."""
-        codes = [int(found[1]) for line in self.told if (found := CODE.fullmatch(line))]
+        codes = [int(found[1]) for line in self.documented if (found := CODE.fullmatch(line))]
         assert code == (codes[0] if codes else 0), f"{self.command!r} ended with {code}:\n{output}"
         if os.environ.get("RUNBOOK_WRITE"):
             return
         printed = {shape(line) for line in output.splitlines()}
         missing = [
-            line for line in self.told if line != ELLIPSIS and not CODE.fullmatch(line) and shape(line) not in printed
+            line
+            for line in self.documented
+            if line != ELLIPSIS and not CODE.fullmatch(line) and shape(line) not in printed
         ]
         assert not missing, f"{self.command!r} did not print {missing}, but:\n{output}"
-        assert self.told or not output.strip(), f"{self.command!r} printed what the page does not show:\n{output}"
+        assert self.documented or not output.strip(), f"{self.command!r} printed what the page does not show:\n{output}"
 
 
 class Page:
@@ -125,7 +127,7 @@ def steps(block: str) -> list[Step]:
         if line.startswith(PROMPT):
             found.append(Step(line.removeprefix(PROMPT).replace("\0", "\n"), []))
         elif line.strip():
-            found[-1].told.append(line.rstrip())
+            found[-1].documented.append(line.rstrip())
     return found
 
 

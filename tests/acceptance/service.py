@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.deployment import Deployment, Event, eventually
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -49,8 +49,8 @@ class ChatService:
         await self.deployment.publish(Event(topics.COMMANDS, namespace, value | fields))
 
         async def answered() -> list[Any]:
-            told = await self.deployment.values(topics.ACTIVITY)
-            return [event["type"] for event in told if event["data"].get("command_id") == name]
+            events = await self.deployment.values(topics.ACTIVITY)
+            return [event["type"] for event in events if event["data"].get("command_id") == name]
 
         assert await eventually(answered, f"{kind} answered", WITHIN_S) == ["memstream.command.accepted"]
 
@@ -58,8 +58,8 @@ class ChatService:
         """Until so many slices of the conversation came to their outcome."""
 
         async def completed() -> bool:
-            told = await self.activity(conversation)
-            return sum(event["type"] == "memstream.extraction.completed" for event in told) >= times
+            events = await self.activity(conversation)
+            return sum(event["type"] == "memstream.extraction.completed" for event in events) >= times
 
         await eventually(completed, f"{times} extractions of {conversation}", WITHIN_S)
 
@@ -75,13 +75,13 @@ class ChatService:
     async def cleared(self, conversation: str) -> None:
         """Until it is told that nothing of the conversation is in context, and what is extracted of it."""
 
-        async def told() -> bool:
+        async def is_cleared() -> bool:
             rows = await self.deployment.fetch(
                 "SELECT 1 FROM windows WHERE conversation_id = $1 AND cleared_at IS NOT NULL", conversation
             )
             return bool(rows)
 
-        await eventually(told, f"{conversation} cleared", WITHIN_S)
+        await eventually(is_cleared, f"{conversation} cleared", WITHIN_S)
 
     async def activity(self, conversation: str) -> list[dict[str, Any]]:
         return [event for event in await self.deployment.values(topics.ACTIVITY) if event["subject"] == conversation]
@@ -100,11 +100,11 @@ class ChatService:
         """Waits until all messages are in the archive and in the context or removed from it, and returns the projected
         window."""
 
-        async def told() -> dict[str, Any] | None:
+        async def complete_row() -> dict[str, Any] | None:
             rows = await self.deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", conversation)
             return rows[0] if rows and rows[0]["statistics"]["total_messages"] >= messages else None
 
         await self.archived(conversation, messages)
-        found = await eventually(told, f"{messages} messages in the window of {conversation}", WITHIN_S)
+        found = await eventually(complete_row, f"{messages} messages in the window of {conversation}", WITHIN_S)
         assert found is not None
         return found

@@ -69,18 +69,18 @@ def test_conversations_ended_or_open_are_due_at_the_nightly_schedule_in_the_back
 async def over(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
     """The run as it is told of once it is over."""
 
-    async def told() -> dict[str, Any] | None:
+    async def ended_run() -> dict[str, Any] | None:
         run: dict[str, Any] = (await api.get(f"/v1/consolidation-runs/{run_id}")).json()
         return run if run["status"] in ("completed", "failed") else None
 
-    found = await eventually(told, f"the end of run {run_id}", WITHIN_S)
+    found = await eventually(ended_run, f"the end of run {run_id}", WITHIN_S)
     assert found is not None
     return found
 
 
-async def consolidated(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+async def consolidated(api: httpx.AsyncClient, **parameters: object) -> dict[str, Any]:
     """A run by hand, once it is over."""
-    answer = await api.post("/v1/consolidation-runs", json=asked)
+    answer = await api.post("/v1/consolidation-runs", json=parameters)
     assert answer.status_code == 202, answer.text
     return await over(api, answer.json()["run_id"])
 
@@ -152,16 +152,16 @@ async def test_the_nightly_scheduled_run_consolidates_conversations_of_the_day(
     assert await engine.fetch(statement) == [{"later": True}], "the next night is noted"
 
 
-async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+async def swept(api: httpx.AsyncClient, **parameters: object) -> dict[str, Any]:
     """Returns the sweep's report on the policy, once it has ended."""
-    answer = await api.post("/v1/retention-sweeps", json=asked)
+    answer = await api.post("/v1/retention-sweeps", json=parameters)
     assert answer.status_code == 202, answer.text
 
-    async def told() -> dict[str, Any] | None:
+    async def completed_sweep() -> dict[str, Any] | None:
         sweep: dict[str, Any] = (await api.get(f"/v1/retention-sweeps/{answer.json()['sweep_id']}")).json()
         return sweep if sweep["status"] == "completed" else None
 
-    sweep = await eventually(told, "the end of the sweep", WITHIN_S)
+    sweep = await eventually(completed_sweep, "the end of the sweep", WITHIN_S)
     assert sweep is not None
     return next(kept for kept in sweep["policies"] if kept["policy"] == "agent-longterm")
 
@@ -207,13 +207,13 @@ async def test_context_includes_unconsolidated_messages_and_search_filters_by_ki
     await agent.say(today, ("user", "We moved the server to Falkenstein."), ("assistant", "Good to know."))
     await agent.archived(today, 2)
 
-    asked = {"conversation_id": today, "text": "Where does the production server run?"}
-    block = (await api.post("/v1/context", json=asked)).json()
+    body = {"conversation_id": today, "text": "Where does the production server run?"}
+    block = (await api.post("/v1/context", json=body)).json()
     assert "[FACT] The team's production server runs on Hetzner." in block["text"]
     assert block["text"].endswith("user: We moved the server to Falkenstein.\nassistant: Good to know.")
 
-    async def found(**asked: object) -> list[str]:
-        answer = await api.get("/v1/search", params={"namespace": "tester", "in": "memories", **asked})
+    async def found(**parameters: object) -> list[str]:
+        answer = await api.get("/v1/search", params={"namespace": "tester", "in": "memories", **parameters})
         assert answer.status_code == 200, answer.text
         return [hit["memory"]["text"] for hit in answer.json()["hits"]]
 

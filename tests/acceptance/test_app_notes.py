@@ -120,8 +120,8 @@ async def test_context_contains_the_dated_notes_of_its_own_app_and_none_of_anoth
     assert "meetings" not in block["text"]
 
 
-async def made(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+async def made(api: httpx.AsyncClient, **parameters: object) -> dict[str, Any]:
     """A context block, once the API knows of the conversation and of the app's policy."""
-    answer = await api.post("/v1/context", json=asked)
+    answer = await api.post("/v1/context", json=parameters)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())

@@ -31,9 +31,9 @@ async def test_a_short_conversation_is_not_pruned_or_extracted(chat: ChatService
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(10), model="gpt-4")
     row = await chat.window(talk, 21)
-    told = row["statistics"]
-    assert (told["messages_in_context"], told["pruned_messages"], row["gaps"]) == (21, 0, [])
-    assert (told["context_tokens"], told["level"]) == (8_192, "ok")
+    statistics = row["statistics"]
+    assert (statistics["messages_in_context"], statistics["pruned_messages"], row["gaps"]) == (21, 0, [])
+    assert (statistics["context_tokens"], statistics["level"]) == (8_192, "ok")
     await chat.end(talk)
     await never_extracted(chat, talk)
 
@@ -43,9 +43,9 @@ async def test_a_conversation_that_fills_its_context_triggers_a_warning_pruning_
     turns = exchanges(20, words=200)
     await chat.say(talk, SYSTEM, *turns, model="gpt-4")
     row = await chat.window(talk, 41)
-    told = row["statistics"]
-    assert told["pruned_messages"] > 0 and told["total_tokens"] <= 0.8 * 8_192
-    assert told["messages_in_context"] + told["pruned_messages"] == 41
+    statistics = row["statistics"]
+    assert statistics["pruned_messages"] > 0 and statistics["total_tokens"] <= 0.8 * 8_192
+    assert statistics["messages_in_context"] + statistics["pruned_messages"] == 41
     gaps = codec.convert(row["gaps"], list[Gap])
     gone = [position for gap in gaps for position in range(gap.first, gap.last + 1)]
     assert f"[{gaps[0].count} messages removed]" in gaps[0].marker
@@ -65,9 +65,9 @@ async def test_a_conversation_that_fills_its_context_triggers_a_warning_pruning_
 async def test_a_window_is_pruned_to_at_most_fifty_messages_besides_the_system_prompt(chat: ChatService):
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(30), model="gpt-4")
-    told = (await chat.window(talk, 61))["statistics"]
-    assert 11 <= told["messages_in_context"] <= 51
-    assert told["messages_in_context"] + told["pruned_messages"] == 61
+    statistics = (await chat.window(talk, 61))["statistics"]
+    assert 11 <= statistics["messages_in_context"] <= 51
+    assert statistics["messages_in_context"] + statistics["pruned_messages"] == 61
 
 
 async def test_a_completed_task_is_pruned_when_the_next_one_starts_and_clearing_empties_the_window(chat: ChatService):
@@ -86,8 +86,8 @@ async def test_a_completed_task_is_pruned_when_the_next_one_starts_and_clearing_
     await chat.ask(talk, "clear")
 
     async def cleared() -> int | None:
-        told = await chat.window(talk, 1)
-        return told["statistics"]["messages_in_context"] if told["cleared_at"] else None
+        window = await chat.window(talk, 1)
+        return window["statistics"]["messages_in_context"] if window["cleared_at"] else None
 
     assert await eventually(cleared, "cleared", WITHIN_S) == 1, "the system prompt alone"
     await never_extracted(chat, talk)
@@ -98,14 +98,14 @@ async def test_context_stays_within_the_token_limit_and_the_api_explains_pruning
 ):
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(20, words=200), model="gpt-4")
-    told = (await chat.window(talk, 41))["statistics"]
+    statistics = (await chat.window(talk, 41))["statistics"]
     current = {"content": "And what comes next?"}
     shown = (await api.post(f"/v1/conversations/{talk}/context", json={"current": current})).json()
     contents = [each["content"] for each in shown["messages"]]
     assert (contents[0], contents[-1]) == (SYSTEM[1], current["content"])
-    assert f"... [{told['pruned_messages']} messages removed] ..." in contents
+    assert f"... [{statistics['pruned_messages']} messages removed] ..." in contents
     assert shown["billed_tokens"] <= shown["limit_tokens"] == int(0.8 * 8_192)
-    assert shown["statistics"]["messages_in_context"] == told["messages_in_context"] + 1
+    assert shown["statistics"]["messages_in_context"] == statistics["messages_in_context"] + 1
     assert all(each["importance"] is not None and each["why"] for each in shown["messages"] if each["role"] != "marker")
     assert contents[-11:-1] == [said for _, said in exchanges(20, words=200)][-10:]
 
@@ -119,15 +119,15 @@ async def test_context_stays_within_the_token_limit_and_the_api_explains_pruning
     assert (refused.status_code, "current message" in refused.json()["detail"]) == (422, True)
 
     known = (await api.get(f"/v1/conversations/{talk}")).json()
-    assert known["headline"].startswith(f"{told['messages_in_context']} messages (")
-    assert known["statistics"]["pruned_messages"] == told["pruned_messages"]
+    assert known["headline"].startswith(f"{statistics['messages_in_context']} messages (")
+    assert known["statistics"]["pruned_messages"] == statistics["pruned_messages"]
     assert "The system prompt and the last 10 messages always stay" in known["statistics"]["explanation"]
     prunings = (await api.get(f"/v1/conversations/{talk}/prunings")).json()["prunings"]
-    assert sum(each["count"] for each in prunings) == told["pruned_messages"]
+    assert sum(each["count"] for each in prunings) == statistics["pruned_messages"]
     assert {each["cause"] for each in prunings} == {"usage"}
     assert all(run["why"] for each in prunings for run in each["removed"])
     page = (await api.get(f"/v1/conversations/{talk}/messages", params={"limit": 500})).json()["messages"]
-    assert [each["in_context"] for each in page].count(False) == told["pruned_messages"]
+    assert [each["in_context"] for each in page].count(False) == statistics["pruned_messages"]
 
 
 async def test_tool_call_arguments_larger_than_the_context_of_the_model_are_shortened(
@@ -143,13 +143,13 @@ async def test_tool_call_arguments_larger_than_the_context_of_the_model_are_shor
     await chat.archived(talk, 4)
     shown = await api.get(f"/v1/conversations/{talk}/context", params={"model": "gpt-3.5-turbo-16k"})
     assert shown.status_code == 200, shown.text
-    told = shown.json()
-    assert told["billed_tokens"] <= told["limit_tokens"] < 16_385
-    (called,) = told["messages"][1]["tool_calls"]
+    body = shown.json()
+    assert body["billed_tokens"] <= body["limit_tokens"] < 16_385
+    (called,) = body["messages"][1]["tool_calls"]
     assert called["arguments"]["path"] == "notes.txt"
     assert "characters left out] ..." in called["arguments"]["content"]
-    assert [each.get("shortened", False) for each in told["messages"]] == [False, True, False, False]
-    assert "left_out" not in told and told["messages"][2]["tool_call_id"] == "w1"
+    assert [each.get("shortened", False) for each in body["messages"]] == [False, True, False, False]
+    assert "left_out" not in body and body["messages"][2]["tool_call_id"] == "w1"
     page = (await api.get(f"/v1/conversations/{talk}/messages")).json()["messages"]
     assert page[1]["tool_calls"][0]["arguments"]["content"] == text, "the archive has it whole"
 
@@ -161,9 +161,9 @@ async def test_the_api_clears_a_conversation_only_after_confirmation_and_restore
     await chat.say(talk, SYSTEM, *exchanges(3), model="gpt-4")
     await chat.window(talk, 7)
     refused = await api.post(f"/v1/conversations/{talk}/clear")
-    asked = (await api.get(f"/v1/conversations/{talk}/clear")).json()
-    assert refused.status_code == 409 and asked["question"] in refused.json()["detail"]
-    assert (asked["messages"], asked["question"].startswith("Clear conversation history?")) == (7, True)
+    body = (await api.get(f"/v1/conversations/{talk}/clear")).json()
+    assert refused.status_code == 409 and body["question"] in refused.json()["detail"]
+    assert (body["messages"], body["question"].startswith("Clear conversation history?")) == (7, True)
     assert (await api.post(f"/v1/conversations/{talk}/clear", params={"confirm": True})).status_code == 202
 
     async def cleared() -> bool:

@@ -83,8 +83,8 @@ async def test_search_filters_by_kind_and_points_sorts_by_importance_and_context
         made = await api.post("/v1/memories", json=new | {"full_text": f"{text} {FULL}"})
         assert made.status_code == 201, made.text
 
-    async def found(**asked: object) -> list[tuple[str, int]]:
-        answer = await api.get("/v1/search", params={"namespace": "ines", "scale": "points", **asked})
+    async def found(**parameters: object) -> list[tuple[str, int]]:
+        answer = await api.get("/v1/search", params={"namespace": "ines", "scale": "points", **parameters})
         assert answer.status_code == 200, answer.text
         memories = [hit["memory"] for hit in answer.json()["hits"]]
         return [(memory["text"][:3], memory["importance_points"]) for memory in memories]

@@ -95,8 +95,8 @@ async def test_context_contains_the_five_most_relevant_memories_of_a_session_wit
     await chat.deployment.publish(proposed(session, *facts, ("Revenue follows marketing in the third quarter.", 0.8)))
     await chat.extracted(session)
     whose = {"conversation_id": session, "scope": chat.fields}
-    asked = {**whose, "text": "On which floor of the blue house is room 3?"}
-    answer = await api.post("/v1/context", json=asked)
+    body = {**whose, "text": "On which floor of the blue house is room 3?"}
+    answer = await api.post("/v1/context", json=body)
     block = answer.json()
     assert answer.status_code == 200, answer.text
     lines = [line for line in block["text"].split("\n") if line.startswith("- ")]
@@ -104,7 +104,7 @@ async def test_context_contains_the_five_most_relevant_memories_of_a_session_wit
     assert "- [INSIGHT] Room 3 is on floor 9 of the blue house. (importance: 0.4)" in lines
     assert not any("Revenue" in line for line in lines)
 
-    answer = await api.post("/v1/context", json=asked | {"text": "Why does revenue rise?", "cite": True})
+    answer = await api.post("/v1/context", json=body | {"text": "Why does revenue rise?", "cite": True})
     (first, *_) = answer.json()["memories"]
     assert first["text"] == "Revenue follows marketing in the third quarter."
     assert f"(importance: 0.8) [{first['reference']}]" in answer.json()["text"]
@@ -117,19 +117,19 @@ async def test_context_contains_a_recent_message_until_its_memory_replaces_it_an
     await chat.say(session, ("user", "The project deadline is March 15."))
     await chat.archived(session, 1)
 
-    async def told() -> tuple[bool, bool]:
+    async def in_block() -> tuple[bool, bool]:
         """Whether the message is told, and whether its memory is."""
         answer = await api.post("/v1/context", json={"conversation_id": session, "text": "When is the deadline?"})
         assert answer.status_code == 200, answer.text
         text = answer.json()["text"]
         return "user: The project deadline is March 15." in text, f"[FACT] {DEADLINE}" in text
 
-    seen = [await told()]
+    seen = [await in_block()]
     assert seen == [(True, False)]
     await chat.say(session, ("assistant", "I will keep to it."))
 
     async def remembered() -> bool:
-        seen.append(await told())
+        seen.append(await in_block())
         return seen[-1] == (False, True)
 
     await eventually(remembered, "the memory in place of the message", WITHIN_S)

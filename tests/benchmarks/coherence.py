@@ -53,7 +53,7 @@ def run(people: Path, calls: Path) -> dict[str, Any]:
 def about(name: str, conversations: Iterable[Conversation], counter: TokenCounter) -> dict[str, Any]:
     """Returns the size of a data set, and the figures of each method."""
     seen = [(list(turns(each.messages, lambda message: tokens(message, counter))), each) for each in conversations]
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "conversations": len(seen),
         "messages": sum(len(turned) for turned, _ in seen),
         "tokens": sum(turn.tokens for turned, _ in seen for turn in turned),
@@ -63,9 +63,9 @@ def about(name: str, conversations: Iterable[Conversation], counter: TokenCounte
         **{kind: sum(bool(turn.traits & bit) for turned, _ in seen for turn in turned) for kind, bit in MARKED.items()},
     }
     for share in SHARES:
-        told[f"at_{share:.0%}"] = {way: left(ways, seen, share) for way, ways in WAYS.items()}
-        sys.stderr.write(f"{name} at {share:.0%} of its tokens\n{table(told[f'at_{share:.0%}'])}\n")
-    return told
+        report[f"at_{share:.0%}"] = {way: left(ways, seen, share) for way, ways in WAYS.items()}
+        sys.stderr.write(f"{name} at {share:.0%} of its tokens\n{table(report[f'at_{share:.0%}'])}\n")
+    return report
 
 
 def tokens(message: Message, counter: TokenCounter) -> int:

@@ -84,11 +84,11 @@ def _count_questions(counts: Counter[str], questions: Sequence[Question], there:
 
 def shares(counts: Counter[str], runs: int) -> dict[str, Any]:
     """FIGURES as shares to three places, None of what there is none of; and numbers, the mean of the runs."""
-    told: dict[str, Any] = {name: _share(counts[name], counts[f"of_{name}"]) for name in FIGURES}
+    figures: dict[str, Any] = {name: _share(counts[name], counts[f"of_{name}"]) for name in FIGURES}
     if not counts["of_answerable"]:
-        told["needed_later"] = None
+        figures["needed_later"] = None
     numbers = {"tasks": "tasks", "tasks_left": "of_whole_tasks", "markers": "markers"}
-    return told | {name: round(counts[count] / runs, 1) for name, count in numbers.items()}
+    return figures | {name: round(counts[count] / runs, 1) for name, count in numbers.items()}
 
 
 def _share(part: int, whole: int) -> float | None:

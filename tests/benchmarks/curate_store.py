@@ -18,7 +18,7 @@ from sinks.embeddings.port import unit_rows
 from sinks.postgres.connection import Pool
 from sinks.postgres.queries import query
 from sinks.vectors.port import Point, VectorIndex, to_bytes
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = 1_000

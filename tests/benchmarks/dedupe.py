@@ -23,9 +23,9 @@ from sinks.embeddings.models import MEMORY_DEFAULT, MODELS
 from sinks.embeddings.onnx import OnnxEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
+from tests.cases.labelled_pairs import held_out, pairs
 from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, Word, as_curated, cases, decision, is_folded, measured
 from tests.embedders import packaged_embedder
-from tests.labelled_pairs import held_out, pairs
 
 FROM, TO = 0.50, 1.00
 STEPS = [FROM + step / 100 for step in range(51)]
@@ -35,29 +35,29 @@ FIGURES = ("folded", "precision", "recall", "folded_contradictions")
 
 def run(model: str, judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
     """Everything that is told but the machine; tables go to stderr as they are made."""
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "model": model,
         "thresholds": asdict(limits),
         "pairs": Counter(case.pair.label for case in judged),
         "languages": Counter(case.pair.language for case in judged),
     }
-    told["ways"] = {
+    report["ways"] = {
         way: {f"{step:.2f}": figures(measured(judged, at(step, folds))) for step in STEPS}
         for way, folds in WAYS.items()
     }
-    for way, rows in told["ways"].items():
+    for way, rows in report["ways"].items():
         show(f"{way}, by its threshold", {f"{step:.2f}": rows[f"{step:.2f}"] for step in TOLD})
-    told["set"] = as_set(judged, limits)
-    show("as it is set", told["set"])
-    told["by_language"] = {
+    report["set"] = as_set(judged, limits)
+    show("as it is set", report["set"])
+    report["by_language"] = {
         language: figures(measured(some, lambda case: as_curated(case, limits.merge)))
         for language in ("en", "de", "fr", "es", "zh")
         if (some := [case for case in judged if case.pair.language == language])
     }
-    show("as it is set, without a model's word, by language", told["by_language"])
-    told["lettered"] = of_letters(judged, limits)
-    told["decision_us"] = decision_us(judged, limits)
-    return told
+    show("as it is set, without a model's word, by language", report["by_language"])
+    report["lettered"] = of_letters(judged, limits)
+    report["decision_us"] = decision_us(judged, limits)
+    return report
 
 
 def as_set(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
@@ -114,13 +114,13 @@ def show(title: str, rows: dict[str, dict[str, Any]]) -> None:
     sys.stderr.write("\n".join(lines) + "\n\n")
 
 
-def plot(told: dict[str, Any]) -> str:
-    contradictions = told["pairs"]["contradiction"]
+def plot(report: dict[str, Any]) -> str:
+    contradictions = report["pairs"]["contradiction"]
 
     def panel(title: str, figure: str, of: int = 1) -> Panel:
         return Panel(
             title,
-            {way: [(float(at), row[figure] / of) for at, row in rows.items()] for way, rows in told["ways"].items()},
+            {way: [(float(at), row[figure] / of) for at, row in rows.items()] for way, rows in report["ways"].items()},
         )
 
     return svg(
@@ -149,10 +149,10 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     sys.stderr.write("embedding\n")
     judged = asyncio.run(judged_by(packaged_embedder(options.model)))
-    told = run(options.model, judged, thresholds(options.model, DEFAULT_POLICY))
+    report = run(options.model, judged, thresholds(options.model, DEFAULT_POLICY))
     if options.plot is not None:
-        options.plot.write_text(plot(told), encoding="utf-8")
-    sys.stdout.write(json.dumps(told | {"machine": machine()}) + "\n")
+        options.plot.write_text(plot(report), encoding="utf-8")
+    sys.stdout.write(json.dumps(report | {"machine": machine()}) + "\n")
     return 0
 
 

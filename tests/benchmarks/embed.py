@@ -80,15 +80,15 @@ async def measured(embedder: OnnxEmbedder, given: Sequence[str]) -> dict[str, fl
 
 
 async def run() -> dict[str, Any]:
-    told: dict[str, Any] = {"machine": machine(), "threads": THREADS}
+    report: dict[str, Any] = {"machine": machine(), "threads": THREADS}
     for name in MODELS:
         for threads in sorted({1, THREADS}):
             with closing(opened_model(name, CACHE_DIR, threads=threads)) as embedder:
                 for kind in CHARS:
                     found = await measured(embedder, texts(kind))
-                    told[f"{name}, {threads} threads, {kind}"] = found
+                    report[f"{name}, {threads} threads, {kind}"] = found
                     sys.stderr.write(f"{name}, {threads} threads, {kind} texts: {found}\n")
-    return told
+    return report
 
 
 if __name__ == "__main__":

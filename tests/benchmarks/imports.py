@@ -68,7 +68,7 @@ async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: i
     took_s = await imported(server, pool, f"bench/{chars}", said)
     cpu = cpu_ms(server, number)
     again_s = await imported(server, pool, f"bench/{chars}", said)
-    told = {
+    figures = {
         "chars": chars,
         "memories": number,
         "memories_per_s": round(number / took_s, 1),
@@ -77,8 +77,8 @@ async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: i
         "repeated_per_s": round(number / again_s, 1),
         **cpu,
     }
-    sys.stderr.write(f"{told}\n")
-    return told
+    sys.stderr.write(f"{figures}\n")
+    return figures
 
 
 async def said_in(
@@ -96,7 +96,7 @@ async def said_in(
         while await pool.fetchval("SELECT count(*) FROM passages") < number:  # noqa: ASYNC110
             await asyncio.sleep(LOOK_S)
     took_s = time.perf_counter() - began
-    told = {
+    figures = {
         "chars": MESSAGE_CHARS,
         "messages": number,
         "passages_per_s": round(number / took_s, 1),
@@ -104,8 +104,8 @@ async def said_in(
         "share_of_the_embedder": round(number / took_s / alone, 2),
         **cpu_ms(server, number),
     }
-    sys.stderr.write(f"{told}\n")
-    return told
+    sys.stderr.write(f"{figures}\n")
+    return figures
 
 
 def message(at: int, text: str) -> Outgoing:
@@ -127,7 +127,7 @@ def cpu_ms(server: Served, number: int) -> dict[str, float]:
 
 async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[str]) -> float:
     """Seconds from the request until the curator has carried out every line and the outbox is empty."""
-    before = await carried_out(pool, namespace)
+    before = await applied(pool, namespace)
     body = "".join(json.dumps({"text": text}) + "\n" for text in said)
     began = time.perf_counter()
     async with client(server.address, server.tokens[0], timeout_s=WITHIN_S) as api:
@@ -135,19 +135,19 @@ async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[st
         if answer.status != 202:
             raise AssertionError(f"{answer.status} {answer.content!r}")
     async with asyncio.timeout(WITHIN_S):
-        await until_told(pool, namespace, before + len(said))
+        await until_outcomes(pool, namespace, before + len(said))
     return time.perf_counter() - began
 
 
-async def until_told(pool: Pool, namespace: str, outcomes: int) -> None:
+async def until_outcomes(pool: Pool, namespace: str, outcomes: int) -> None:
     while True:
         waiting = await pool.fetchval("SELECT EXISTS (SELECT FROM outbox)")
-        if not waiting and await carried_out(pool, namespace) >= outcomes:
+        if not waiting and await applied(pool, namespace) >= outcomes:
             return
         await asyncio.sleep(LOOK_S)
 
 
-async def carried_out(pool: Pool, namespace: str) -> int:
+async def applied(pool: Pool, namespace: str) -> int:
     return int(await pool.fetchval("SELECT count(*) FROM commands WHERE namespace = $1", namespace))
 
 
@@ -167,8 +167,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--long", type=int, default=LONG, help=f"memories of {LONG_CHARS:,} characters")
     parser.add_argument("--messages", type=int, default=MESSAGES, help=f"of {MESSAGE_CHARS} characters, made passages")
     options = parser.parse_args(argv)
-    told = asyncio.run(run({SHORT_CHARS: options.short, LONG_CHARS: options.long}, options.messages))
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = asyncio.run(run({SHORT_CHARS: options.short, LONG_CHARS: options.long}, options.messages))
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

@@ -41,15 +41,15 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "messages": {way: read_by(way, options.messages) for way in MODULES},
         "rounds": options.rounds,
-        **rates_told(rates),
-        **latency_told(delays),
-        **recovery_told(rows),
+        **throughput_figures(rates),
+        **latency_figures(delays),
+        **recovery_figures(rows),
         "environment": ENVIRONMENT,
         "machine": machine(),
     }
 
 
-def rates_told(rates: Throughput) -> dict[str, Any]:
+def throughput_figures(rates: Throughput) -> dict[str, Any]:
     """Medians over the rounds; `runs` has every round."""
     return {
         "messages_per_s": {way: rates.rate(way) for way in MODULES},
@@ -66,7 +66,7 @@ def rates_told(rates: Throughput) -> dict[str, Any]:
     }
 
 
-def latency_told(delays: Latency) -> dict[str, Any]:
+def latency_figures(delays: Latency) -> dict[str, Any]:
     return {
         "end_to_request_p50_ms": delays.percentile(50),
         "end_to_request_p95_ms": delays.percentile(95),
@@ -75,7 +75,7 @@ def latency_told(delays: Latency) -> dict[str, Any]:
     }
 
 
-def recovery_told(rows: Recovery) -> dict[str, Any]:
+def recovery_figures(rows: Recovery) -> dict[str, Any]:
     return {
         "recovery_rows": rows.rows,
         "recovery_mb": rows.megabytes,
@@ -84,7 +84,7 @@ def recovery_told(rows: Recovery) -> dict[str, Any]:
     }
 
 
-def asked(argv: list[str]) -> argparse.Namespace:
+def parsed_options(argv: list[str]) -> argparse.Namespace:
     cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
     parser = argparse.ArgumentParser(prog="ingest", description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="read by each pipeline in each round")
@@ -103,7 +103,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    options = asked(argv)
+    options = parsed_options(argv)
     use_cpus(options.cpus)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))  # of all processes
     logging.basicConfig(level=logging.CRITICAL)  # clients complain while a new topic has no leader yet

@@ -43,7 +43,7 @@ async def latency(bench: Bench, per_s: int, seconds: float, seed: int) -> Latenc
     await bench.create(job)
     requested: Moments = {}
     async with measured(sys.executable, "memstream_pipeline", job) as process, reader(job, requested):
-        await process.told(Opened)
+        await process.next_signal(Opened)
         ended = await flow(bench, job, per_s, seconds, seed)
 
         async def all_answered() -> bool:

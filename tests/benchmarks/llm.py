@@ -32,7 +32,7 @@ from tests import public_data
 from tests.benchmarks.coherence_data import memorybank
 from tests.benchmarks.machine import machine
 from tests.benchmarks.signals import ENCODING
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 FILE = ("memorybank", "memory_bank_en.json")
 AIM = 1.5  # input tokens for each token said
@@ -88,7 +88,7 @@ def short(people: Conversations, most: int, counter: TokenCounter) -> Iterator[t
 def measured_together(people: Conversations, most: int, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
     """What short conversations come to where those of a person are there at the same time: each call is shared by as many as
     have enough tokens together."""
-    raw = asked = calls = messages = 0
+    raw = prompt_tokens = calls = messages = 0
     fixed: set[str] = set()
     fixed_tokens = 0
     for person in people:
@@ -102,9 +102,9 @@ def measured_together(people: Conversations, most: int, policy: Policy, counter:
             parts = (question.stable, question.policy, json.dumps(question.schema))
             fixed.add("\n".join(parts))
             fixed_tokens += sum(map(counter, parts))
-            asked += counter(question.user_prompt)
+            prompt_tokens += counter(question.user_prompt)
             calls += 1
-    return figures(calls, messages, raw, asked, sum(map(counter, fixed)), fixed_tokens)
+    return figures(calls, messages, raw, prompt_tokens, sum(map(counter, fixed)), fixed_tokens)
 
 
 def enough(talks: Conversations, policy: Policy, counter: TokenCounter) -> Iterator[list[tuple[Message, ...]]]:
@@ -127,7 +127,7 @@ def enough(talks: Conversations, policy: Policy, counter: TokenCounter) -> Itera
 
 def measured(conversations: Conversations, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
     """Sums the tokens of the calls of one row."""
-    raw = asked = calls = messages = 0
+    raw = prompt_tokens = calls = messages = 0
     fixed: set[str] = set()
     fixed_tokens = 0
     for said in conversations:
@@ -139,20 +139,20 @@ def measured(conversations: Conversations, policy: Policy, counter: TokenCounter
             parts = (question.stable, question.policy, json.dumps(question.schema))
             fixed.add("\n".join(parts))
             fixed_tokens += sum(map(counter, parts))
-            asked += counter(question.user_prompt)
+            prompt_tokens += counter(question.user_prompt)
             calls += 1
-    return figures(calls, messages, raw, asked, sum(map(counter, fixed)), fixed_tokens)
+    return figures(calls, messages, raw, prompt_tokens, sum(map(counter, fixed)), fixed_tokens)
 
 
-def figures(calls: int, messages: int, raw: int, asked: int, written: int, fixed_tokens: int) -> dict[str, Any]:
+def figures(calls: int, messages: int, raw: int, prompt_tokens: int, written: int, fixed_tokens: int) -> dict[str, Any]:
     """`written` are the tokens of rules and schemas, each once, `fixed_tokens` those of every call."""
     return {
         "calls": calls,
         "calls_per_100_messages": round(100 * calls / messages, 2),
         "raw_tokens": raw,
         "static_tokens": written,
-        "input_per_raw_token": round((asked + written) / raw, 3),
-        "input_per_raw_token_uncached": round((asked + fixed_tokens) / raw, 3),
+        "input_per_raw_token": round((prompt_tokens + written) / raw, 3),
+        "input_per_raw_token_uncached": round((prompt_tokens + fixed_tokens) / raw, 3),
     }
 
 
@@ -162,8 +162,8 @@ def requests(said: Sequence[Message], policy: Policy, counter: TokenCounter) -> 
     window = Window.opened(said[0].conversation_id, 0)
     controls = 0
     for offset, message in enumerate(said):
-        told = window.add(message, offset, counter(message.content), lambda _: terms, message.timestamp.timestamp())
-        for each in told:
+        effects = window.add(message, offset, counter(message.content), lambda _: terms, message.timestamp.timestamp())
+        for each in effects:
             if isinstance(each, ExtractionRequest):
                 yield each
                 window.control(completed(each), controls, terms, message.timestamp.timestamp())
@@ -192,9 +192,9 @@ def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
     )
 
 
-def table(told: dict[str, Any]) -> str:
+def table(report: dict[str, Any]) -> str:
     """Formats the rows as Markdown."""
-    ways = {name: row for name, row in told.items() if isinstance(row, dict) and "calls" in row}
+    ways = {name: row for name, row in report.items() if isinstance(row, dict) and "calls" in row}
     names = list(next(iter(ways.values())))
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
     lines += [
@@ -212,9 +212,9 @@ def main(argv: list[str]) -> int:
     if history is None:
         parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/extraction.md says where it comes from")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
-    told = run(history)
-    sys.stderr.write(table(told))
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = run(history)
+    sys.stderr.write(table(report))
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

@@ -22,7 +22,7 @@ SETTLED_S = 1.0
 # The environment of a worker in deploy/Dockerfile, for every pipeline: huge pages for malloc, if the kernel has them.
 ENVIRONMENT: Final = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
-Told = TypeVar("Told", Begun, Opened, Tokenised)
+AnySignal = TypeVar("AnySignal", Begun, Opened, Tokenised)
 
 
 class Figures(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Measured:
         self._process = process
         self._log = log
 
-    async def told(self, kind: type[Told]) -> Told:
+    async def next_signal(self, kind: type[AnySignal]) -> AnySignal:
         """The next signal of a kind. Raises RuntimeError when the process ends, TimeoutError when it stays silent."""
         assert self._process.stdout is not None
         async with asyncio.timeout(GIVE_UP_AFTER_S):
@@ -58,29 +58,29 @@ class Measured:
 
     async def figures(self, admin: AIOKafkaAdminClient, group: str, total: int, tells: bool = False) -> Figures:
         """Returns once `group` has committed `total` offsets; `tells`: the pipeline reports its time for tokenising.
-        Raises as `told`."""
-        begun = await self.told(Begun)
+        Raises as `next_signal`."""
+        begun = await self.next_signal(Begun)
         process = psutil.Process(self._process.pid)
         await eventually(lambda: everything_committed(admin, group, total), GIVE_UP_AFTER_S)
         wall_s, cpu = time.monotonic() - begun.monotonic_s, process.cpu_times()
         cpu_us = (cpu.user + cpu.system - begun.cpu_s) / total * 1e6
         system_us = (cpu.system - begun.system_s) / total * 1e6
-        told = await self._tokenised(total) if tells else []
-        tokenise_us = round(told[-1].cpu_us / told[-1].messages, 1) if told else 0.0
-        return Figures(round(total / wall_s), round(cpu_us, 1), tokenise_us, least_us(told), round(system_us, 1))
+        signals = await self._tokenised(total) if tells else []
+        tokenise_us = round(signals[-1].cpu_us / signals[-1].messages, 1) if signals else 0.0
+        return Figures(round(total / wall_s), round(cpu_us, 1), tokenise_us, least_us(signals), round(system_us, 1))
 
     async def _tokenised(self, total: int) -> list[Tokenised]:
         """All that was told until everything was counted."""
-        told: list[Tokenised] = []
-        while not told or told[-1].messages < total:
-            told.append(await self.told(Tokenised))
-        return told
+        signals: list[Tokenised] = []
+        while not signals or signals[-1].messages < total:
+            signals.append(await self.next_signal(Tokenised))
+        return signals
 
 
-def least_us(told: Sequence[Tokenised]) -> float | None:
+def least_us(signals: Sequence[Tokenised]) -> float | None:
     """CPU time a message besides counting its tokens, in the best stretch of `STRETCH_S` and more between two signals; None
     without one. The first second has no checkpoint yet and does not count."""
-    begun = [each for each in told if each.monotonic_s >= told[0].monotonic_s + SETTLED_S]
+    begun = [each for each in signals if each.monotonic_s >= signals[0].monotonic_s + SETTLED_S]
     found = [
         ((to.process_us - at.process_us) - (to.cpu_us - at.cpu_us)) / (to.messages - at.messages)
         for number, at in enumerate(begun)

@@ -92,9 +92,9 @@ class TimedAgent(WindowAgent):
 
     messages = nanoseconds = 0
 
-    def counted_messages(self, heard: Iterable[Decoded]) -> list[int]:
+    def counted_messages(self, messages: Iterable[Decoded]) -> list[int]:
         begun = time.thread_time_ns()
-        counts = super().counted_messages(heard)
+        counts = super().counted_messages(messages)
         self.nanoseconds += time.thread_time_ns() - begun
         self.messages += len(counts)
         return counts

@@ -26,10 +26,10 @@ WITH_ASSISTANTS = frozenset({"companion", "instructions"})
 
 
 def run(sets: list[Set], halves: tuple[str, ...], classifier: SentenceClassifier | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"machine": machine()}
+    report: dict[str, Any] = {"machine": machine()}
     for each in sets:
-        told[each.name] = {half: of_half(each, half, classifier) for half in halves}
-    return told
+        report[each.name] = {half: of_half(each, half, classifier) for half in halves}
+    return report
 
 
 def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def of_half(data: Set, half: str, classifier: SentenceClassifier | None) -> dict
 def kept_of(talk: Talk, classifier: SentenceClassifier | None, least: Thresholds) -> list[Kept]:
     read_messages = [read(message) for message in talk.messages]
     previous = ("", *(message.content for message in talk.messages))
-    asked = list(zip(read_messages, previous, strict=False))
-    scores = asyncio.run(scores_of(classifier, asked)) if classifier else [[] for _ in asked]
+    inputs = list(zip(read_messages, previous, strict=False))
+    scores = asyncio.run(scores_of(classifier, inputs)) if classifier else [[] for _ in inputs]
     return [
         Kept(talk.name, each.message.message_id, finding.text)
         for each, scored in zip(read_messages, scores, strict=True)
@@ -59,9 +59,9 @@ def least_of(data: Set) -> Thresholds:
     return ONE_SPEAKER if data.name in WITH_ASSISTANTS else SEVERAL_SPEAKERS
 
 
-def table(told: dict[str, Any]) -> str:
+def table(report: dict[str, Any]) -> str:
     """Formats the rows as Markdown."""
-    found = list(rows(told))
+    found = list(rows(report))
     names = list(found[0][2])
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
     lines += [f"| {name}, {half} | {' | '.join(str(row[each]) for each in names)} |" for name, half, row in found]
@@ -94,9 +94,9 @@ def main(argv: list[str]) -> int:
         if options.show:
             show(sets, options.half or "tuned", classifier)
             return 0
-        told = run(sets, (options.half,) if options.half else HALVES, classifier)
-    sys.stderr.write(table(told))
-    sys.stdout.write(json.dumps(told) + "\n")
+        report = run(sets, (options.half,) if options.half else HALVES, classifier)
+    sys.stderr.write(table(report))
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

@@ -128,7 +128,7 @@ def labelled() -> dict[str, str]:
     return labels
 
 
-def rows(told: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for name, halves in told.items():
+def rows(report: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name, halves in report.items():
         if isinstance(halves, dict):
             yield from ((name, half, row) for half, row in halves.items() if isinstance(row, dict))

@@ -124,8 +124,8 @@ def instructions() -> Iterator[Talk]:
     """MT-Bench: tasks for a model, many of them about texts and roles. Hardly anything is said of the one who asks."""
     path = file_of(*INSTRUCTIONS)
     for line in path.read_text().splitlines() if path else ():
-        asked = json.loads(line)
-        yield Talk(name=f"instructions/{asked['question_id']}", messages=numbered(asked["turns"]))
+        record = json.loads(line)
+        yield Talk(name=f"instructions/{record['question_id']}", messages=numbered(record["turns"]))
 
 
 def dialogues() -> Iterator[Talk]:

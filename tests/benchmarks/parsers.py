@@ -17,8 +17,8 @@ from ruamel.yaml import YAML
 from agents.models.dates.dates import dates_in, local
 from deploy.policies.files import PRESETS
 from deploy.policies.yaml_text import documents
-from tests.dated_sentences import NO_DATES, RESOLVED
-from tests.slices import BERLIN, MONDAY
+from tests.builders.slices import BERLIN, MONDAY
+from tests.cases.dated_sentences import NO_DATES, RESOLVED
 
 ROUNDS = 5
 NOW = local(MONDAY, BERLIN)

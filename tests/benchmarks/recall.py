@@ -50,63 +50,63 @@ def sets(shared: Path) -> dict[str, Asked]:
 
 
 async def run(shared: Path) -> dict[str, Any]:
-    told: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MEMORY_DEFAULT.name))}
+    report: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MEMORY_DEFAULT.name))}
     async with store() as held:
-        told["said"] = await what_was_said(held)
-        asked = sets(shared)
-        for name, each in asked.items():
+        report["said"] = await what_was_said(held)
+        question_sets = sets(shared)
+        for name, each in question_sets.items():
             say(f"storing {name}: {len(each.memories)} memories")
             await held.put(each.memories)
-        told["sets"] = {name: await ablated(held, name, each) for name, each in asked.items()}
-        told["words"] = {
-            name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in asked.items()
+        report["sets"] = {name: await ablated(held, name, each) for name, each in question_sets.items()}
+        report["words"] = {
+            name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in question_sets.items()
         }
         for way in SPARSE:
-            for name, figures in by_sparse(way, asked).items():
-                told["words"][name][way] = figures
-        for name, ways in told["words"].items():
+            for name, figures in by_sparse(way, question_sets).items():
+                report["words"][name][way] = figures
+        for name, ways in report["words"].items():
             show(f"{name}: words alone", ways)
-        told["precisionmembench"] = await precision(held, shared)
-        told["memtrust"] = {
+        report["precisionmembench"] = await precision(held, shared)
+        report["memtrust"] = {
             "ranking": await memtrust.ranking(shared, held, held.retrieval()),
             "consistency": await memtrust.consistency(shared, held, held.retrieval()),
             "filter_injection": memtrust.injection(shared),
         }
-        say(json.dumps(told["memtrust"], indent=1))
-    return told
+        say(json.dumps(report["memtrust"], indent=1))
+    return report
 
 
 async def what_was_said(held: Store) -> dict[str, Any]:
     try:
-        told = await said(held)
+        found = await said(held)
     except OSError as exc:
         say(f"the conversations of recall_talks.json are not here, and cannot be downloaded: {exc}")
         return {}
-    for name, figures in told.items():
+    for name, figures in found.items():
         show(f"What was said, {name}: share of the evidence", figures["ways"])
         show(f"What was said, {name}, by kind of question", figures["kinds"])
         say(
             f"{figures['search_ms']} ms; {figures['of_another_conversation_left_empty']} of others' questions left empty"
         )
-    return told
+    return found
 
 
-async def ablated(held: Store, name: str, asked: Asked) -> dict[str, Any]:
-    rows = {part: await measured(held.retrieval(ranking), asked.questions) for part, ranking in PARTS.items()}
-    rows[NO_FLOOR] = await measured(held.retrieval(), asked.questions, floor=0.0)
+async def ablated(held: Store, name: str, question_set: Asked) -> dict[str, Any]:
+    rows = {part: await measured(held.retrieval(ranking), question_set.questions) for part, ranking in PARTS.items()}
+    rows[NO_FLOOR] = await measured(held.retrieval(), question_set.questions, floor=0.0)
     show(name, rows)
     return rows
 
 
 async def precision(held: Store, shared: Path) -> dict[str, Any]:
     beliefs = await seeded(shared, held, "precision")
-    told = {part: await single_turns(shared, beliefs.ranked_by(ranking)) for part, ranking in PARTS.items()}
+    figures = {part: await single_turns(shared, beliefs.ranked_by(ranking)) for part, ranking in PARTS.items()}
     one_text = await seeded(shared, held, "precision as one text", as_one_text=True)
-    told["all that is known of a belief as one text"] = await single_turns(shared, one_text)
-    show("PrecisionMemBench, 77 cases", told)
-    told["sessions"] = await sessions(shared, await seeded(shared, held, "sessions"))
-    say(f"PrecisionMemBench, 12 turns of sessions: {told['sessions']}")
-    return told
+    figures["all that is known of a belief as one text"] = await single_turns(shared, one_text)
+    show("PrecisionMemBench, 77 cases", figures)
+    figures["sessions"] = await sessions(shared, await seeded(shared, held, "sessions"))
+    say(f"PrecisionMemBench, 12 turns of sessions: {figures['sessions']}")
+    return figures
 
 
 def show(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:

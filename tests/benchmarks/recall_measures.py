@@ -19,8 +19,8 @@ async def measured(
     answered: list[tuple[Question, Sequence[Hit]]] = []
     unrelated: list[tuple[Question, Sequence[Hit]]] = []
     for question in questions:
-        asked = Query(namespaces=(question.namespace,), text=question.text, limit=LIMIT, floor=floor)
-        hits = (await retrieval.search(asked)).hits
+        query = Query(namespaces=(question.namespace,), text=question.text, limit=LIMIT, floor=floor)
+        hits = (await retrieval.search(query)).hits
         (answered if question.answers else unrelated).append((question, hits))
     ranks = [rank(question, [hit.memory.memory_id for hit in hits]) for question, hits in answered]
     figures = {

@@ -13,7 +13,7 @@ from schemas.errors import Rejected
 from schemas.retrieval.searches import Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import NOW, Store
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 
 async def ranking(shared: Path, store: Store, retrieval: MemorySearch) -> dict[str, Any]:
@@ -21,20 +21,20 @@ async def ranking(shared: Path, store: Store, retrieval: MemorySearch) -> dict[s
 
     With one, nothing is left out (`floor` 0) but what `beside_best` leaves out, and the order of what is shown counts.
     """
-    told = {}
+    figures = {}
     for case in cases(shared, "ranking_quality_cases.json"):
         namespace, field = case["session_id"], case["ranking_field"]
         values = {each["content"]: float(each["metadata"].get(field, 0)) for each in case["records"]}
         await store.put([remembered(namespace, each, field) for each in case["records"]])
         if len(set(values.values())) < len(values):
             continue
-        for way, asked in (
+        for way, query in (
             ("by_importance", Query(namespaces=(namespace,))),
             ("by_text", Query(namespaces=(namespace,), text=case["query"], floor=0.0)),
         ):
-            ranked = [values[hit.memory.text] for hit in (await retrieval.search(asked)).hits]
-            told[f"{case['case_id']} {way}"] = ranked == sorted(ranked, reverse=True)
-    return told
+            ranked = [values[hit.memory.text] for hit in (await retrieval.search(query)).hits]
+            figures[f"{case['case_id']} {way}"] = ranked == sorted(ranked, reverse=True)
+    return figures
 
 
 def remembered(namespace: str, record: dict[str, Any], field: str) -> Any:
@@ -47,14 +47,14 @@ def remembered(namespace: str, record: dict[str, Any], field: str) -> Any:
 
 async def consistency(shared: Path, store: Store, retrieval: MemorySearch) -> dict[str, Any]:
     """Whether the same question gets the same answer, in the same order, each time."""
-    told = {}
+    figures = {}
     for case in cases(shared, "result_consistency_cases.json"):
         namespace = case["session_id"]
         await store.put([remembered(namespace, each | {"metadata": {}}, "none") for each in case["records"]])
-        asked = Query(namespaces=(namespace,), text=case["query"])
-        answers = [await retrieval.search(asked) for _ in range(case["n_repeats"])]
-        told[case["case_id"]] = all(answer == answers[0] and answer.hits for answer in answers)
-    return told
+        query = Query(namespaces=(namespace,), text=case["query"])
+        answers = [await retrieval.search(query) for _ in range(case["n_repeats"])]
+        figures[case["case_id"]] = all(answer == answers[0] and answer.hits for answer in answers)
+    return figures
 
 
 def injection(shared: Path) -> dict[str, Any]:
@@ -62,19 +62,19 @@ def injection(shared: Path) -> dict[str, Any]:
 
     Here a user is a namespace, and namespaces are text: a number is the text of it.
     """
-    told = {}
+    figures = {}
     for case in cases(shared, "filter_injection_cases.json"):
         value = case["filter_value"]
         said = str(value) if isinstance(value, int | float) else value
-        told[case["case_id"]] = is_refused({"namespaces": [said]}) == case["malicious"] and (
+        figures[case["case_id"]] = is_refused({"namespaces": [said]}) == case["malicious"] and (
             is_refused({"namespaces": ["n"], "filters": {"kinds": [said]}}) == case["malicious"]
         )
-    return told
+    return figures
 
 
-def is_refused(asked: dict[str, Any]) -> bool:
+def is_refused(case: dict[str, Any]) -> bool:
     try:
-        decode(msgspec.json.encode(asked), Query)
+        decode(msgspec.json.encode(case), Query)
     except Rejected:
         return True
     return False

@@ -27,8 +27,8 @@ class Passages(Struct):
 
     def bm25(self, question: str, before: float = 0.0) -> Scores:
         """`before`: how much a word of the passage before counts."""
-        asked = question_words(question)
-        own = np.array([[words[word] for word in asked] for words in self.words], np.float64)
+        query_words = question_words(question)
+        own = np.array([[words[word] for word in query_words] for words in self.words], np.float64)
         lengths = np.array([float(words.total()) for words in self.words])
         own[1:] += before * own[:-1].copy()
         lengths[1:] += before * lengths[:-1].copy()

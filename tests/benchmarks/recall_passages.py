@@ -94,7 +94,7 @@ PARTS: Final[dict[str, Weights]] = {
 class WithoutNeighbours(Passages):
     """Each hit alone."""
 
-    async def neighbours(self, *asked: Any, **filters: Any) -> list[str]:
+    async def neighbours(self, *arguments: Any, **filters: Any) -> list[str]:
         return []
 
 
@@ -189,7 +189,7 @@ async def said(store: Store) -> dict[str, Any]:
     shortest."""
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
-    told = {}
+    figures = {}
     with closing(packaged_embedder(PASSAGE_DEFAULT.name)) as model, closing(untrained()) as other:
         embedder = CachedEmbedder(model, most=MOST_REMEMBERED)
         known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
@@ -197,9 +197,9 @@ async def said(store: Store) -> dict[str, Any]:
             await vectors.ensure_collection()
             for name, load in SETS.items():
                 shortest = sorted(load(), key=lambda talk: len(talk.messages))
-                told[name] = await measured(store, vectors, embedder, other, shortest[:most])
+                figures[name] = await measured(store, vectors, embedder, other, shortest[:most])
     await client.close()
-    return told
+    return figures
 
 
 def untrained() -> OnnxEmbedder:
@@ -277,11 +277,11 @@ async def beside(store: Store, embedder: CachedEmbedder, talk: Talk) -> dict[str
         for row in rows
     ]
     made = baselines.passages([row["message_id"] for row in rows], texts, await embedder.embed(texts))
-    asked = await embedder.embed_questions([each.text for each in talk.questions])
+    question_vectors = await embedder.embed_questions([each.text for each in talk.questions])
     return {
         name: [
             made.best_messages(way(made, each.text, (made.vectors @ vector).astype(np.float64)))
-            for each, vector in zip(talk.questions, asked, strict=True)
+            for each, vector in zip(talk.questions, question_vectors, strict=True)
         ]
         for name, way in baselines.WAYS.items()
     }

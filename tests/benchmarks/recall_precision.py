@@ -21,7 +21,7 @@ from schemas.memories.memories import Memory, Status
 from schemas.retrieval.searches import Filters, Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import Store
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 USER = "test-user"
 MOST_BELIEFS = 20
@@ -78,8 +78,8 @@ class Beliefs:
         pinned = await self._ids(Query(namespaces=namespaces, filters=Filters(pinned=True), limit=100))
         began = time.perf_counter()
         unpinned = Filters(pinned=False, kinds=self._kinds())
-        asked = Query(namespaces=namespaces, text=text, filters=unpinned, limit=most or 1)
-        found = await self._ids(asked) if text.strip() and most else []
+        query = Query(namespaces=namespaces, text=text, filters=unpinned, limit=most or 1)
+        found = await self._ids(query) if text.strip() and most else []
         took_ms = (time.perf_counter() - began) * 1e3
         facts = [each for each in pinned if self._known[each]["type"] != QUESTION][:most]
         related = [each for each in self._participants(found, scopes) if each not in (*pinned, *found)]
@@ -94,8 +94,8 @@ class Beliefs:
         named = [each for belief in found for each in self._known[belief].get("participants", [])]
         return [each for each in dict.fromkeys(named) if not set(self._known[each]["scope"]).isdisjoint(scopes)]
 
-    async def _ids(self, asked: Query) -> list[str]:
-        return [self._of_memory[hit.memory.memory_id] for hit in (await self._retrieval.search(asked)).hits]
+    async def _ids(self, query: Query) -> list[str]:
+        return [self._of_memory[hit.memory.memory_id] for hit in (await self._retrieval.search(query)).hits]
 
     def _kinds(self) -> tuple[str, ...]:
         return tuple(sorted({belief["type"] for belief in self._known.values()} - {QUESTION}))
@@ -135,8 +135,8 @@ async def single_turns(shared: Path, beliefs: Beliefs) -> dict[str, Any]:
         most = case.get("budget", {}).get("maxBeliefs", MOST_BELIEFS)
         context = await beliefs.context(case.get("userId", USER), case["scope"], case["query"], most)
         rows.append((case, context, failures(case["expect"], context)))
-    told = summary([(case["category"], case["expect"], context, failed) for case, context, failed in rows])
-    return told | {"failed": {case["caseId"]: failed for case, _, failed in rows if failed}}
+    figures = summary([(case["category"], case["expect"], context, failed) for case, context, failed in rows])
+    return figures | {"failed": {case["caseId"]: failed for case, _, failed in rows if failed}}
 
 
 async def sessions(shared: Path, beliefs: Beliefs) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from schemas.memories.memories import Memory
 from tests.benchmarks.coherence_data import EVIDENCE
 from tests.benchmarks.recall_stack import NOW
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 WRITTEN = Path(__file__).with_name("recall_questions.json")
 LANGUAGES = {"en": "en", "cn": "zh"}
@@ -50,7 +50,7 @@ def written() -> Asked:
 
 def memorybank(shared: Path, language: str, *, tuned_on: bool) -> Asked:
     """Each message is a memory; the people are each a namespace."""
-    directory, asked = shared / "memorybank", Asked([], [])
+    directory, question_set = shared / "memorybank", Asked([], [])
     evidence = json.loads(EVIDENCE.read_text())
     probes = probes_of(directory / f"probing_questions_{language}.jsonl")
     english = [name.strip() for name in json.loads((directory / "memory_bank_en.json").read_text())]
@@ -59,12 +59,12 @@ def memorybank(shared: Path, language: str, *, tuned_on: bool) -> Asked:
         if (number % 2 == 0) != tuned_on or (language == "cn" and name in TRANSLATED_OTHERWISE):
             continue
         namespace = f"{language}/{name}"
-        asked.memories.extend(messages(namespace, person["history"], LANGUAGES[language]))
+        question_set.memories.extend(messages(namespace, person["history"], LANGUAGES[language]))
         for text, labelled in zip(probes[key.strip()], evidence[name], strict=True):
             if labelled:
                 answers = tuple(frozenset(identity(namespace, place) for place in each.split()) for each in labelled)
-                asked.questions.append(Question(namespace, text, answers))
-    return asked
+                question_set.questions.append(Question(namespace, text, answers))
+    return question_set
 
 
 def probes_of(path: Path) -> dict[str, list[str]]:

@@ -31,16 +31,17 @@ class Words(Protocol):
 
 def by_sparse(way: str, sets: dict[str, Asked]) -> dict[str, dict[str, Any]]:
     """Returns the results of a method for each set, with the memories of all sets in one collection."""
-    memories = [memory for asked in sets.values() for memory in asked.memories]
+    memories = [memory for question_set in sets.values() for memory in question_set.memories]
     plain = edge.Bm25(edge.Bm25Config(**WAYS[way]))
     words = statistics.fmean(len(plain.embed_document(memory.text).indices) for memory in memories)
     model = edge.Bm25(edge.Bm25Config(**WAYS[way], avg_len=words))
     with indexed(memories, model) as shard:
         return {
             name: ranked_at(
-                (question, found(shard, model, question.namespace, question.text)) for question in asked.questions
+                (question, found(shard, model, question.namespace, question.text))
+                for question in question_set.questions
             )
-            for name, asked in sets.items()
+            for name, question_set in sets.items()
         }
 
 

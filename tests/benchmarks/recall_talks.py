@@ -92,12 +92,12 @@ def people(name: str, data: dict[str, Any]) -> Talk:
             text = (turn["clean_text"] or "").strip() or ("[image]" if turn["img_file"] else "")
             if text:
                 messages.setdefault(turn["dia_id"], Said(turn["dia_id"], turn["speaker"], "user", last, text))
-    asked = [
+    questions = [
         Question(each["question"], KINDS[each["category"]], last + timedelta(days=1), evidence)
         for each in data["qa"]
         if (evidence := frozenset(re.findall(r"D\d+:\d+", " ".join(each["evidence"]))) & messages.keys())
     ]
-    return Talk(name, list(messages.values()), asked)
+    return Talk(name, list(messages.values()), questions)
 
 
 def numbered(data: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
@@ -131,12 +131,12 @@ def user_and_assistant(name: str, part: list[dict[str, Any]]) -> Talk:
         if turn["content"].strip()
     ]
     known = {said.message_id for said in messages}
-    asked = [
+    questions = [
         Question(each["question"], each["question_type"], moment(each["question_date"]), evidence)
         for each in part
         if (evidence := frozenset(answers(each)) & known)
     ]
-    return Talk(name, messages, asked)
+    return Talk(name, messages, questions)
 
 
 def answers(each: dict[str, Any]) -> Iterator[str]:

@@ -22,12 +22,12 @@ WAYS: dict[str, str] = {
 }
 
 
-async def by_words(pool: Pool, way: str, asked: Asked) -> dict[str, float]:
+async def by_words(pool: Pool, way: str, question_set: Asked) -> dict[str, float]:
     await pool.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
     return ranked_at(
         [
             (question, await found(pool, way, question.namespace, question.text))
-            for question in asked.questions
+            for question in question_set.questions
             if question.answers
         ]
     )

@@ -56,7 +56,7 @@ async def recovery(bench: Bench, wanted: int, seed: int) -> Recovery:
 
 async def opening_s(job: Job, wanted: int) -> float:
     async with measured(sys.executable, "memstream_pipeline", job) as process:
-        opened = await process.told(Opened)
+        opened = await process.next_signal(Opened)
     if opened.rows != wanted:
         raise RuntimeError(f"{opened.rows} of {wanted} rows were recovered")
     return opened.seconds

@@ -77,7 +77,7 @@ async def of_size(
             }
             found["streams"] = await streams(server)
         given = await without_embedding(settings, requests)
-    found["search_without_embedding"] = given.told()
+    found["search_without_embedding"] = given.as_json()
     show(found)
     return found
 
@@ -85,15 +85,15 @@ async def of_size(
 async def over_http(server: Served, requests: int, seconds: float) -> dict[str, Any]:
     """One client asks in turn; then context blocks come at a rate, whatever became of those before."""
     async with client(server.address, server.tokens[0]) as asking:
-        asked = asks(asking, questions(), await ids(asking, requests))
+        requests_by_kind = asks(asking, questions(), await ids(asking, requests))
         for number in range(30):  # imports, statements that are prepared, pages that are read
-            await asked["search"](number)
-        block_with_tail = codec.decode((await asked["context"](0)).content, dict[str, Any])
+            await requests_by_kind["search"](number)
+        block_with_tail = codec.decode((await requests_by_kind["context"](0)).content, dict[str, Any])
         if len(block_with_tail.get("messages", ())) != TURNS:
             raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
-        found = {name: await timed(server.cpu, ask, requests) for name, ask in asked.items()}
+        found = {name: await timed(server.cpu, ask, requests) for name, ask in requests_by_kind.items()}
         for name in ("context", "context_repeated"):
-            found[f"{name}_at_{RATE_PER_S}_per_s"] = await rated(server.cpu, asked[name], seconds)
+            found[f"{name}_at_{RATE_PER_S}_per_s"] = await rated(server.cpu, requests_by_kind[name], seconds)
     return found
 
 
@@ -125,31 +125,31 @@ def asks(client: Client, new: Iterator[str], memory_ids: Sequence[str]) -> dict[
 async def timed(cpu: Cpu, ask: Ask, requests: int) -> dict[str, Any]:
     """With the CPU milliseconds that each part took for a request."""
     cpu.begin()
-    told = (await in_turn(ask, requests)).told()
-    return told | {f"{name}_cpu_ms": round(spent / requests * 1e3, 2) for name, spent in cpu.seconds().items()}
+    figures = (await in_turn(ask, requests)).as_json()
+    return figures | {f"{name}_cpu_ms": round(spent / requests * 1e3, 2) for name, spent in cpu.seconds().items()}
 
 
 async def rated(cpu: Cpu, ask: Ask, seconds: float) -> dict[str, Any]:
     """With the share of a core that each part took meanwhile."""
     cpu.begin()
-    told = (await at_rate(ask, RATE_PER_S, seconds)).told()
-    return told | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
+    figures = (await at_rate(ask, RATE_PER_S, seconds)).as_json()
+    return figures | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
 
 
 async def without_embedding(settings: Settings, requests: int) -> Latencies:
     """The same search in this process, with the question's vector at hand: what is left of it is PostgreSQL, Qdrant, ranking."""
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
     try:
-        asked = list(itertools.islice(questions(), requests))
+        question_texts = list(itertools.islice(questions(), requests))
         async with index(settings) as opened:
             vectors = opened._replace(
-                memory_embedder=await Ready.knowing(opened.memory_embedder, asked),
-                passage_embedder=await Ready.knowing(opened.passage_embedder, asked),
+                memory_embedder=await Ready.knowing(opened.memory_embedder, question_texts),
+                passage_embedder=await Ready.knowing(opened.passage_embedder, question_texts),
             )
             search_in = retrieval(pool, vectors, settings.policies())
             return await in_turn(
                 lambda number: search_in.search(
-                    Query(namespaces=(namespace(number % NAMESPACES),), text=asked[number])
+                    Query(namespaces=(namespace(number % NAMESPACES),), text=question_texts[number])
                 ),
                 requests,
             )
@@ -168,8 +168,8 @@ def named(question: str) -> str:
 
 
 def search(number: int, text: str | None) -> dict[str, Any]:
-    asked = {"namespaces": [namespace(number % NAMESPACES)], "limit": 10}
-    return asked if text is None else asked | {"text": text}
+    body = {"namespaces": [namespace(number % NAMESPACES)], "limit": 10}
+    return body if text is None else body | {"text": text}
 
 
 def block(number: int, text: str) -> dict[str, Any]:
@@ -180,9 +180,9 @@ def block(number: int, text: str) -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     say(f"{found['memories']:>9,}  written in {found['seeded_s']} s")
-    for name, told in found.items():
-        if isinstance(told, dict):
-            say(f"{found['memories']:>9,}  {name:<32} " + "  ".join(f"{key} {value}" for key, value in told.items()))
+    for name, figures in found.items():
+        if isinstance(figures, dict):
+            say(f"{found['memories']:>9,}  {name:<32} " + "  ".join(f"{key} {value}" for key, value in figures.items()))
 
 
 def say(line: str) -> None:
@@ -219,21 +219,21 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="fail where p95 exceeds the limit of a requirement")
     options = parser.parse_args(argv)
     sizes = [int(size) for size in options.sizes.split(",")]
-    told = asyncio.run(run(sizes, options.passages, options.requests, options.seconds))
+    report = asyncio.run(run(sizes, options.passages, options.requests, options.seconds))
     code = 0
     if options.check:
-        code, told["check"] = checked(slowest(told["stores"]), SERVE)
-    sys.stdout.write(json.dumps(told | extrapolated(told["stores"])) + "\n")
+        code, report["check"] = checked(slowest(report["stores"]), SERVE)
+    sys.stdout.write(json.dumps(report | extrapolated(report["stores"])) + "\n")
     return code
 
 
 def slowest(stores: Sequence[dict[str, Any]]) -> dict[str, float]:
     """The longest p95 of each kind of request, whatever is stored; memories are made while streams are open."""
-    took = [(name, told) for store in stores for name, told in (store | store["streams"]).items()]
+    took = [(name, figures) for store in stores for name, figures in (store | store["streams"]).items()]
     found: dict[str, float] = {}
-    for name, told in took:
-        if isinstance(told, dict) and "p95_ms" in told:
-            found[name] = max(found.get(name, 0.0), told["p95_ms"])
+    for name, figures in took:
+        if isinstance(figures, dict) and "p95_ms" in figures:
+            found[name] = max(found.get(name, 0.0), figures["p95_ms"])
     return found
 
 

@@ -33,17 +33,17 @@ class Client:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def get(self, path: str, **asked: Any) -> Answered:
-        async with self._session.get(path, params=asked) as answer:
+    async def get(self, path: str, **parameters: Any) -> Answered:
+        async with self._session.get(path, params=parameters) as answer:
             return Answered(answer.status, await answer.read())
 
-    async def post(self, path: str, asked: Mapping[str, Any]) -> Answered:
-        async with self._session.post(path, data=codec.encode(asked)) as answer:
+    async def post(self, path: str, body: Mapping[str, Any]) -> Answered:
+        async with self._session.post(path, data=codec.encode(body)) as answer:
             return Answered(answer.status, await answer.read())
 
-    async def post_lines(self, path: str, lines: str, **asked: Any) -> Answered:
+    async def post_lines(self, path: str, lines: str, **parameters: Any) -> Answered:
         kind = {"Content-Type": "application/x-ndjson"}
-        async with self._session.post(path, params=asked, data=lines.encode(), headers=kind) as answer:
+        async with self._session.post(path, params=parameters, data=lines.encode(), headers=kind) as answer:
             return Answered(answer.status, await answer.read())
 
 
@@ -78,7 +78,7 @@ class Latencies:
         else:
             self.took_s.append(took_s)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Without percentiles where hardly any answer was whole, and without a list of failures where there were none."""
         parts = statistics.quantiles(self.took_s, n=100) if len(self.took_s) > 1 else []
         percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99) if parts}

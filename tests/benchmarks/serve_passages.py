@@ -77,9 +77,9 @@ def vocabulary() -> list[str]:
 
 def with_what_is_asked(invented: list[str]) -> list[str]:
     """The words of bench-serve's questions stand among the first 500: some are in many passages, some in few."""
-    asked = dict.fromkeys(stems(" ".join(["user", *WHO, *DOES, *WHAT, *WHERE])))
-    words = [word for word in invented if word not in asked]
-    for number, word in enumerate(asked):
+    query_stems = dict.fromkeys(stems(" ".join(["user", *WHO, *DOES, *WHAT, *WHERE])))
+    words = [word for word in invented if word not in query_stems]
+    for number, word in enumerate(query_stems):
         words.insert(10 + 10 * number, word)
     return words[:WORDS]
 

@@ -22,23 +22,23 @@ LATE_S: Final = 10.0
 
 
 class Followers:
-    """One stream a namespace; `opened` and `heard` tell when the place came that it begins at, and the first event."""
+    """One stream a namespace; `opened` and `received_at` tell when the place came that it begins at, and the first event."""
 
     def __init__(self) -> None:
         self.opened: dict[int, float] = {}
-        self.heard: dict[int, float] = {}
+        self.received_at: dict[int, float] = {}
 
     async def all_opened(self) -> bool:
         return len(self.opened) == STREAMS
 
     async def follow(self, session: aiohttp.ClientSession, number: int, token: str) -> None:
-        headers, asked = {"Authorization": f"Bearer {token}"}, {"namespace": namespace(number % NAMESPACES)}
-        async with session.get("/v1/events", params=asked, headers=headers, raise_for_status=True) as answer:
+        headers, parameters = {"Authorization": f"Bearer {token}"}, {"namespace": namespace(number % NAMESPACES)}
+        async with session.get("/v1/events", params=parameters, headers=headers, raise_for_status=True) as answer:
             async for line in answer.content:
                 if line.startswith(b"id:"):
                     self.opened.setdefault(number, time.perf_counter())
                 if line.startswith(b"data:"):
-                    self.heard.setdefault(number, time.perf_counter())
+                    self.received_at.setdefault(number, time.perf_counter())
 
 
 async def streams(served: Served) -> dict[str, Any]:
@@ -56,7 +56,7 @@ async def streams(served: Served) -> dict[str, Any]:
             opened_s = time.perf_counter() - began
             grown = process.memory_info().rss - size
             idle = await idling(served)
-            made, after_s = await told(served, followers)
+            made, after_s = await created_at_rate(served, followers)
         finally:
             for each in following:
                 each.cancel()
@@ -66,7 +66,7 @@ async def streams(served: Served) -> dict[str, Any]:
         "opened_s": round(opened_s, 2),
         "kb_each": round(grown / STREAMS / 1024, 1),
         "api_cpu_share_idle": idle,
-        "create": made.told(),
+        "create": made.as_json(),
         "events": len(after_s),
         "event_p50_ms": round(statistics.median(after_s) * 1e3, 1),
         "event_p95_ms": round(statistics.quantiles(after_s, n=20)[-1] * 1e3, 1),
@@ -79,7 +79,7 @@ async def idling(served: Served) -> float:
     return round(served.cpu.seconds()["api"] / IDLE_S, 3)
 
 
-async def told(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
+async def created_at_rate(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
     """A memory in each of the first namespaces, so many a second; seconds from each request until its stream had the event."""
     sent: dict[int, float] = {}
     async with client(served.address, served.tokens[0]) as asking:
@@ -92,7 +92,7 @@ async def told(served: Served, followers: Followers) -> tuple[Latencies, list[fl
         made = await at_rate(ask, PER_S, SECONDS)
 
     async def all_heard() -> bool:
-        return sent.keys() <= followers.heard.keys()
+        return sent.keys() <= followers.received_at.keys()
 
     await eventually(all_heard, "the events of all memories", LATE_S)
-    return made, [followers.heard[number] - at for number, at in sent.items()]
+    return made, [followers.received_at[number] - at for number, at in sent.items()]

@@ -35,8 +35,8 @@ PARTS: Final = ("api", "postgres", "vectors")
 Store = Mapping[str, Any]
 
 
-def tables(told: Mapping[str, Any]) -> Iterator[str]:
-    stores: list[Store] = told["stores"]
+def tables(report: Mapping[str, Any]) -> Iterator[str]:
+    stores: list[Store] = report["stores"]
     yield from in_turn(stores)
     yield ""
     yield from at_a_rate(stores)
@@ -45,8 +45,8 @@ def tables(told: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from on_disk(stores)
     written = ", ".join(f"{size(each)} in {each['seeded_s']} s" for each in stores)
-    yield f"\nWritten: {written}. Load averages at the end: {told['load']}."
-    if further := told.get("extrapolated_at_1000000"):
+    yield f"\nWritten: {written}. Load averages at the end: {report['load']}."
+    if further := report.get("extrapolated_at_1000000"):
         yield ""
         yield from extrapolated(further)
 
@@ -80,8 +80,8 @@ def following(stores: list[Store]) -> Iterator[str]:
     yield row("share of a core while nothing happens", *(each["api_cpu_share_idle"] for each in streams))
     made = (f"{each['create']['p50_ms']}, {each['create']['p95_ms']}" for each in streams)
     yield row("making a memory, p50 and p95, ms", *made)
-    heard = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
-    yield row("until its event is at a follower, p50 and p95, ms", *heard)
+    event_times = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
+    yield row("until its event is at a follower, p50 and p95, ms", *event_times)
 
 
 def on_disk(stores: list[Store]) -> Iterator[str]:

@@ -93,9 +93,9 @@ class FirstRecord:
     """Tells the moment of the first record; called for every record or batch, it acts once."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._is_reported = False
 
     def seen(self) -> None:
-        if not self._told:
-            self._told = True
+        if not self._is_reported:
+            self._is_reported = True
             tell(Begun(time.monotonic(), time.process_time(), os.times().system))

@@ -70,8 +70,8 @@ async def of_processes(
     finally:
         await pool.close()
     found = {each: {"idle": idle[each], "under_load": most[each]} for each in processes}
-    for each, told in found.items():
-        sys.stderr.write(f"{each}: {told}\n")
+    for each, figures in found.items():
+        sys.stderr.write(f"{each}: {figures}\n")
     return found
 
 

@@ -55,8 +55,8 @@ def checked(took_ms: Mapping[str, float], limits_ms: Mapping[str, float]) -> tup
     for miss in found:
         sys.stderr.write(f"{miss.step} took {miss.took_ms:g} ms, and may take {miss.limit_ms:g} ms\n")
     sys.stderr.write(f"this machine takes {factor:g} times as long as that of the published figures\n")
-    told = [{"step": miss.step, "took_ms": miss.took_ms, "limit_ms": miss.limit_ms} for miss in found]
-    return int(bool(found)), {"machine_factor": factor, "misses": told}
+    missed = [{"step": miss.step, "took_ms": miss.took_ms, "limit_ms": miss.limit_ms} for miss in found]
+    return int(bool(found)), {"machine_factor": factor, "misses": missed}
 
 
 def machine_factor() -> float:

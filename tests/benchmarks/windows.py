@@ -16,7 +16,7 @@ from tests.benchmarks.targets import WINDOWS, checked
 from tests.benchmarks.windows_changelog import changelog
 from tests.benchmarks.windows_memory import memory
 from tests.benchmarks.windows_profile import profile
-from tests.benchmarks.windows_speed import Timing, speed, told
+from tests.benchmarks.windows_speed import Timing, as_json, speed
 
 SEED = 1
 REPETITIONS = 2_000
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     sys.stderr.write(f"memory: {json.dumps(grown)}\n")
     spent = profile(SEED)
     sys.stderr.write(f"microseconds a message: {json.dumps(spent)}\n")
-    return {"steps": told(timings), "changelog": written, "memory": grown, "message_us": spent, "machine": machine()}
+    return {"steps": as_json(timings), "changelog": written, "memory": grown, "message_us": spent, "machine": machine()}
 
 
 def line(name: str, timing: Timing) -> str:
@@ -42,7 +42,7 @@ def line(name: str, timing: Timing) -> str:
     return f"{name:40}{wall}   of CPU {timing.cpu_p50_ms:9.4f} and {timing.cpu_p99_ms:9.4f} ms{aim}"
 
 
-def asked(argv: list[str]) -> argparse.Namespace:
+def parsed_options(argv: list[str]) -> argparse.Namespace:
     cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
     parser = argparse.ArgumentParser(prog="windows", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of each step")
@@ -53,7 +53,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    options = asked(argv)
+    options = parsed_options(argv)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
     found, code = run(options), 0
     if options.check:

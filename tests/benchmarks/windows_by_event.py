@@ -49,8 +49,8 @@ class WindowsByEvent:
         message, now = codec.decode(value, Message), time.time()
         window = self._window(message.conversation_id, partition, read)
         tokens = message_tokens(message, self._count_tokens)
-        for told in window.add(message, offset, tokens, self._terms.now, now):
-            outgoing(told, partition, datetime.fromtimestamp(now, UTC))
+        for effect in window.add(message, offset, tokens, self._terms.now, now):
+            outgoing(effect, partition, datetime.fromtimestamp(now, UTC))
         return rows.save(window)
 
     def _window(self, conversation_id: str, partition: int, read: Callable[[bytes], bytes | None]) -> Window:

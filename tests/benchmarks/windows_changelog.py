@@ -34,12 +34,12 @@ def changelog(seed: int) -> dict[str, Any]:
     longest = LENGTHS[-1] * 3 // 2
     conversations = [long(random.Random(seed + number), longest) for number in range(CONVERSATIONS)]
     return {
-        name: {f"batches_of_{batch}": _told(conversations, batch, under) for batch in BATCHES}
+        name: {f"batches_of_{batch}": _figures(conversations, batch, under) for batch in BATCHES}
         for name, under in CONTEXTS.items()
     }
 
 
-def _told(conversations: Sequence[Sequence[Message]], batch: int, under: Terms) -> dict[str, Any]:
+def _figures(conversations: Sequence[Sequence[Message]], batch: int, under: Terms) -> dict[str, Any]:
     costs = [_costs(messages, batch, under) for messages in conversations]
     inputs = [[len(codec.encode(message)) for message in messages] for messages in conversations]
     written = {length: _around(costs, length) for length in LENGTHS}

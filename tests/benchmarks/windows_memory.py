@@ -43,8 +43,8 @@ def memory(conversations: int, seed: int) -> dict[str, Any]:
 def measured(conversations: int, seed: int) -> dict[str, int]:
     """In a process of its own, so that nothing freed before is used again."""
     command = [sys.executable, "-m", "tests.benchmarks.windows_memory", str(conversations), str(seed)]
-    told: dict[str, int] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return told
+    report: dict[str, int] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return report
 
 
 def held(conversations: int, seed: int) -> dict[str, int]:

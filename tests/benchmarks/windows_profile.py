@@ -47,21 +47,21 @@ class Stage:
         messages = self._timed("decode", lambda: [codec.decode_untrusted(value, Message) for value in values])
         tokens = self._timed("tokenise", lambda: [message_tokens(each, self._count) for each in messages])
         self._timed("detect", lambda: [detect(each.role, each.content, bool(each.tool_calls)) for each in messages])
-        changed, told = self._timed("add", lambda: self._add(messages, tokens))
-        self._timed("tell", lambda: [outgoing(each, 0, datetime.now(UTC)) for each in told])
+        changed, effects = self._timed("add", lambda: self._add(messages, tokens))
+        self._timed("tell", lambda: [outgoing(each, 0, datetime.now(UTC)) for each in effects])
         self._timed("rows", lambda: [rows.save(window) for window in changed])
 
     def _add(self, messages: Iterable[Message], tokens: Iterable[int]) -> tuple[list[Window], list[Any]]:
         changed: dict[str, Window] = {}
-        told: list[Any] = []
+        effects: list[Any] = []
         for message, count in zip(messages, tokens, strict=True):
             window = self._windows.get(message.conversation_id)
             if window is None:
                 window = self._windows[message.conversation_id] = Window.opened(message.conversation_id, 0)
             changed[message.conversation_id] = window
-            told += window.add(message, self._position, count, self._terms.now, time.time())
+            effects += window.add(message, self._position, count, self._terms.now, time.time())
             self._position += 1
-        return list(changed.values()), told
+        return list(changed.values()), effects
 
     def _timed(self, step: str, work: Callable[[], T]) -> T:
         begun = time.process_time_ns()

@@ -155,5 +155,5 @@ class Turning:
         return self._messages[self._at]
 
 
-def told(timings: dict[str, Timing]) -> dict[str, Any]:
+def as_json(timings: dict[str, Timing]) -> dict[str, Any]:
     return {name: {key: getattr(timing, key) for key in timing.__struct_fields__} for name, timing in timings.items()}

@@ -102,9 +102,9 @@ def marker_in(body: dict[str, Any]) -> str:
 class Script:
     """Applies the next step of the slice's fault to each call, then answers."""
 
-    def __init__(self, asked: Iterable[Talk]) -> None:
+    def __init__(self, conversations: Iterable[Talk]) -> None:
         self.calls: Counter[str] = Counter()
-        self._faults = {talk.marker: talk.fault for talk in asked}
+        self._faults = {talk.marker: talk.fault for talk in conversations}
 
     def __call__(self, body: dict[str, Any]) -> str:
         marker = marker_in(body)

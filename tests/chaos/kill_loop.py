@@ -223,9 +223,9 @@ async def main(options: argparse.Namespace) -> int:
                 )
                 results.append(await run(plan, stack, directory, options.worker))
                 report(codec.encode(results[-1]).decode())
-        told = summary(results)
-        sys.stdout.write(codec.encode(told).decode() + "\n")
-        return 0 if told["clean"] else 1
+        totals = summary(results)
+        sys.stdout.write(codec.encode(totals).decode() + "\n")
+        return 0 if totals["clean"] else 1
 
 
 if __name__ == "__main__":

@@ -186,9 +186,9 @@ async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) ->
         memory = codec.decode(record.value, Memory)
         latest[memory.memory_id] = memory
     for row in await pool.fetch("SELECT memory_id, version FROM memories"):
-        told = latest.pop(row["memory_id"], None)
-        if told is None or told.version != row["version"]:
-            ledger.lost.append(f"memory.state of {row['memory_id']} is {told and told.version}, not {row['version']}")
+        last = latest.pop(row["memory_id"], None)
+        if last is None or last.version != row["version"]:
+            ledger.lost.append(f"memory.state of {row['memory_id']} is {last and last.version}, not {row['version']}")
     ledger.duplicated += [f"memory.state has {name}, PostgreSQL has not" for name in sorted(latest)]
 
 

@@ -8,12 +8,12 @@ from tests.chaos.faults import Talk
 from tests.deployment import Deployment, Event
 
 
-def published(asked: list[Talk]) -> list[Event]:
-    return [event for talk in asked for event in talk.events()]
+def published(conversations: list[Talk]) -> list[Event]:
+    return [event for talk in conversations for event in talk.events()]
 
 
-def markers(asked: list[Talk]) -> Counter[str]:
-    return Counter(talk.marker for talk in asked)
+def markers(conversations: list[Talk]) -> Counter[str]:
+    return Counter(talk.marker for talk in conversations)
 
 
 async def memories(deployment: Deployment) -> Counter[str]:
@@ -30,14 +30,14 @@ async def batches(deployment: Deployment) -> Counter[str]:
     return Counter(batch["conversation_id"] for batch in await deployment.values(topics.CANDIDATES))
 
 
-async def letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
+async def dead_letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
     """Reason and stage of every dead letter, by conversation. Fails if one has two."""
     found = {}
     for record in await deployment.records(topics.DEAD_LETTERS):
-        told = {name: value.decode() for name, value in record.headers}
+        headers = {name: value.decode() for name, value in record.headers}
         conversation = record.key.decode()
         assert conversation not in found, f"{conversation} is dead-lettered twice"
-        found[conversation] = (told["memstream-reason"], told["memstream-stage"])
+        found[conversation] = (headers["memstream-reason"], headers["memstream-stage"])
     return found
 
 

@@ -16,10 +16,10 @@ from schemas.kafka import topics
 from streams.kafka.topics import STAGES
 from tests.budget_day import begin_tomorrow
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
-from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
+from tests.chaos.outcomes import answered, batches, dead_letters, failed, markers, memories, parked, published, replay
 from tests.deployment import Deployment, deployed, each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 # Conversations of each fault; few where each one meets all of them in turn. `make fault-matrix` has 200.
 CHOSEN = os.environ.get("MEMSTREAM_FAULT_CONVERSATIONS")
@@ -29,7 +29,7 @@ WITHIN_S = 1_200.0  # alone a tenth of that would do; on a machine that does sev
 # Two questions' reservations, and little of what all conversations would be billed: nearly every call competes.
 TOKENS_PER_DAY = 30_000
 # A process of its own, as the model's stage leaves the curator little time on one core.
-THINKING = [stage for stage in STAGES if stage != "curation"]
+ALL_BUT_CURATION = [stage for stage in STAGES if stage != "curation"]
 # Who is taken for dead on a busy machine loses its partitions, and what it had under way is asked again: here calls are counted.
 PATIENT = {"session_timeout_s": 45.0}
 LOOKS_AGAIN = {"agents.budgets.arithmetic.AGAIN_S": 1.0}  # whether those that went first have left room
@@ -67,37 +67,37 @@ def asking(server: MessagesServer) -> dict[str, Any]:
 
 @pytest.mark.heavy
 async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServer, deployment: Deployment):
-    asked = talks(MATRIX, MATRIX_EACH)
-    asked += talks(VARIANTS, VARIANTS_EACH, first=len(asked))
-    lasting = {talk.conversation_id: talk.fault.reason for talk in asked if talk.fault.reason}
-    passing = [talk for talk in asked if talk.fault.reason is None]
-    server.choose = script = Script(asked)
-    deployment.starting("thinking", stages=THINKING, **PATIENT)
+    conversations = talks(MATRIX, MATRIX_EACH)
+    conversations += talks(VARIANTS, VARIANTS_EACH, first=len(conversations))
+    lasting = {talk.conversation_id: talk.fault.reason for talk in conversations if talk.fault.reason}
+    passing = [talk for talk in conversations if talk.fault.reason is None]
+    server.choose = script = Script(conversations)
+    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
-    await deployment.publish(*published(asked))
+    await deployment.publish(*published(conversations))
     await deployment.settled(WITHIN_S)
 
-    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in asked})
+    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in conversations})
     assert await memories(deployment) == markers(passing)
     assert await batches(deployment) == Counter(talk.conversation_id for talk in passing)
     assert await failed(deployment) == lasting
-    assert await letters(deployment) == {name: (reason, "extraction") for name, reason in lasting.items()}
+    assert await dead_letters(deployment) == {name: (reason, "extraction") for name, reason in lasting.items()}
 
     server.choose = None
     await replay(deployment)
     await deployment.settled(WITHIN_S)
-    assert await memories(deployment) == markers(asked)
+    assert await memories(deployment) == markers(conversations)
     assert await failed(deployment) == {}
-    assert len(server.seen) == sum(talk.fault.calls for talk in asked) + len(lasting)
+    assert len(server.seen) == sum(talk.fault.calls for talk in conversations) + len(lasting)
 
 
 @pytest.mark.heavy
 async def test_requests_wait_in_kafka_during_a_model_outage(server: MessagesServer, deployment: Deployment):
-    asked = talks([ANSWERED], EACH)
+    conversations = talks([ANSWERED], EACH)
     server.choose = lambda body: "overloaded"
-    deployment.starting("thinking", stages=THINKING, **PATIENT)
+    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
-    await deployment.publish(*published(asked))
+    await deployment.publish(*published(conversations))
 
     async def all_asked_for() -> bool:
         return len(await deployment.records(topics.REQUESTS)) == EACH and len(server.seen) >= 10
@@ -107,21 +107,21 @@ async def test_requests_wait_in_kafka_during_a_model_outage(server: MessagesServ
     assert await answered(deployment) == []
     during = len(server.seen)
 
-    server.choose = script = Script(asked)
+    server.choose = script = Script(conversations)
     await deployment.settled(WITHIN_S)
-    assert script.calls == markers(asked), "one call each once the model answers"
-    assert await memories(deployment) == markers(asked)
-    assert await batches(deployment) == Counter(talk.conversation_id for talk in asked)
-    assert await letters(deployment) == await failed(deployment) == {}
+    assert script.calls == markers(conversations), "one call each once the model answers"
+    assert await memories(deployment) == markers(conversations)
+    assert await batches(deployment) == Counter(talk.conversation_id for talk in conversations)
+    assert await dead_letters(deployment) == await failed(deployment) == {}
     assert len(server.seen) >= during + EACH
 
 
 @pytest.mark.heavy
 async def test_a_rejected_api_key_stops_the_worker_and_loses_no_request(server: MessagesServer, deployment: Deployment):
-    asked = talks([ANSWERED], EACH)
+    conversations = talks([ANSWERED], EACH)
     server.choose = lambda body: "unauthorized"
-    worker = await deployment.worker("refused", stages=THINKING)
-    await deployment.publish(*published(asked))
+    worker = await deployment.worker("refused", stages=ALL_BUT_CURATION)
+    await deployment.publish(*published(conversations))
 
     async def ended() -> bool:
         return not worker.running
@@ -130,35 +130,35 @@ async def test_a_rejected_api_key_stops_the_worker_and_loses_no_request(server: 
     assert worker.exit_code not in (None, 0)
     assert "check ANTHROPIC_API_KEY" in deployment.logs()
     assert await answered(deployment) == []
-    assert await letters(deployment) == await failed(deployment) == {}
+    assert await dead_letters(deployment) == await failed(deployment) == {}
 
     deployment.forget(worker)
-    server.choose = script = Script(asked)
-    deployment.starting("thinking", stages=THINKING)
+    server.choose = script = Script(conversations)
+    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION)
     await deployment.worker("curating", stages=["curation"])
     await deployment.settled(WITHIN_S)
-    assert script.calls == markers(asked)
-    assert await memories(deployment) == markers(asked)
-    assert await letters(deployment) == await failed(deployment) == {}
+    assert script.calls == markers(conversations)
+    assert await memories(deployment) == markers(conversations)
+    assert await dead_letters(deployment) == await failed(deployment) == {}
 
 
 @pytest.mark.heavy
 async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_and_park_the_rest(
     server: MessagesServer, deployment: Deployment
 ):
-    asked = talks(BILLED, EACH)
-    lasting = {talk.conversation_id: talk.fault.reason for talk in asked if talk.fault.reason}
-    server.choose = script = Script(asked)
+    conversations = talks(BILLED, EACH)
+    lasting = {talk.conversation_id: talk.fault.reason for talk in conversations if talk.fault.reason}
+    server.choose = script = Script(conversations)
     limited = {"budget": {"tokens_per_day": TOKENS_PER_DAY}, "extraction_concurrency": 16}
     await begin_tomorrow(deployment.dsn)
     # Both have joined before anything is said: a question whose partition moves before it is given up is asked again.
     workers = [await deployment.worker(name, paces=LOOKS_AGAIN, **limited, **PATIENT) for name in ("one", "other")]
-    await deployment.publish(*published(asked))
+    await deployment.publish(*published(conversations))
 
     async def spent() -> bool:
         waiting = "SELECT FROM parked WHERE reason = 'budget' AND not_before = date_trunc('day', not_before, 'UTC')"
         done = len(await answered(deployment)) + len(await failed(deployment)) + len(await deployment.fetch(waiting))
-        return done == len(asked) and await deployment.count("energy_reservations") == 0
+        return done == len(conversations) and await deployment.count("energy_reservations") == 0
 
     await eventually(spent, "every slice has its answer, is given up or waits for tomorrow's budget", WITHIN_S)
     billed: Counter[str] = Counter()
@@ -172,15 +172,15 @@ async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_a
     assert (booked["tokens"], booked["calls"]) == (billed.total(), len(server.bills))
     waiting = await parked(deployment)
     fates = [*await answered(deployment), *await failed(deployment), *waiting]
-    assert sorted(fates) == sorted(talk.conversation_id for talk in asked)
-    of_those_asked = [talk for talk in asked if talk.conversation_id not in waiting]
+    assert sorted(fates) == sorted(talk.conversation_id for talk in conversations)
+    of_those_asked = [talk for talk in conversations if talk.conversation_id not in waiting]
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in of_those_asked})
 
     assert await asyncio.gather(*(worker.stop() for worker in workers)) == [0, 0]
     await deployment.worker("tomorrow", budget={}, **PATIENT)
     await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight, once the worker has joined, see above
     await deployment.settled(WITHIN_S)
-    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in asked})
-    assert await memories(deployment) == markers([talk for talk in asked if talk.fault.reason is None])
-    assert await letters(deployment) == {name: (reason, "extraction") for name, reason in lasting.items()}
+    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in conversations})
+    assert await memories(deployment) == markers([talk for talk in conversations if talk.fault.reason is None])
+    assert await dead_letters(deployment) == {name: (reason, "extraction") for name, reason in lasting.items()}
     assert await parked(deployment) == []

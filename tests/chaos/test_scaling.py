@@ -244,10 +244,10 @@ async def test_each_namespace_has_a_single_writer_while_workers_join_and_leave(
         async with connections.postgres(deployment.settings, max_size=2) as pool:
             ledger = await balance(deployment.settings, pool, load.said)
         rows = await audit(deployment)
-        carried_out = await deployment.fetch("SELECT namespace, cause FROM memory_versions WHERE cause ? 'command_id'")
+        applied = await deployment.fetch("SELECT namespace, cause FROM memory_versions WHERE cause ? 'command_id'")
 
     assert (ledger.lost, ledger.duplicated) == ([], [])
-    done = Counter((row["namespace"], row["cause"]["command_id"]) for row in carried_out)
+    done = Counter((row["namespace"], row["cause"]["command_id"]) for row in applied)
     assert done == Counter((command.namespace, command.command_id) for command in load.commands)
     group = deployment.group("curation")
     by_namespace = runs(rows, {worker.name: epochs(worker, group) for worker in (one, two, three)})

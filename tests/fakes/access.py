@@ -17,7 +17,7 @@ class FakeKeys:
 
     def __init__(self) -> None:
         self.by_token: dict[str, Key] = {}
-        self.asked = 0
+        self.calls = 0
 
     def add(self, **patterns: str) -> str:
         """Creates a token with the rights to `read`, `write` or `admin` matching namespaces."""
@@ -29,7 +29,7 @@ class FakeKeys:
         return token
 
     async def find(self, token: str) -> Key | None:
-        self.asked += 1
+        self.calls += 1
         return self.by_token.get(token)
 
     async def all(self) -> tuple[Key, ...]:

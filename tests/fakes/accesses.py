@@ -14,7 +14,7 @@ class FakeAccesses:
         self.rows: dict[str, Access] = {}
         self.there = there
         self.down = False
-        self.asked = 0
+        self.calls = 0
 
     async def add(self, counted: Mapping[str, Access]) -> None:
         self._check()
@@ -25,7 +25,7 @@ class FakeAccesses:
 
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]:
         self._check()
-        self.asked += 1
+        self.calls += 1
         return {each: self.rows[each] for each in memory_ids if each in self.rows}
 
     def _check(self) -> None:
@@ -43,6 +43,6 @@ class FakeRetrievalCounts:
     async def add(self, counted: Mapping[Counted, Counts]) -> None:
         if self.down:
             raise Retryable("PostgreSQL failed while counting questions: it is down")
-        for key, (asked, found) in counted.items():
+        for key, (retrievals, found) in counted.items():
             before = self.rows.get(key, (0, 0))
-            self.rows[key] = (before[0] + asked, before[1] + found)
+            self.rows[key] = (before[0] + retrievals, before[1] + found)

@@ -15,13 +15,13 @@ class StubConsumer:
     def __init__(self) -> None:
         self.positions = Positions()
         self.log_ends: dict[tuple[str, int], int] = {}
-        self.asked = asyncio.Event()
+        self.requested = asyncio.Event()
         self.answer = asyncio.Event()
         self.answer.set()
         self.failures: list[Exception] = []
 
     async def log_end(self, topic: str, partition: int) -> int:
-        self.asked.set()
+        self.requested.set()
         await self.answer.wait()
         if self.failures:
             raise self.failures.pop(0)

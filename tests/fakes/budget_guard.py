@@ -35,7 +35,7 @@ class FakeLedger:
     async def reserve(
         self, reservation_id: str, amounts: Mapping[str, Amount], lasts_s: float, decide: Decide
     ) -> datetime | None:
-        await self._reach()
+        await self._raise_failure()
         now = self._clock()
         later = decide(self._levels(amounts, now), now)
         if later is None:
@@ -51,7 +51,7 @@ class FakeLedger:
         spent: Mapping[str, Amount],
         limited: Collection[str] | None = None,
     ) -> None:
-        await self._reach()
+        await self._raise_failure()
         now = self._clock()
         reserved = {scope for scope, each in self.reservations if each == reservation_id}
         wanted = reserved | {storable(name) for name in (spent if limited is None else limited)}
@@ -66,7 +66,7 @@ class FakeLedger:
                 row.in_day += amount
 
     async def levels(self, names: Sequence[str]) -> dict[str, Level]:
-        await self._reach()
+        await self._raise_failure()
         return self._levels(dict.fromkeys(names, Amount()), self._clock())
 
     def _levels(self, amounts: Mapping[str, Amount], now: datetime) -> dict[str, Level]:
@@ -88,7 +88,7 @@ class FakeLedger:
             row.in_day if row.day >= day else Amount(),
         )
 
-    async def _reach(self) -> None:
+    async def _raise_failure(self) -> None:
         await asyncio.sleep(0)
         if self.failures:
             raise self.failures.popleft()
@@ -98,16 +98,16 @@ class FakeBudgetGuard:
     """Admits every call; `refusals` are raised by the next reservations, one each."""
 
     def __init__(self) -> None:
-        self.asked: list[PricedWork] = []
+        self.priced_work: list[PricedWork] = []
         self.settled: list[tuple[PricedWork, tuple[Bill, ...], Outcome]] = []
         self.refusals: deque[Exception] = deque()
 
     async def reserve(self, work: PricedWork, lasts_s: float = 600.0) -> str:
-        self.asked.append(work)
+        self.priced_work.append(work)
         await asyncio.sleep(0)
         if self.refusals:
             raise self.refusals.popleft()
-        return f"reservation-{len(self.asked)}"
+        return f"reservation-{len(self.priced_work)}"
 
     async def settle(self, work: PricedWork, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
         await asyncio.sleep(0)

@@ -18,12 +18,12 @@ class FakeCalibrations:
         self.lessons = 0
 
     async def all(self) -> dict[str, Calibration]:
-        await self._reach(0.0)
+        await self._raise_failure(0.0)
         return dict(self.known)
 
     async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
         self.lessons += 1
-        await self._reach(self.takes_s)
+        await self._raise_failure(self.takes_s)
         key = storable(model)
         known = self.known.get(key, Calibration())
         learned = change(known)
@@ -31,7 +31,7 @@ class FakeCalibrations:
             self.known[key] = learned
         return learned
 
-    async def _reach(self, seconds: float) -> None:
+    async def _raise_failure(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
         if self.failures:
             raise self.failures.popleft()

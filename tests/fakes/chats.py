@@ -56,5 +56,5 @@ def in_context(window: Window) -> list[int]:
     return [turn.position for turn in window.history.messages_in_context()]
 
 
-def requests_among(told: Iterable[Effect]) -> list[ExtractionRequest]:
-    return [each for each in told if isinstance(each, ExtractionRequest)]
+def requests_among(effects: Iterable[Effect]) -> list[ExtractionRequest]:
+    return [each for each in effects if isinstance(each, ExtractionRequest)]

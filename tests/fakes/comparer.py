@@ -9,12 +9,12 @@ HOLDS = Relation(0.02, 0.95, 0.03)
 
 
 class FakeComparer:
-    """`asked` has every pair that was to be compared."""
+    """`compared` has every pair that was to be compared."""
 
     def __init__(self, known: Mapping[tuple[str, str], Relation] | None = None) -> None:
         self.known = dict(known or {})
-        self.asked: list[Pair] = []
+        self.compared: list[Pair] = []
 
     async def compare(self, pairs: Sequence[Pair]) -> list[Relation]:
-        self.asked += pairs
+        self.compared += pairs
         return [self.known.get((each.earlier, each.later), HOLDS) for each in pairs]

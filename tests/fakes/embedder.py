@@ -43,14 +43,14 @@ class FakeEmbedder:
 
 
 class RecordingEmbedder(FakeEmbedder):
-    """`heard` has the texts of all calls, in order."""
+    """`embedded_texts` has the texts of all calls, in order."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard: list[str] = []
+        self.embedded_texts: list[str] = []
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.heard += texts
+        self.embedded_texts += texts
         return await super().embed(texts)
 
 

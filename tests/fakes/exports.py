@@ -25,12 +25,12 @@ class FakeExports:
         self._memories = memories
         self._size = size
         self.fails_at = 0
-        self.asked = 0
+        self.calls = 0
         self.most_at_once = 0
 
     async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
-        self.asked += 1
-        if self._memories.down or self.asked == self.fails_at:
+        self.calls += 1
+        if self._memories.down or self.calls == self.fails_at:
             raise Retryable("PostgreSQL failed while exporting memories: it is down")
         wanted = [
             memory
@@ -93,18 +93,18 @@ class FakeKinds:
 
 
 class FakeInsights:
-    """`told` are the days; each live memory costs one cent per letter of its id."""
+    """`known_days` are the days; each live memory costs one cent per letter of its id."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
-        self.told: list[NamespaceDay] = []
-        self.asked: list[tuple[str, datetime, datetime]] = []
+        self.known_days: list[NamespaceDay] = []
+        self.periods: list[tuple[str, datetime, datetime]] = []
 
     async def days(self, namespace: str, since: datetime, until: datetime) -> tuple[NamespaceDay, ...]:
         if self._memories.down:
             raise Retryable("PostgreSQL failed while counting daily activity: it is down")
-        self.asked.append((namespace, since, until))
-        return tuple(day for day in self.told if since.date() <= day.day <= until.date())
+        self.periods.append((namespace, since, until))
+        return tuple(day for day in self.known_days if since.date() <= day.day <= until.date())
 
     async def costliest(self, namespace: str, limit: int) -> tuple[MemoryCost, ...]:
         own = [each for each in self._memories.rows.values() if each.namespace == namespace]

@@ -34,14 +34,14 @@ class FakeExtractions:
         self.person_fences: tuple[Fence, ...] = ()
         self._clock = clock
 
-    async def _reach(self, name: str) -> None:
+    async def _raise_failure(self, name: str) -> None:
         self.calls.append(name)
         await asyncio.sleep(0)
         if self.failures.get(name):
             raise self.failures[name].popleft()
 
     async def lease(self, request: ExtractionRequest, owner: str, lease_s: float) -> Lease:
-        await self._reach("lease")
+        await self._raise_failure("lease")
         row = self.rows.setdefault(request.request_id, Row())
         if row.answer is not None:
             return Answered(row.answer)
@@ -53,7 +53,7 @@ class FakeExtractions:
         return Leased(row.until)
 
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
-        await self._reach("renew")
+        await self._raise_failure("renew")
         row = self.rows[request_id]
         if row.owner != owner or row.answer is not None:
             return False
@@ -61,30 +61,30 @@ class FakeExtractions:
         return True
 
     async def release(self, request_id: str, owner: str) -> None:
-        await self._reach("release")
+        await self._raise_failure("release")
         row = self.rows[request_id]
         if row.owner == owner and row.answer is None:
             row.owner = row.until = None
 
     async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
-        await self._reach("fences_of")
+        await self._raise_failure("fences_of")
         known = [self.fences[name] for name in namespaces if name in self.fences]
         earliest = (Fence(min(known)),) if known and len(known) == len(namespaces) else ()
         return (*earliest, *self.person_fences)
 
     async def store_answer(self, request_id: str, owner: str, answer_json: bytes, **_: Any) -> bytes:
-        await self._reach("store_answer")
+        await self._raise_failure("store_answer")
         row = self.rows[request_id]
         row.answer = row.answer or answer_json
         return row.answer
 
     async def fail(self, request_id: str, rejected: Rejected) -> None:
-        await self._reach("fail")
+        await self._raise_failure("fail")
         row = self.rows.get(request_id, Row())
         if row.answer is None and (row.until is None or row.until <= self._clock()):
             row.failed, row.told, row.owner, row.until = rejected, False, None, None
 
     async def mark_failure_reported(self, request_id: str) -> None:
-        await self._reach("failure_told")
+        await self._raise_failure("failure_told")
         if request_id in self.rows:
             self.rows[request_id].told = True

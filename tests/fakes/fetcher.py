@@ -109,12 +109,12 @@ class ScriptedFetcher(Fetcher):
             self._known = assignment
             self._records.clear()
         for tp in sorted(assignment.tps) if assignment is not None else ():
-            state, asked = assignment.state_value(tp), [(other.assignment, other.tp) for other in self.in_flight]
+            state, requests = assignment.state_value(tp), [(other.assignment, other.tp) for other in self.in_flight]
             if (
                 state.has_valid_position
                 and not state.paused
                 and tp not in self._records
-                and (assignment, tp) not in asked
+                and (assignment, tp) not in requests
             ):
                 self.in_flight.append(InFlight(assignment, tp, state.position))
 
@@ -122,19 +122,19 @@ class ScriptedFetcher(Fetcher):
         """Delivers the broker's response to one of the requests: at most `count` offsets, or none after its longest wait."""
         if not self.in_flight:
             return
-        asked = self.in_flight.pop(which % len(self.in_flight))
-        state, log = asked.assignment.state_value(asked.tp), self._logs[asked.tp]
-        if not asked.assignment.active or not state.has_valid_position or state.position != asked.start:
+        fetch = self.in_flight.pop(which % len(self.in_flight))
+        state, log = fetch.assignment.state_value(fetch.tp), self._logs[fetch.tp]
+        if not fetch.assignment.active or not state.has_valid_position or state.position != fetch.start:
             return
-        if not log.beginning <= asked.start <= log.end:
+        if not log.beginning <= fetch.start <= log.end:
             state.await_reset(OffsetResetStrategy.EARLIEST)
             return
-        if not (kinds := log.kinds[asked.start : asked.start + count]):
+        if not (kinds := log.kinds[fetch.start : fetch.start + count]):
             return
-        self.served.append((asked.tp, asked.start, asked.start + len(kinds)))
-        answer = ScriptedRecords(asked.tp, asked.start, kinds)
-        self._records[asked.tp] = FetchResult(
-            asked.tp, assignment=asked.assignment, partition_records=answer, backoff=0.0
+        self.served.append((fetch.tp, fetch.start, fetch.start + len(kinds)))
+        answer = ScriptedRecords(fetch.tp, fetch.start, kinds)
+        self._records[fetch.tp] = FetchResult(
+            fetch.tp, assignment=fetch.assignment, partition_records=answer, backoff=0.0
         )
         for waiter in list(self._fetch_waiters):
             self._notify(waiter)

@@ -10,7 +10,7 @@ from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from streams.kafka.log import Chunk
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 
 
 class LetterRecord(Struct, frozen=True, kw_only=True):

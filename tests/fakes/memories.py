@@ -28,12 +28,12 @@ class FakeMemories:
         self._check()
         return {each: self.rows[each] for each in memory_ids if each in self.rows}
 
-    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, listing: Listing) -> tuple[Memory, ...]:
         self._check()
-        wanted = [memory for memory in self.rows.values() if selects(asked, memory)]
+        wanted = [memory for memory in self.rows.values() if selects(listing, memory)]
         wanted.sort(key=lambda memory: memory.memory_id)
-        wanted.sort(key=lambda memory: asked.place(memory).value, reverse=True)
-        page = [memory for memory in wanted if is_behind(asked.place(memory), asked.after)][: asked.limit]
+        wanted.sort(key=lambda memory: listing.place(memory).value, reverse=True)
+        page = [memory for memory in wanted if is_behind(listing.place(memory), listing.after)][: listing.limit]
         return tuple(with_contents(memory, self._before_deletion(memory)) for memory in page)
 
     def _before_deletion(self, memory: Memory) -> Memory | None:
@@ -79,15 +79,15 @@ class FakeMemories:
             raise Retryable("PostgreSQL failed while reading memories: it is down")
 
 
-def selects(asked: Listing, memory: Memory) -> bool:
+def selects(listing: Listing, memory: Memory) -> bool:
     return (
-        memory.namespace == asked.namespace
-        and memory.status in asked.statuses
-        and (not asked.kinds or not {memory.kind, *memory.kinds}.isdisjoint(asked.kinds))
-        and (not asked.tags or not set(memory.tags).isdisjoint(asked.tags))
-        and asked.least_importance <= memory.importance <= asked.most_importance
-        and (asked.created_from is None or memory.created_at >= asked.created_from)
-        and (asked.created_to is None or memory.created_at < asked.created_to)
+        memory.namespace == listing.namespace
+        and memory.status in listing.statuses
+        and (not listing.kinds or not {memory.kind, *memory.kinds}.isdisjoint(listing.kinds))
+        and (not listing.tags or not set(memory.tags).isdisjoint(listing.tags))
+        and listing.least_importance <= memory.importance <= listing.most_importance
+        and (listing.created_from is None or memory.created_at >= listing.created_from)
+        and (listing.created_to is None or memory.created_at < listing.created_to)
     )
 
 

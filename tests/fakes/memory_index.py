@@ -21,30 +21,30 @@ class FakeMemoryIndex:
         self.read: set[str] = set()
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        self._reach()
+        self._raise_failure()
         self.read |= set(memory_ids)
         return {memory_id: self.known[memory_id] for memory_id in memory_ids if memory_id in self.known}
 
     async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:
-        self._reach()
+        self._raise_failure()
         return {memory_id: self.embedded[memory_id] for memory_id in memory_ids if memory_id in self.embedded}
 
     async def search(self, text: str, *, namespaces: Collection[str], filters: Filters, limit: int) -> list[WordMatch]:
-        self._reach()
-        asked = words(text)
-        shares = {memory.memory_id: share(asked, memory) for memory in self._accepted(namespaces, filters)}
+        self._raise_failure()
+        query_words = words(text)
+        shares = {memory.memory_id: share(query_words, memory) for memory in self._accepted(namespaces, filters)}
         matches = [WordMatch(memory_id, score) for memory_id, score in shares.items() if score]
         return sorted(matches, key=lambda match: (-match.score, match.memory_id))[:limit]
 
     async def listed(self, *, namespaces: Collection[str], filters: Filters, limit: int) -> tuple[Memory, ...]:
-        self._reach()
+        self._raise_failure()
         accepted = self._accepted(namespaces, filters)
         return tuple(sorted(accepted, key=order_of)[:limit])
 
     def _accepted(self, namespaces: Collection[str], filters: Filters) -> list[Memory]:
         return [each for each in self.known.values() if each.namespace in namespaces and filters.accepts(each)]
 
-    def _reach(self) -> None:
+    def _raise_failure(self) -> None:
         if self.failure is not None:
             raise self.failure
 
@@ -53,8 +53,8 @@ def words(text: str) -> set[str]:
     return {word.lower() for word in WORD.findall(text)}
 
 
-def share(asked: set[str], memory: Memory) -> float:
-    return len(asked & words(" ".join((memory.text, *memory.tags)))) / len(asked) if asked else 0.0
+def share(query_words: set[str], memory: Memory) -> float:
+    return len(query_words & words(" ".join((memory.text, *memory.tags)))) / len(query_words) if query_words else 0.0
 
 
 def order_of(memory: Memory) -> tuple[float, float, str]:

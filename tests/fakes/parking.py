@@ -42,7 +42,7 @@ class FakeParking:
         self.failures: dict[str, deque[Exception]] = {}
         self._clock = clock
 
-    async def _reach(self, name: str) -> None:
+    async def _raise_failure(self, name: str) -> None:
         await asyncio.sleep(0)
         if self.failures.get(name):
             raise self.failures[name].popleft()
@@ -60,7 +60,7 @@ class FakeParking:
         known: Collection[Fence] = (),
         sharing: ShareGroup | None = None,
     ) -> bool:
-        await self._reach("park")
+        await self._raise_failure("park")
         for scope, namespaces in (fed or {request.scope: ()}).items():
             if any(each not in known for each in await self.fences_of(scope, namespaces)):
                 return False
@@ -93,7 +93,7 @@ class FakeParking:
     async def claim_companions(
         self, first: Parked, reason: str, most_tokens: int, limit: int, owner: str, lease_s: float
     ) -> list[Parked]:
-        await self._reach("claim_companions")
+        await self._raise_failure("claim_companions")
         claimed: list[Parked] = []
         for row in self._waiting(first.shares, reason):
             free = row.until is None or row.until <= self._clock()
@@ -104,17 +104,17 @@ class FakeParking:
         return claimed
 
     async def holds(self, request_id: str) -> bool:
-        await self._reach("holds")
+        await self._raise_failure("holds")
         return request_id in self.rows
 
     async def hasten(self, request_id: str, reason: str) -> None:
-        await self._reach("hasten")
+        await self._raise_failure("hasten")
         row = self.rows.get(request_id)
         if row is not None and row.parked.reason == reason and row.parked.tries == 0:
             row.not_before = min(row.not_before, self._clock())
 
     async def claim(self, lane: Lane, limit: int, owner: str, lease_s: float) -> list[Parked]:
-        await self._reach("claim")
+        await self._raise_failure("claim")
         due = sorted((row for row in self.rows.values() if self._due(row, lane)), key=lambda row: row.not_before)
         for row in due[:limit]:
             row.parked, row.batched = replace(row.parked, lane=lane), False
@@ -129,38 +129,38 @@ class FakeParking:
         return overdue or (not row.batched and row.parked.lane == lane and row.not_before <= now)
 
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
-        await self._reach("renew")
+        await self._raise_failure("renew")
         row = self._owned(request_id, owner)
         if row is not None:
             row.until = self._in(lease_s)
         return row is not None
 
     async def put_off(self, request_id: str, owner: str, deferred: Deferred) -> None:
-        await self._reach("put_off")
+        await self._raise_failure("put_off")
         if row := self._owned(request_id, owner):
             row.not_before = max(deferred.until, self._in(SHORTEST_PAUSE_S))
             row.parked = replace(row.parked, reason=deferred.reason, tries=0)
             row.owner = row.until = None
 
     async def try_again(self, request_id: str, owner: str, pause_s: float) -> None:
-        await self._reach("try_again")
+        await self._raise_failure("try_again")
         if row := self._owned(request_id, owner):
             row.not_before = self._in(pause_s)
             row.parked = replace(row.parked, tries=row.parked.tries + 1)
             row.owner = row.until = None
 
     async def release(self, request_id: str, owner: str) -> None:
-        await self._reach("release")
+        await self._raise_failure("release")
         if row := self._owned(request_id, owner):
             row.owner = row.until = None
 
     async def remove(self, request_id: str, owner: str) -> None:
-        await self._reach("remove")
+        await self._raise_failure("remove")
         if self._owned(request_id, owner):
             del self.rows[request_id]
 
     async def waiting(self) -> dict[Lane, int]:
-        await self._reach("waiting")
+        await self._raise_failure("waiting")
         lanes = [row.parked.lane for row in self.rows.values()]
         return {lane: lanes.count(lane) for lane in set(lanes)}
 

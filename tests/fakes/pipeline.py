@@ -6,7 +6,7 @@ from streams.kafka.lag import StageLag
 
 
 class FakePipeline:
-    """The brokers and PostgreSQL; if one is down, calls raise Retryable. `asked` counts calls to the brokers."""
+    """The brokers and PostgreSQL; if one is down, calls raise Retryable. `calls` counts calls to the brokers."""
 
     def __init__(self) -> None:
         self.stages: tuple[StageLag, ...] = ()
@@ -14,10 +14,10 @@ class FakePipeline:
         self.waiting: tuple[ParkedRequests, ...] = ()
         self.now_under_way = UnderWay(calls=0, outbox=0, outbox_since=None)
         self.brokers_down = self.postgres_down = False
-        self.asked = 0
+        self.calls = 0
 
     async def read(self) -> tuple[StageLag, ...]:
-        self.asked += 1
+        self.calls += 1
         if self.brokers_down:
             raise Retryable("cannot ask the brokers for consumer groups: they are away")
         return self.stages

@@ -33,7 +33,7 @@ class FakeProvider:
 
     def __init__(self, takes_s: float = 1.0) -> None:
         self.takes_s = takes_s
-        self.asked: Counter[str] = Counter()
+        self.call_counts: Counter[str] = Counter()
         self.contexts: list[Context] = []
         self.summarised: list[tuple[ExtractionRequest, Policy]] = []
         self.failures: deque[Exception] = deque()
@@ -61,10 +61,10 @@ class FakeProvider:
             ratings=self.ratings,
         )
 
-    async def extract_together(self, asked: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
+    async def extract_together(self, slices: Sequence[tuple[ExtractionRequest, Context]]) -> tuple[Answer, ...]:
         """One call, counted in `together`; raises from `together_failures`."""
-        self.together.append([request.request_id for request, _ in asked])
-        self.contexts += [context for _, context in asked]
+        self.together.append([request.request_id for request, _ in slices])
+        self.contexts += [context for _, context in slices]
         await asyncio.sleep(self.takes_s)
         if self.together_failures:
             raise self.together_failures.popleft()
@@ -81,7 +81,7 @@ class FakeProvider:
                     ),
                 ),
             )
-            for request, _ in asked
+            for request, _ in slices
         )
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
@@ -109,13 +109,13 @@ class FakeProvider:
     async def _text(self, request: ExtractionRequest) -> str:
         return await self._made(request.request_id)
 
-    async def _made(self, asked: str) -> str:
-        self.asked[asked] += 1
-        text = f"answer {sum(self.asked.values())}"
+    async def _made(self, name_of_call: str) -> str:
+        self.call_counts[name_of_call] += 1
+        text = f"answer {sum(self.call_counts.values())}"
         self.running += 1
         self.most = max(self.most, self.running)
         try:
-            await asyncio.sleep(self.slow.get(asked, self.takes_s))
+            await asyncio.sleep(self.slow.get(name_of_call, self.takes_s))
         finally:
             self.running -= 1
         if self.failures:

@@ -34,10 +34,10 @@ class FakeRuns:
     async def of(self, run_id: str) -> ConsolidationRun | None:
         return self.by_id.get(run_id)
 
-    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
+    async def page(self, run_filter: RunFilter) -> tuple[ConsolidationRun, ...]:
         newest = sorted(self.by_id.values(), key=place, reverse=True)
-        wanted = [run for run in newest if is_asked_for(run, asked)]
-        return tuple(wanted[: asked.limit])
+        wanted = [run for run in newest if is_asked_for(run, run_filter)]
+        return tuple(wanted[: run_filter.limit])
 
     async def schedules(self) -> tuple[Scheduled, ...]:
         return tuple(sorted(self.scheduled, key=lambda each: (each.next_due, each.policy)))
@@ -57,12 +57,12 @@ def place(run: ConsolidationRun) -> tuple[object, str]:
     return run.created_at, run.run_id
 
 
-def is_asked_for(run: ConsolidationRun, asked: RunFilter) -> bool:
-    if asked.behind is not None and (run.created_at, run.run_id) >= asked.behind:
+def is_asked_for(run: ConsolidationRun, run_filter: RunFilter) -> bool:
+    if run_filter.behind is not None and (run.created_at, run.run_id) >= run_filter.behind:
         return False
-    if asked.namespace is not None and asked.namespace not in run.namespaces:
+    if run_filter.namespace is not None and run_filter.namespace not in run.namespaces:
         return False
-    return (asked.policy or run.policy) == run.policy and (asked.status or run.status) == run.status
+    return (run_filter.policy or run.policy) == run.policy and (run_filter.status or run.status) == run.status
 
 
 class FakeSweeps:

@@ -13,15 +13,15 @@ UNREAL = SentenceScores(other=0.05, statement=0.04, limit=0.0, wish=0.0, unreal=
 
 
 class FakeSentenceClassifier:
-    """`asked` has every sentence that was to be classified."""
+    """`classified` has every sentence that was to be classified."""
 
     def __init__(self, known: Mapping[str, SentenceScores] | None = None) -> None:
         self.known = dict(known or {})
-        self.asked: list[Sentence] = []
+        self.classified: list[Sentence] = []
         self.closed = False
 
     async def classify(self, sentences: Sequence[Sentence]) -> list[SentenceScores | None]:
-        self.asked += sentences
+        self.classified += sentences
         return [self.known.get(each.text, OTHER) for each in sentences]
 
     def close(self) -> None:

@@ -17,13 +17,13 @@ SIZE = 1_000  # tokens of the model
 
 
 class Talk:
-    """A conversation under a policy; `told` has all effects of its window so far."""
+    """A conversation under a policy; `effects` has all effects of its window so far."""
 
     def __init__(self, extract: bool = True, model_tokens: int = SIZE, **settings: Any) -> None:
         self.policy = Policy(name="p", extract=extract, window=WindowSettings(**settings))
         self.terms = Terms.of(self.policy, Budget.of(self.policy.window, model_tokens))
         self.window = Window.opened(CONVERSATION, 0)
-        self.told: list[Effect] = []
+        self.effects: list[Effect] = []
         self.offset = self.controls = 0
 
     def say(self, role: str = "user", tokens: int = 10, content: str = "hello", at: int | None = None, **fields: Any):
@@ -47,17 +47,17 @@ class Talk:
         now = NOW + after_s
         return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, now, tokens))
 
-    def note(self, told: list[Effect], said: int = 0) -> list[Effect]:
+    def note(self, effects: list[Effect], said: int = 0) -> list[Effect]:
         self.offset += said
-        self.told += told
-        return told
+        self.effects += effects
+        return effects
 
     def pruned(self) -> list[ContextPruned]:
-        return [each for each in self.told if isinstance(each, ContextPruned)]
+        return [each for each in self.effects if isinstance(each, ContextPruned)]
 
     def warned(self) -> list[str]:
-        return [each.statistics.level for each in self.told if isinstance(each, ContextWarning)]
+        return [each.statistics.level for each in self.effects if isinstance(each, ContextWarning)]
 
 
-def summaries(told: list[Effect]) -> list[ExtractionRequest]:
-    return [request for request in requests_among(told) if request.purpose == "summarise"]
+def summaries(effects: list[Effect]) -> list[ExtractionRequest]:
+    return [request for request in requests_among(effects) if request.purpose == "summarise"]

@@ -9,18 +9,18 @@ from schemas.errors import Retryable
 
 
 class FakeUsage:
-    """Totals by namespace (None: all) and levels by scope; `asked` are the requested times."""
+    """Totals by namespace (None: all) and levels by scope; `periods` are the requested ones."""
 
     def __init__(self) -> None:
         self.by_namespace: dict[str | None, list[Total]] = {}
         self.by_scope: dict[str, Level] = {}
-        self.asked: list[tuple[datetime, datetime]] = []
+        self.periods: list[tuple[datetime, datetime]] = []
         self.down = False
 
     async def totals(self, since: datetime, until: datetime, namespace: str | None) -> list[Total]:
         if self.down:
             raise Retryable("PostgreSQL failed while reading usage: it is down")
-        self.asked.append((since, until))
+        self.periods.append((since, until))
         return self.by_namespace.get(namespace, [])
 
     async def levels(self, names: Iterable[str]) -> dict[str, Level]:

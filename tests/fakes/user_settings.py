@@ -10,33 +10,33 @@ from schemas.conversations.window_choices import WindowChoice
 
 
 class FakeUserSettings:
-    """`failures` are raised by the next calls, one each; `asked` counts the requested users."""
+    """`failures` are raised by the next calls, one each; `calls` counts the requested users."""
 
     def __init__(self) -> None:
         self.kept: dict[User, tuple[datetime, WindowChoice]] = {}
         self.failures: deque[Exception] = deque()
-        self.asked = 0
+        self.calls = 0
 
-    async def _reach(self) -> None:
+    async def _raise_failure(self) -> None:
         await asyncio.sleep(0)
         if self.failures:
             raise self.failures.popleft()
 
     async def choose(self, user: User, settings: WindowChoice, at: datetime) -> bool:
-        await self._reach()
+        await self._raise_failure()
         if user in self.kept and self.kept[user][0] > at:
             return False
         self.kept[user] = (at, settings)
         return True
 
     async def chosen_by(self, users: Collection[User]) -> dict[User, WindowChoice]:
-        await self._reach()
-        self.asked += 1
+        await self._raise_failure()
+        self.calls += 1
         found = {user: self._counting(user) for user in users}
         return {user: choice for user, choice in found.items() if choice is not None}
 
     async def chosen_for(self, user: User) -> WindowChoice:
-        await self._reach()
+        await self._raise_failure()
         return self.kept[user][1] if user in self.kept else WindowChoice()
 
     def _counting(self, user: User) -> WindowChoice | None:

@@ -14,7 +14,7 @@ class FakeWindowErasures:
         self.named: dict[str, frozenset[str]] = {}
         self.answers: list[tuple[str, int, list[str], int]] = []
         self.answered_at: dict[int, datetime] = {}
-        self.asked = 0
+        self.calls = 0
 
     async def newest(self) -> Fence | None:
         return max((each.fence for each in self.begun), key=lambda fence: fence.at, default=None)
@@ -22,7 +22,7 @@ class FakeWindowErasures:
     async def fences(
         self, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
     ) -> Fences:
-        self.asked += 1
+        self.calls += 1
         of = {
             kind: [each for each in self.begun if each.kind == kind] for kind in ("user", "conversation", "namespace")
         }
@@ -34,8 +34,10 @@ class FakeWindowErasures:
 
     async def unanswered(self, partitions: Collection[int]) -> tuple[tuple[int, Erasure], ...]:
         done = {(partition, erasure_id) for erasure_id, partition, *_ in self.answers}
-        asked = ((partition, each) for each in self.begun for partition in partitions)
-        return tuple((partition, each) for partition, each in asked if (partition, each.erasure_id) not in done)
+        erasures_of_partitions = ((partition, each) for each in self.begun for partition in partitions)
+        return tuple(
+            (partition, each) for partition, each in erasures_of_partitions if (partition, each.erasure_id) not in done
+        )
 
     async def answered(self, partitions: Collection[int]) -> dict[int, datetime]:
         return {partition: at for partition, at in self.answered_at.items() if partition in partitions}

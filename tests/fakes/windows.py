@@ -74,7 +74,7 @@ class FakeWindows:
         self._updated_at: dict[Key, datetime] = {}
         self._prunings: defaultdict[Key, dict[tuple[float, int], Pruning]] = defaultdict(dict)
 
-    async def _reach(self) -> None:
+    async def _raise_failure(self) -> None:
         await asyncio.sleep(0)
         if self.failures:
             raise self.failures.popleft()
@@ -84,18 +84,18 @@ class FakeWindows:
         self._updated_at[key_of(state)] = at
 
     async def scopes(self, limit: int) -> tuple[Scope, ...]:
-        await self._reach()
+        await self._raise_failure()
         return tuple(state.scope for state in self.states.values() if state.phase != "forgotten")[:limit]
 
     async def latest(self, limit: int, after: WindowPlace | None = None) -> tuple[WindowSummary, ...]:
-        await self._reach()
+        await self._raise_failure()
         return self._listed({key[0] for key in self.states}, limit, after)
 
     async def latest_among(
         self, users: Collection[str], conversations: Collection[str], limit: int, after: WindowPlace | None = None
     ) -> tuple[WindowSummary, ...]:
         """`said` has further speakers, besides the windows' own users."""
-        await self._reach()
+        await self._raise_failure()
         of_users = {state.scope.conversation_id for state in self.states.values() if state.scope.user_id in users}
         of_others = {conversation for conversation, said in self.said.items() if said & set(users)}
         return self._listed(of_users | of_others | set(conversations), limit, after)
@@ -113,16 +113,16 @@ class FakeWindows:
         return WindowSummary(scope=state.scope, phase=state.phase, statistics=state.statistics, active_at=at)
 
     async def places_of(self, user: User, limit: int) -> tuple[WindowAddress, ...]:
-        await self._reach()
+        await self._raise_failure()
         of = (state for state in self.states.values() if belongs_to(state.scope, *structs.astuple(user)))
-        kept = sorted((state for state in of if state.phase != "forgotten"), key=self._told, reverse=True)
+        kept = sorted((state for state in of if state.phase != "forgotten"), key=self._last_update, reverse=True)
         return tuple(WindowAddress(state.scope.conversation_id, state.partition) for state in kept)[:limit]
 
-    def _told(self, state: WindowState) -> datetime:
+    def _last_update(self, state: WindowState) -> datetime:
         return self._updated_at[key_of(state)]
 
     async def project(self, states: Sequence[WindowState]) -> None:
-        await self._reach()
+        await self._raise_failure()
         stored = [decode(storable_json(encode(state)), WindowState) for state in states]
         for state in latest(stored):
             known = self.states.get(key_of(state))
@@ -140,28 +140,28 @@ class FakeWindows:
     async def forget(
         self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
     ) -> None:
-        await self._reach()
+        await self._raise_failure()
         for conversation_id in map(storable, conversation_ids):
             known = self.states.get((conversation_id, partition))
             if known is not None and is_outdated(known, storable(source), revision):
                 self._keep(replace(known, phase="forgotten", source=storable(source), revision=revision), at)
 
     async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None:
-        await self._reach()
+        await self._raise_failure()
         for known in list(self.states.values()):
             older = known.source != storable(source) or known.revision < revision
             if known.partition == partition and older and known.phase != "forgotten":
                 self._keep(replace(known, phase="forgotten", source=storable(source), revision=revision), at)
 
     async def of(self, conversation_id: str) -> WindowState | None:
-        await self._reach()
+        await self._raise_failure()
         state = self._counting(conversation_id)
         return replace(state, prunings=self._newest(state)[:LATEST_PRUNINGS][::-1]) if state else None
 
     async def prunings(
         self, conversation_id: str, limit: int = 100, before: PruningPlace | None = None
     ) -> tuple[Pruning, ...]:
-        await self._reach()
+        await self._raise_failure()
         state = self._counting(conversation_id)
         every = self._newest(state) if state else ()
         return tuple(each for each in every if before is None or (each.at, each.number) < before)[:limit]

@@ -55,8 +55,8 @@ class ClassifierGraph(Graph):
     def model(self) -> Any:
         """The graph of the embedding model with the head behind it: output `probabilities`, shape (batch, classes)."""
         by_token = self.node("counted.tokens", "Unsqueeze", "counted", self.constant("last", np.array([2])))
-        told = self.node("told", "Mul", "last_hidden_state", by_token)
-        total = self.node("total", "ReduceSum", told, self.constant("token_axis", np.array([1])), keepdims=0)
+        weighted = self.node("told", "Mul", "last_hidden_state", by_token)
+        total = self.node("total", "ReduceSum", weighted, self.constant("token_axis", np.array([1])), keepdims=0)
         count = self.node("tokens.count", "ReduceSum", "counted", "token_axis", keepdims=1)
         mean = self.node("mean", "Div", total, count)
         first = self.node("first", "Gather", "last_hidden_state", self.constant("zero", np.array(0)), axis=1)

@@ -18,7 +18,7 @@ from agents.models.offline.statements import language_rules
 from tests.benchmarks.offline_measures import stems
 from tests.benchmarks.offline_sets import Talk, held_out, present
 from tests.benchmarks.standing.train import SETS as PUBLIC_SETS
-from tests.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
+from tests.cases.labelled_pairs import Pair, changes, pairs, rule_pairs, topics, tuning
 
 FOLDER: Final = Path(__file__).parent / "labelled"
 ENDS, HOLDS, SAME = range(3)
@@ -130,8 +130,8 @@ def beginnings(text: str) -> frozenset[str]:
 def remembered(text: str, language: str) -> str:
     """The sentence as the model compares the memory that is made of it."""
     rules = language_rules(text, language)
-    told = stated(rules, text, SAID_AT, is_certain=True) if rules is not None else None
-    return unquoted(told.text if told is not None else text)
+    statement = stated(rules, text, SAID_AT, is_certain=True) if rules is not None else None
+    return unquoted(statement.text if statement is not None else text)
 
 
 def of_rules() -> Iterator[Labelled]:
@@ -172,9 +172,9 @@ def statements_of(talk: Talk, language: str) -> Iterator[str]:
             continue
         said_at = local(message.timestamp, message.time_zone)
         for sentence in sentences(message.content):
-            told = None if is_question(sentence) else stated(rules, sentence, said_at, is_certain=True)
-            if told is not None:
-                yield told.text
+            statement = None if is_question(sentence) else stated(rules, sentence, said_at, is_certain=True)
+            if statement is not None:
+                yield statement.text
 
 
 def relation_of(pair: Pair) -> int:

@@ -85,8 +85,8 @@ async def measured(pairs: Sequence[Labelled]) -> dict[str, Any]:
     relations = np.array([each.relation for each in pairs])
     ends = relations == ENDS
     right = round(float((found.argmax(axis=1) == relations).mean()), 3)
-    told = by_threshold(ends, found[:, ENDS], THRESHOLDS)
-    return {"pairs": len(pairs), "endings": int(ends.sum()), "right": right, "ends": told}
+    thresholds = by_threshold(ends, found[:, ENDS], THRESHOLDS)
+    return {"pairs": len(pairs), "endings": int(ends.sum()), "right": right, "ends": thresholds}
 
 
 def main(argv: list[str]) -> int:
@@ -111,13 +111,13 @@ def main(argv: list[str]) -> int:
     unseen = [each for each in own if each.is_held_out]
     english = [each for each in unseen if each.source not in OTHER_LANGUAGES]
     others = [each for each in unseen if each.source in OTHER_LANGUAGES]
-    told = {
+    report = {
         "trained_on": len(learnt),
         "unseen": {"english": asyncio.run(measured(english)), "others": asyncio.run(measured(others))},
         "changes": asyncio.run(measured(list(of_changes()))),
         "public": asyncio.run(ended_of_public(list(of_public(random.Random(options.seed), is_held_out=True)))),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

@@ -55,15 +55,15 @@ async def measured(labelled: Sequence[Labelled]) -> dict[str, Any]:
     with closing(OnnxSentenceClassifier()) as classifier:
         scored = await classifier.classify([each.sentence for each in labelled])
     found = np.array([each or np.eye(len(CLASSES))[0] for each in scored])
-    told: dict[str, Any] = {"sentences": len(labelled)}
+    figures: dict[str, Any] = {"sentences": len(labelled)}
     right = [best in each.classes for best, each in zip(found.argmax(axis=1), labelled, strict=True)]
-    told["right"] = round(float(np.mean(right)), 3)
+    figures["right"] = round(float(np.mean(right)), 3)
     wanted = {name: (at,) for at, name in enumerate(CLASSES)} | {"limit_or_wish": (LIMIT, WISH)}
     for name, classes in wanted.items():
         is_one = np.array([set(each.classes) <= set(classes) for each in labelled])
         share = found[:, list(classes)].sum(axis=1)
-        told[name] = by_threshold(is_one, share, THRESHOLDS)
-    return told
+        figures[name] = by_threshold(is_one, share, THRESHOLDS)
+    return figures
 
 
 def main(argv: list[str]) -> int:
@@ -100,8 +100,8 @@ def main(argv: list[str]) -> int:
         "standing_english": [each for each in standing if each.is_held_out and each.language == "en"],
         "standing_others": [each for each in standing if each.is_held_out and each.language != "en"],
     }
-    told = {name: asyncio.run(measured(each)) for name, each in parts.items() if each}
-    sys.stdout.write(json.dumps({"trained_on": len(learnt), "unseen": told}) + "\n")
+    report = {name: asyncio.run(measured(each)) for name, each in parts.items() if each}
+    sys.stdout.write(json.dumps({"trained_on": len(learnt), "unseen": report}) + "\n")
     return 0
 
 

@@ -140,15 +140,15 @@ class Training:
 
 def by_threshold(wanted: NDArray[np.bool_], probability: NDArray[Any], thresholds: Sequence[float]) -> dict[str, Any]:
     """Precision and recall of what has at least each probability."""
-    told = {}
+    figures = {}
     for least in thresholds:
         found = probability >= least
         right = int((found & wanted).sum())
-        told[str(least)] = {
+        figures[str(least)] = {
             "precision": round(right / max(1, int(found.sum())), 3),
             "recall": round(right / max(1, int(wanted.sum())), 3),
         }
-    return told
+    return figures
 
 
 def packaged(graph: Path, base: Base) -> Trained:

@@ -58,9 +58,9 @@ def chat_of(path: Path) -> Chat:
     lines = [line for line in path.read_text().splitlines() if line.strip()]
     if lines.count(QUESTIONS) != 1:
         raise ValueError(f"{path}: not one line {QUESTIONS}")
-    said, asked = lines[: lines.index(QUESTIONS)], lines[lines.index(QUESTIONS) + 1 :]
+    said, question_lines = lines[: lines.index(QUESTIONS)], lines[lines.index(QUESTIONS) + 1 :]
     messages = [message_of(path, number, line) for number, line in enumerate(said, 1)]
-    return Chat(path.stem, messages, [asked_of(path, line, len(messages)) for line in asked])
+    return Chat(path.stem, messages, [asked_of(path, line, len(messages)) for line in question_lines])
 
 
 def message_of(path: Path, number: int, line: str) -> tuple[str, str]:
@@ -92,12 +92,12 @@ def scenes(data: dict[str, Any]) -> Iterator[Chat]:
             said = each["utterances:"]
             places = {one["uid"]: place for place, one in enumerate(said)}
             messages = [(speaker_of(one["speakers"]), one["utterance"]) for one in said]
-            asked = [
+            questions = [
                 Asked("fact", one["question"].strip(), evidence)
                 for one in each["qas"]
                 if (evidence := tuple(sorted({places[answer["utterance_id"]] for answer in one["answers"]})))
             ]
-            yield Chat(f"{scene['title']}-{number}", messages, asked)
+            yield Chat(f"{scene['title']}-{number}", messages, questions)
 
 
 def speaker_of(names: list[str]) -> str:

@@ -53,8 +53,8 @@ async def measured(chats: Sequence[Chat], vectors: Sequence[Array], embedder: On
     """The share of the evidence among the nearest messages of the chat."""
     shares: dict[str, list[tuple[float, ...]]] = {}
     for chat, messages in zip(chats, vectors, strict=True):
-        asked = await embedder.embed_questions([each.text for each in chat.questions])
-        for each, order in zip(chat.questions, np.argsort(-(asked @ messages.T), axis=1), strict=True):
+        question_vectors = await embedder.embed_questions([each.text for each in chat.questions])
+        for each, order in zip(chat.questions, np.argsort(-(question_vectors @ messages.T), axis=1), strict=True):
             shares.setdefault(each.kind, []).append(tuple(share(each, order[:most].tolist()) for most in FOUND_AMONG))
     every = [each for kind in shares.values() for each in kind]
     return {"questions": len(every), "all": means(every)} | {
@@ -62,8 +62,8 @@ async def measured(chats: Sequence[Chat], vectors: Sequence[Array], embedder: On
     }
 
 
-def share(asked: Asked, found: Sequence[int]) -> float:
-    return len(set(asked.evidence) & set(found)) / len(asked.evidence)
+def share(questions: Asked, found: Sequence[int]) -> float:
+    return len(set(questions.evidence) & set(found)) / len(questions.evidence)
 
 
 def means(shares: Sequence[tuple[float, ...]]) -> dict[str, float]:
@@ -80,14 +80,14 @@ async def run(*, only_measure: bool) -> dict[str, Any]:
     with closing(OnnxEmbedder(replace(E5_SMALL, question_graph=None), stored.files)) as embedder:
         vectors = dict(zip((chat.name for chat in chats), await message_vectors(chats, embedder), strict=True))
         unseen = {name: [chat for chat in each if chat.is_held_out] for name, each in sets.items()}
-        told = {"untrained": await by_set(unseen, vectors, embedder)}
+        report = {"untrained": await by_set(unseen, vectors, embedder)}
     if not only_measure:
         learnt = [chat for chat in chats if not chat.is_held_out]
         sys.stderr.write(f"{len(learnt)} chats, {sum(len(chat.questions) for chat in learnt)} questions\n")
         layers = trained(stored, [vectors[chat.name] for chat in learnt], list(questions(learnt)), EPOCHS, SEED)
         write(stored, layers, hash_of_files())
     with closing(OnnxEmbedder(E5_SMALL, stored.files)) as embedder:
-        return told | {"trained": await by_set(unseen, vectors, embedder)}
+        return report | {"trained": await by_set(unseen, vectors, embedder)}
 
 
 async def by_set(unseen: dict[str, list[Chat]], vectors: dict[str, Array], embedder: OnnxEmbedder) -> dict[str, Any]:

@@ -90,9 +90,11 @@ class Batches:
             of_chats[each.chat].append(each)
         batches = list[Batch]()
         for chats in self._groups(chance.sample(sorted(of_chats), len(of_chats))):
-            asked = [each for chat in chats for each in of_chats[chat]]
-            chance.shuffle(asked)
-            batches += [self._batch(chats, asked[start : start + BATCH]) for start in range(0, len(asked), BATCH)]
+            questions = [each for chat in chats for each in of_chats[chat]]
+            chance.shuffle(questions)
+            batches += [
+                self._batch(chats, questions[start : start + BATCH]) for start in range(0, len(questions), BATCH)
+            ]
         chance.shuffle(batches)
         return batches
 

@@ -147,8 +147,8 @@ def cross_validated(own: Sequence[Row], negatives: Sequence[Row]) -> dict[str, A
     scored = np.zeros(len(own))
     for number in range(FOLDS):
         learnt = [each for each, at in zip(own, fold, strict=True) if at != number]
-        asked = [each for each, at in zip(own, fold, strict=True) if at == number]
-        scored[fold == number] = 1 - probabilities(Rows(asked), *trained([*learnt, *negatives]))[:, 0]
+        held_out = [each for each, at in zip(own, fold, strict=True) if at == number]
+        scored[fold == number] = 1 - probabilities(Rows(held_out), *trained([*learnt, *negatives]))[:, 0]
     is_one = np.array([each.target > 0 for each in own])
     return {
         str(least): {
@@ -187,8 +187,8 @@ def main(argv: list[str]) -> int:
         return 1
     if not options.only_measure:
         FILE.write_bytes(encoded(quantised(*trained([*own, *public]))))
-    told = {"sentences": len(own), "public": len(public), "unseen_topics": cross_validated(own, public)}
-    sys.stdout.write(json.dumps(told) + "\n")
+    report = {"sentences": len(own), "public": len(public), "unseen_topics": cross_validated(own, public)}
+    sys.stdout.write(json.dumps(report) + "\n")
     return 0
 
 

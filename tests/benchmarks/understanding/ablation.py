@@ -22,7 +22,7 @@ from agents.models.offline.rules.tables.english_preferences import PREFERENCES
 from agents.models.offline.rules.tables.english_projects import PROJECTS
 from agents.models.offline.rules.tables.english_statements import IDENTITY, STATEMENTS
 from agents.profile import classification
-from tests.benchmarks.understanding.run import run, told
+from tests.benchmarks.understanding.run import figures_of_half, run
 from tests.benchmarks.understanding.scenarios import scenarios
 
 RULES: Final = Path(rules.__file__).parent
@@ -118,7 +118,7 @@ def lines(files: tuple[str, ...]) -> int:
 def figures() -> dict[str, Any]:
     chosen = scenarios(halves=["development"])
     found, _ = asyncio.run(run(chosen, "offline"))
-    return told(found, "development")
+    return figures_of_half(found, "development")
 
 
 def main() -> int:

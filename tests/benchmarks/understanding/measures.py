@@ -60,8 +60,8 @@ class Measured:
             if gold.detail:
                 self._count("details_lost", not contained, statement, self._texts(statement.who), bad=True)
             if gold.always:
-                told = statement.says(self._played.block)
-                self._count("constraints_in_block", told, statement, [self._played.block])
+                is_in_block = statement.says(self._played.block)
+                self._count("constraints_in_block", is_in_block, statement, [self._played.block])
                 self.counts["constraints_kept"] += contained
             for figure, right in dates(gold, live):
                 self._count(figure, right, statement, [f"{m.text} [{m.valid_from} to {m.valid_until}]" for m in live])
@@ -112,8 +112,8 @@ class Measured:
         """Live memories that nothing expects, where the scenario says what may be kept."""
         if self._scenario.open:
             return
-        told = [each for _, each in self._scenario.gold]
-        expected = (*told, *self._scenario.statements("stale", "may", "once", "never", "wrong"))
+        gold = [each for _, each in self._scenario.gold]
+        expected = (*gold, *self._scenario.statements("stale", "may", "once", "never", "wrong"))
         for who, memories in self._played.seen[-1].items():
             for memory in memories:
                 if self._is_live(memory):

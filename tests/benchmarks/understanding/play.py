@@ -99,8 +99,8 @@ class MemoriesAlone:
     def __init__(self, retrieval: MemorySearch) -> None:
         self._retrieval = retrieval
 
-    async def search(self, asked: Query) -> Found:
-        return Found() if asked.tier == "said" else await self._retrieval.search(asked)
+    async def search(self, query: Query) -> Found:
+        return Found() if query.tier == "said" else await self._retrieval.search(query)
 
 
 class Clock:
@@ -163,14 +163,14 @@ def requests(session: Sequence[Message], policy: Policy) -> list[ExtractionReque
     """Returns the requests of a session's window until its end."""
     conversation, now = session[0].conversation_id, session[-1].timestamp
     window, known = Window.opened(conversation, 0), terms(policy)
-    told = [
+    effects = [
         each
         for at, said in enumerate(session)
         for each in window.add(said, at, 1 + len(said.content) // 4, always(known), said.timestamp.timestamp())
     ]
     flush = WindowControl(conversation_id=conversation, kind="flush", at=now)
-    told += window.control(flush, len(session), known, now.timestamp())
-    return requests_among(told)
+    effects += window.control(flush, len(session), known, now.timestamp())
+    return requests_among(effects)
 
 
 async def block(scenario: Scenario, recall: Recall) -> str:

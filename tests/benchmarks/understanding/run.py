@@ -71,14 +71,14 @@ async def asking(provider: str, on: Stage) -> AsyncIterator[ProviderOf]:
 
         yield oracle
         return
-    asked = models.provider(load().model_copy(update={"provider": provider}))
+    model = models.provider(load().model_copy(update={"provider": provider}))
     try:
-        yield lambda scenario: asked
+        yield lambda scenario: model
     finally:
-        await asked.close()
+        await model.close()
 
 
-def told(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, Any]:
+def figures_of_half(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, Any]:
     """The figures of a half, in all, by kind and by language."""
     of_half = [(scenario, measured) for scenario, measured in found if scenario.half == half]
     by_kind: dict[str, Counter[str]] = {}
@@ -141,7 +141,7 @@ def main(argv: list[str]) -> int:
     found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve, compare=options.compare))
     for failure in failures(found, options.figure):
         sys.stderr.write(line(failure))
-    figures_of = {half: told(found, half) for half in halves}
+    figures_of = {half: figures_of_half(found, half) for half in halves}
     for half, row in figures_of.items():
         sys.stderr.write(f"\n{half}\n{table(row)}")
     whole = {

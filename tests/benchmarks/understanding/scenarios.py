@@ -103,16 +103,16 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
 
 def sessions(scenario: Scenario) -> Iterator[list[Message]]:
-    told, at, number = list[Message](), moment(scenario.at), 0
+    messages, at, number = list[Message](), moment(scenario.at), 0
     for line in scenario.talk:
         if line.startswith("@"):
-            yield told
-            told, at = [], moment(line[1:])
+            yield messages
+            messages, at = [], moment(line[1:])
             continue
         said = message(scenario, line, number, at)
-        told += [called(said), said] if said.role == "tool" else [said]
+        messages += [called(said), said] if said.role == "tool" else [said]
         at, number = at + STEP, number + 1
-    yield told
+    yield messages
 
 
 def message(scenario: Scenario, line: str, number: int, at: datetime) -> Message:

@@ -29,9 +29,9 @@ class Statement(NamedTuple):
 
     def says(self, text: str, names: str = "") -> bool:
         """Whether a text says it; `names` are further words for the person, with `|` between them."""
-        told = folded(text)
+        folded_text = folded(text)
         return all(
-            any(found(each, told, names) for each in term.removeprefix("!").split("|")) != term.startswith("!")
+            any(found(each, folded_text, names) for each in term.removeprefix("!").split("|")) != term.startswith("!")
             for term in self.terms
         )
 

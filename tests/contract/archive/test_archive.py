@@ -13,8 +13,8 @@ from schemas.erasure.erasures import Fence
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.erasure.purges import Purges
 from sinks.postgres.connection import connect
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.archive import FakeArchive
-from tests.hostile_text import HARD_TO_STORE
 
 AnyArchive: TypeAlias = Archive | FakeArchive
 

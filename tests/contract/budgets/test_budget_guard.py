@@ -54,7 +54,7 @@ def granted(levels: Mapping[str, Level], now: datetime) -> None:
 
 
 def record(usage_id: str | None = None, **fields: object) -> Consumed:
-    told = {
+    row = {
         "usage_id": usage_id or uuid4().hex,
         "at": LATE,
         "operation": "extract",
@@ -66,7 +66,7 @@ def record(usage_id: str | None = None, **fields: object) -> Consumed:
         "input_tokens": 10,
         "cost_micros": 10,
     }
-    return Consumed(**(told | fields))  # type: ignore[arg-type]
+    return Consumed(**(row | fields))  # type: ignore[arg-type]
 
 
 async def reserve(ledger: AnyLedger, scope: str, amount: Amount, name: str = "r-1", lasts_s: float = LONG_S) -> None:

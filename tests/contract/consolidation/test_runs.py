@@ -87,22 +87,22 @@ async def test_a_run_is_rejected_if_its_requester_has_too_many_pending_runs(eith
 async def test_a_run_is_audited_if_and_only_if_it_was_accepted(either: Either) -> None:
     runs, _ = either
     run = a_run(1)
-    asked = Audited(
+    entry = Audited(
         at=run.created_at, actor="ada", action="consolidation.run", subject=f"audited {uuid4()}", details={}
     )
-    refused = replace(asked, subject=f"refused {uuid4()}")
-    assert await runs.add(run, 1, asked)
+    refused = replace(entry, subject=f"refused {uuid4()}")
+    assert await runs.add(run, 1, entry)
     assert not await runs.add(replace(run, run_id="2"), 1, refused)
     await runs.add(run, audited=refused)
-    told = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
-    assert [each for each in told if each.subject in (asked.subject, refused.subject)] == [asked]
+    audited = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
+    assert [each for each in audited if each.subject in (entry.subject, refused.subject)] == [entry]
 
 
 async def test_concurrently_added_runs_do_not_exceed_the_limit_of_pending_runs(either: Either) -> None:
     runs, _ = either
     made = [replace(a_run(1), run_id=str(number)) for number in range(12)]
-    asked = await asyncio.gather(*(runs.add(run, 3) for run in made))
-    assert asked.count(True) == len(await runs.page(RunFilter(limit=20))) == 3
+    added = await asyncio.gather(*(runs.add(run, 3) for run in made))
+    assert added.count(True) == len(await runs.page(RunFilter(limit=20))) == 3
 
 
 async def test_runs_created_at_the_same_time_each_appear_on_exactly_one_page(either: Either) -> None:

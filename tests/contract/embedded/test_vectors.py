@@ -126,7 +126,7 @@ async def test_random_filtered_queries_return_the_same_points_as_local_mode(
         await prepare(each, name, points)
     answered = 0
     for _ in range(QUERIES):
-        asked: dict[str, Any] = {
+        body: dict[str, Any] = {
             "query": random_vector(rng),
             "query_filter": random_filter(rng, [point.id for point in points]),
             "limit": rng.randint(1, 20),
@@ -135,14 +135,14 @@ async def test_random_filtered_queries_return_the_same_points_as_local_mode(
             "with_payload": rng.choice([True, False, ["kind", "tags"]]),
             "with_vectors": rng.choice([True, False]),
         }
-        mine, theirs = [(await each.query_points(name, **asked)).points for each in (embedded, local)]
-        assert [point.id for point in mine] == [point.id for point in theirs], asked
-        assert [point.payload or None for point in mine] == [point.payload or None for point in theirs], asked
+        mine, theirs = [(await each.query_points(name, **body)).points for each in (embedded, local)]
+        assert [point.id for point in mine] == [point.id for point in theirs], body
+        assert [point.payload or None for point in mine] == [point.payload or None for point in theirs], body
         assert [point.score for point in mine] == pytest.approx([point.score for point in theirs], abs=1e-5)
         for one, other in zip(mine, theirs, strict=True):
             assert one.vector == pytest.approx(other.vector, abs=1e-5)
-        counts = [await each.count(name, count_filter=asked["query_filter"]) for each in both]
-        assert counts[0] == counts[1], asked
+        counts = [await each.count(name, count_filter=body["query_filter"]) for each in both]
+        assert counts[0] == counts[1], body
         answered += bool(mine)
     assert answered > QUERIES / 3  # else the filters let too little through to prove anything
 

@@ -16,8 +16,8 @@ from sinks.embeddings.port import Embedder
 from sinks.embeddings.protocols import OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
 from tests.embedders import packaged_embedder
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.fakes.embedder import FakeEmbedder
+from tests.servers.embeddings import MODEL, EmbeddingServer
 
 TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
 

@@ -11,9 +11,9 @@ from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from sinks.extraction.parked import Parking, ShareGroup
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.fakes.parking import FakeParking
-from tests.slices import slice_of
 
 AnyParking: TypeAlias = Parking | FakeParking
 
@@ -25,7 +25,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def asked(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
+def a_request(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
     return replace(slice_of("I moved to Lyon."), request_id=request_id, lane=lane)
 
 
@@ -60,6 +60,6 @@ async def share(
     wait: timedelta = LATER,
     reason: str = "shared",
 ) -> None:
-    request = asked(request_id, "live")
+    request = a_request(request_id, "live")
     sharing = ShareGroup(key, tokens, enough)
     await parking.park(sent(request), request, Deferred(now() + wait, reason), LONG_S, sharing=sharing)

@@ -10,8 +10,8 @@ import pytest
 from schemas.conversations.windows import Calibration
 from sinks.extraction.calibrations import Calibrations
 from sinks.postgres.connection import connect
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.calibrations import FakeCalibrations
-from tests.hostile_text import HARD_TO_STORE
 
 AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations
 

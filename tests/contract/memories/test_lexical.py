@@ -11,9 +11,9 @@ from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters
 from sinks.memories.lexical import FullText, LexicalIndex
 from sinks.postgres.connection import Pool, connect
+from tests.cases.filters import CASES, DAY, FILTERED, NOON, a_memory
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.memory_index import FakeMemoryIndex
-from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
-from tests.hostile_text import HARD_TO_STORE
 from tests.memory_store import store
 
 Remember: TypeAlias = Callable[..., Awaitable[None]]
@@ -88,20 +88,20 @@ async def test_a_query_that_names_a_namespace_does_not_match_its_memories(
     lexical: LexicalIndex, remember: Remember, name: str
 ) -> None:
     await remember(a_memory(name, namespace=f"shop/{name}", text="Drinks tea."))
-    for asked in (f"/shop/{name}", f"shop/{name}", "~tea' | '/shop"):
-        matches = await lexical.search(asked, namespaces=("other",), filters=Filters(), limit=10)
+    for query in (f"/shop/{name}", f"shop/{name}", "~tea' | '/shop"):
+        matches = await lexical.search(query, namespaces=("other",), filters=Filters(), limit=10)
         assert matches == []
 
 
-@pytest.mark.parametrize("asked", ["words", "list"])
+@pytest.mark.parametrize("query", ["words", "list"])
 async def test_search_and_list_return_exactly_the_memories_accepted_by_the_filters(
-    lexical: LexicalIndex, remember: Remember, name: str, asked: str
+    lexical: LexicalIndex, remember: Remember, name: str, query: str
 ) -> None:
     renamed = {key: replace(memory, namespace=name, memory_id=f"{name}{key}") for key, memory in FILTERED.items()}
     await remember(*renamed.values())
     keys = {memory.memory_id: key for key, memory in renamed.items()}
     for filters, accepted in CASES:
-        if asked == "words":
+        if query == "words":
             matches = await lexical.search("something", namespaces=(name,), filters=filters, limit=50)
             assert {keys[match.memory_id] for match in matches} == accepted, filters
         else:
@@ -147,7 +147,7 @@ async def test_a_deleted_memory_leaves_no_words_in_the_index(pool: Pool, name: s
 
 
 @pytest.mark.parametrize(
-    "text, language, asked",
+    "text, language, query",
     [
         ("User has two dogs.", None, "dog"),
         ("User läuft gerne Marathons.", "de", "wer läuft einen Marathon"),
@@ -162,17 +162,17 @@ async def test_a_deleted_memory_leaves_no_words_in_the_index(pool: Pool, name: s
     ],
 )
 async def test_words_are_matched_across_inflections_languages_and_scripts(
-    pool: Pool, name: str, text: str, language: str | None, asked: str
+    pool: Pool, name: str, text: str, language: str | None, query: str
 ) -> None:
     memory = a_memory(name, namespace=name, text=text, language=language)
     await store(pool, [memory])
-    assert await found(FullText(pool), asked, name) == [memory.memory_id]
+    assert await found(FullText(pool), query, name) == [memory.memory_id]
 
 
-@pytest.mark.parametrize("asked", ["what is the", "wer ist das?", "qu'est-ce que c'est", "你", "?!", ""])
-async def test_a_query_of_stop_words_finds_nothing(pool: Pool, name: str, asked: str) -> None:
+@pytest.mark.parametrize("query", ["what is the", "wer ist das?", "qu'est-ce que c'est", "你", "?!", ""])
+async def test_a_query_of_stop_words_finds_nothing(pool: Pool, name: str, query: str) -> None:
     await store(pool, [a_memory(name, namespace=name, text="User is what the company calls an architect.")])
-    assert await found(FullText(pool), asked, name) == []
+    assert await found(FullText(pool), query, name) == []
 
 
 async def test_matches_in_context_or_full_text_score_half_of_matches_in_the_text(pool: Pool, name: str) -> None:

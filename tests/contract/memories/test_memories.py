@@ -20,9 +20,9 @@ from sinks.memories.listing import Listing
 from sinks.memories.reader import Memories, MemoryVersion
 from sinks.postgres.connection import Pool, connect
 from sinks.vectors.port import Vector
+from tests.builders.memories import NOON, a_memory
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.fakes.memories import FakeMemories
-from tests.hostile_text import HARD_TO_STORE
-from tests.memories import NOON, a_memory
 
 CAUSE = Cause(actor="test")
 VECTOR = np.ones(4, np.float32) / 2
@@ -127,8 +127,8 @@ async def test_points_returns_stored_vectors_of_known_memories(memories: AnyMemo
 
 @pytest.mark.parametrize("text", HARD_TO_STORE)
 async def test_any_text_is_accepted_in_listing_filters(memories: AnyMemories, name: str, text: str) -> None:
-    asked = Listing(namespace=f"{name}{text}", kinds=(text,), tags=(text,))
-    assert await memories.list_page(asked) == ()
+    listing = Listing(namespace=f"{name}{text}", kinds=(text,), tags=(text,))
+    assert await memories.list_page(listing) == ()
 
 
 KINDS, TAGS = ["fact", "plan", "pet"], ["home", "work"]
@@ -163,25 +163,27 @@ ASKED = st.builds(
 )
 
 
-async def pages(memories: AnyMemories, asked: Listing) -> list[str]:
+async def pages(memories: AnyMemories, listing: Listing) -> list[str]:
     """Ids of all that is found, a page at a time."""
     found: list[str] = []
-    while page := await memories.list_page(asked):
-        assert len(page) <= asked.limit
+    while page := await memories.list_page(listing):
+        assert len(page) <= listing.limit
         found += [memory.memory_id for memory in page]
-        asked = replace(asked, after=asked.place(page[-1]))
+        listing = replace(listing, after=listing.place(page[-1]))
     return found
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(KEPT, ASKED)
-async def test_fake_and_database_list_the_same_memories_in_the_same_order(dsn: str, kept: Any, asked: Listing) -> None:
+async def test_fake_and_database_list_the_same_memories_in_the_same_order(
+    dsn: str, kept: Any, listing: Listing
+) -> None:
     pool, name = await connect(dsn, max_size=1), uuid4().hex
     there = [a_memory(memory_id=f"{name} {number}", namespace=name, **fields) for number, fields in enumerate(kept)]
     found = []
     for memories in (InMemory(), OnPostgres(pool)):
         await memories.keep(*there, a_memory(memory_id=f"{name} x", namespace=f"{name} other"))
-        found.append(await pages(memories, replace(asked, namespace=name)))
+        found.append(await pages(memories, replace(listing, namespace=name)))
     await pool.close()
     assert found[0] == found[1]
     assert len(set(found[0])) == len(found[0])

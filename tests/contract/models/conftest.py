@@ -9,8 +9,8 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.offline.provider import OfflineProvider
 from agents.models.ollama.provider import OllamaProvider
 from agents.models.port import Provider
-from tests.messages_server import KEY, MessagesServer
-from tests.ollama_server import MODEL, OllamaServer
+from tests.servers.messages import KEY, MessagesServer
+from tests.servers.ollama import MODEL, OllamaServer
 
 
 @pytest.fixture(params=["offline", "claude", "ollama", "auto"])
@@ -21,9 +21,9 @@ async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Provider]:
     if request.param in ("ollama", "auto"):
         async with OllamaServer() as ollama_server:
             ollama = OllamaProvider(MODEL, ollama_server.url, timeout_s=5.0)
-            asked = ollama if request.param == "ollama" else AutoProvider([ollama, OfflineProvider()])
-            yield asked
-            await asked.close()
+            chosen = ollama if request.param == "ollama" else AutoProvider([ollama, OfflineProvider()])
+            yield chosen
+            await chosen.close()
         return
     async with MessagesServer() as server:
         claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0)

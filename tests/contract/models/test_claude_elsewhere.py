@@ -15,7 +15,7 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Answer
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 MODEL = "claude-haiku-4-5-20251001"
 PEANUTS = "User is allergic to peanuts."
@@ -32,19 +32,19 @@ async def provider(llmock: LLMock) -> AsyncIterator[ClaudeProvider]:
     await claude.close()
 
 
-async def asked(provider: ClaudeProvider) -> Answer:
+async def extracted(provider: ClaudeProvider) -> Answer:
     return await provider.extract(SLICE, knowing())
 
 
 async def raised(provider: ClaudeProvider) -> MemstreamError:
     with pytest.raises(MemstreamError) as caught:
-        await asked(provider)
+        await extracted(provider)
     return caught.value
 
 
 async def test_reply_is_parsed_into_proposals_with_the_reported_usage(llmock: LLMock, provider: ClaudeProvider) -> None:
     llmock.reply(REPLY)
-    answer = await asked(provider)
+    answer = await extracted(provider)
     assert [proposal.text for proposal in answer.proposals] == [PEANUTS]
     assert (answer.provider, answer.model) == ("claude", MODEL)
     assert answer.usage.input_tokens > 500 and answer.usage.output_tokens > 10
@@ -57,7 +57,7 @@ async def test_temporary_failure_is_retried_after_its_retry_after_time(
     llmock: LLMock, provider: ClaudeProvider, status: int
 ) -> None:
     llmock.fail(status, times=2, retry_after=0.3).reply(REPLY)
-    answer = await asked(provider)
+    answer = await extracted(provider)
     assert len(answer.proposals) == 1
     assert [record.status for record in llmock.requests] == [status, status, 200]
     llmock.assert_resilient(strict=True)
@@ -68,7 +68,7 @@ async def test_provider_waits_for_the_rate_limit_in_the_headers_and_never_exceed
 ) -> None:
     calls = 16
     llmock.limits(rpm=calls - 1).reply(REPLY, times=None)
-    answers = [await asked(provider) for _ in range(calls)]
+    answers = [await extracted(provider) for _ in range(calls)]
     assert all(len(answer.proposals) == 1 for answer in answers)
     statuses = [record.status for record in llmock.requests]
     assert statuses == [200] * calls
@@ -121,7 +121,7 @@ async def test_truncated_answer_is_requested_again_with_larger_max_tokens(
     llmock: LLMock, provider: ClaudeProvider
 ) -> None:
     llmock.add(Reply(text=REPLY[:40], finish_reason="length")).reply(REPLY)
-    answer = await asked(provider)
+    answer = await extracted(provider)
     assert len(answer.proposals) == 1
     assert [record.body["max_tokens"] for record in llmock.requests] == [
         MIN_ANSWER_TOKENS,
@@ -133,7 +133,7 @@ async def test_prose_answer_is_retried_once_and_then_rejected_as_unreadable(
     llmock: LLMock, provider: ClaudeProvider
 ) -> None:
     llmock.reply("The user mentioned peanuts.").reply(REPLY)
-    assert len((await asked(provider)).proposals) == 1
+    assert len((await extracted(provider)).proposals) == 1
     llmock.reply("The user mentioned peanuts.", times=2)
     error = await raised(provider)
     assert isinstance(error, Rejected) and error.reason == "unreadable"

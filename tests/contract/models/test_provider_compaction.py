@@ -7,8 +7,8 @@ from msgspec import structs
 from agents.models.port import Provider
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
+from tests.builders.slices import MONDAY, known
 from tests.contract.models.answering import answering
-from tests.slices import MONDAY, known
 
 
 def stored(*texts: str) -> list[Memory]:

@@ -8,8 +8,8 @@ from agents.models.port import Provider
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import LONGEST_SUMMARY
 from schemas.policies.policies import DEFAULT_POLICY, Policy
+from tests.builders.slices import slice_of
 from tests.contract.models.answering import answering
-from tests.slices import slice_of
 
 
 def brief(summary_tokens: int) -> Policy:

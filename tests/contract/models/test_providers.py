@@ -5,8 +5,8 @@ from msgspec import structs
 
 from agents.models.port import Provider
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy
+from tests.builders.slices import knowing, known, said, slice_of
 from tests.contract.models.answering import answering
-from tests.slices import knowing, known, said, slice_of
 
 
 async def test_answer_names_its_provider_and_model(provider: Provider) -> None:

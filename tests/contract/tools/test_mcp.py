@@ -13,21 +13,21 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
-from tests.tool_fixtures import MINE, SHARED, Toolset, populated_toolset
+from tests.fakes.toolset import MINE, SHARED, Toolset, populated_toolset
 
 
 @asynccontextmanager
 async def over_stdio() -> AsyncIterator[ClientSession]:
     """A server in a process of its own."""
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "tests.mcp_tool_server"], env=dict(module_environment())
+        command=sys.executable, args=["-m", "tests.servers.mcp_tools"], env=dict(module_environment())
     )
     async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
         await session.initialize()
         yield session
 
 
-def told(result: Any) -> Any:
+def parsed(result: Any) -> Any:
     assert not result.isError, result.content
     return json.loads(result.content[0].text)
 
@@ -39,14 +39,14 @@ async def test_a_client_lists_and_calls_the_tools_of_a_server_process_over_stdio
         hints = {name: tool.annotations and tool.annotations.readOnlyHint for name, tool in tools.items()}
         assert hints == {"create_memory": False, "get_memory": True, "search_memories": True, "get_context": True}
         assert tools["create_memory"].inputSchema["required"] == ["content", "kinds"]
-        kept = told(
+        kept = parsed(
             await session.call_tool(
                 "create_memory", {"content": "User keeps bees.", "kinds": ["fact"], "tags": ["garden"]}
             )
         )
-        (found,) = told(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
+        (found,) = parsed(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
         assert (found["memory_id"], found["text"]) == (kept["memory_id"], "User keeps bees.")
-        read = told(
+        read = parsed(
             await session.call_tool("get_memory", {"memory_id": "id of User is allergic to peanuts.", "full": True})
         )
         assert read["memory"]["full_text"] == "User carries an injector."
@@ -60,7 +60,7 @@ async def test_a_wrong_tool_call_returns_an_error_result_and_the_session_continu
             ("search_memories", {"namespace": "x"}),
         ):
             assert (await session.call_tool(name, given)).isError, name
-        assert len(told(await session.call_tool("search_memories", {}))["memories"]) == 2
+        assert len(parsed(await session.call_tool("search_memories", {}))["memories"]) == 2
 
 
 @pytest.fixture

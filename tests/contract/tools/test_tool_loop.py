@@ -9,9 +9,9 @@ from anthropic import AsyncAnthropic, BadRequestError
 
 from agents.api.tools.tools import Tools
 from deploy.samples.tool_runner import runnable
-from tests.messages_server.checks import KEY, MODELS
-from tests.messages_server.server import MessagesServer
-from tests.tool_fixtures import MINE, THEIRS, Toolset, populated_toolset
+from tests.fakes.toolset import MINE, THEIRS, Toolset, populated_toolset
+from tests.servers.messages.checks import KEY, MODELS
+from tests.servers.messages.server import MessagesServer
 
 
 class ToolsOfApi:

@@ -73,12 +73,15 @@ def trimmed(whole: dict[str, Any], version: str, routes: list[tuple[str, str]]) 
 
 def shapes(operation: dict[str, Any]) -> dict[str, Any]:
     body = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("schema")
-    told = {
+    responses = {
         status: as_json_schema(response["content"][JSON]["schema"])
         for status, response in operation["responses"].items()
         if status in ("200", "4XX") and JSON in response.get("content", {})
     }
-    return {"request": body and as_json_schema(body), "answers": {"4XX": {"$ref": f"{PREFIX}ErrorResponse"}} | told}
+    return {
+        "request": body and as_json_schema(body),
+        "answers": {"4XX": {"$ref": f"{PREFIX}ErrorResponse"}} | responses,
+    }
 
 
 def as_json_schema(shape: Any) -> Any:

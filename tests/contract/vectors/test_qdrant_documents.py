@@ -21,9 +21,9 @@ from qdrant_client.http import models as m
 from deploy.embedded.stack import EmbeddedStack
 from sinks.vectors.port import Vector
 from sinks.vectors.qdrant_direct import DirectVectors
+from tests.cases.filters import CASES
 from tests.contract.vectors.qdrant_openapi import TRIMMED, Document
 from tests.contract.vectors.test_vector_index import DIMENSION, point, towards
-from tests.filter_cases import CASES
 
 ONE = "/collections/[^/]+"
 # Method and path; what the document says of the request's body and of the answer.
@@ -59,18 +59,18 @@ class Exchange(NamedTuple):
     def documented(self) -> tuple[str, str]:
         """The route that it is of. Fails when there is none, and when the request or the answer is not as the document says."""
         (route,) = [each for each in DOCUMENTED if each[0] == self.method and re.fullmatch(each[1], self.path)]
-        asked, told = DOCUMENTED[route]
-        assert (asked is None) == (self.body == b""), self
-        if asked is not None:
-            TypeAdapter(asked).validate_json(self.body)
-        TypeAdapter(told if self.status == 200 else m.ErrorResponse).validate_json(self.answer)
+        request, response = DOCUMENTED[route]
+        assert (request is None) == (self.body == b""), self
+        if request is not None:
+            TypeAdapter(request).validate_json(self.body)
+        TypeAdapter(response if self.status == 200 else m.ErrorResponse).validate_json(self.answer)
         self.is_as_published()
         return route
 
     def is_as_published(self) -> None:
         route = DOCUMENT.route(self.method, self.path)
-        if (asked := DOCUMENT.request(route)) is not None:
-            asked.validate(json.loads(self.body))
+        if (request := DOCUMENT.request(route)) is not None:
+            request.validate(json.loads(self.body))
         DOCUMENT.answer(route, self.status).validate(json.loads(self.answer))
 
 
@@ -90,11 +90,11 @@ class Overheard:
                 self._url + request.path_qs,
                 data=body or None,
                 headers={"Content-Type": "application/json"} if body else {},
-            ) as told,
+            ) as response,
         ):
-            answer = await told.read()
-        self.exchanges.append(Exchange(request.method, request.path, body, told.status, answer))
-        return web.Response(body=answer, status=told.status, content_type="application/json")
+            answer = await response.read()
+        self.exchanges.append(Exchange(request.method, request.path, body, response.status, answer))
+        return web.Response(body=answer, status=response.status, content_type="application/json")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ async def overheard(embedded_stack: EmbeddedStack) -> AsyncIterator[tuple[Overhe
 
 
 async def test_requests_to_qdrant_and_its_responses_match_the_openapi_document(overheard: tuple[Overheard, str]):
-    heard, url = overheard
+    exchanges, url = overheard
     client = AsyncQdrantClient(url=url, check_compatibility=False)
     index = DirectVectors(client, dimension=DIMENSION, embedding_model="m", collection=f"documents-{uuid4().hex}")
     try:
@@ -126,9 +126,9 @@ async def test_requests_to_qdrant_and_its_responses_match_the_openapi_document(o
     finally:
         await index.aclose()
         await client.close()
-    said = {exchange.documented() for exchange in heard.exchanges}
+    said = {exchange.documented() for exchange in exchanges.exchanges}
     assert said == DOCUMENTED.keys() - {("PATCH", ONE), ("POST", f"{ONE}/points/payload")}
-    assert {exchange.status for exchange in heard.exchanges} >= {200, 404}
+    assert {exchange.status for exchange in exchanges.exchanges} >= {200, 404}
 
 
 async def use(index: DirectVectors, near: Vector) -> None:

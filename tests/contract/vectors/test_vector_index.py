@@ -16,8 +16,8 @@ from sinks.vectors.port import Point, PointsRefused, Vector, VectorIndex
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.qdrant_direct import DirectVectors
 from sinks.vectors.qdrant_payload import INDEXES
+from tests.cases.filters import CASES, FILTERED, ids
 from tests.fakes.sinks import FakeVectors
-from tests.filter_cases import CASES, FILTERED, ids
 
 DIMENSION = 8
 EXACT = 1e-5

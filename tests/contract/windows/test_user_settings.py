@@ -9,9 +9,9 @@ from schemas.conversations.user_settings import User
 from schemas.conversations.window_choices import WindowChoice
 from sinks.postgres.connection import connect
 from sinks.windows.user_settings import UserSettings
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.contract.windows.either import NOON
 from tests.fakes.user_settings import FakeUserSettings
-from tests.hostile_text import HARD_TO_STORE
 
 SHORT, LONG = WindowChoice(max_messages=20), WindowChoice(strategy="rolling_window", max_messages=90, warning_at=0.6)
 LATER = NOON + timedelta(seconds=1)

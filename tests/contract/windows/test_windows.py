@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from schemas.conversations.adjustments import Adjustments
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap, LastPrune, Restorable, WindowState
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.contract.windows.either import NOON, AnyWindows
 from tests.fakes.windows import AT_S, a_pruning, a_state
-from tests.hostile_text import HARD_TO_STORE
 
 
 async def test_a_state_is_returned_as_it_was_projected(windows: AnyWindows, name: str) -> None:

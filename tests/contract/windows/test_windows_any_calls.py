@@ -72,12 +72,12 @@ async def test_fake_and_database_return_the_same_windows_after_any_sequence_of_c
 ) -> None:
     pool = await connect(dsn, max_size=1)
     name = uuid4().hex
-    told: list[AnyWindows] = [FakeWindows(), Windows(pool)]
-    for windows in told:
+    implementations: list[AnyWindows] = [FakeWindows(), Windows(pool)]
+    for windows in implementations:
         await play(windows, name, steps)
     for number in (1, 2, 3):
-        fake, real = [await windows.of(f"{name} {number}") for windows in told]
+        fake, real = [await windows.of(f"{name} {number}") for windows in implementations]
         assert fake == real
-        fake_prunings, real_prunings = [await windows.prunings(f"{name} {number}", 2) for windows in told]
+        fake_prunings, real_prunings = [await windows.prunings(f"{name} {number}", 2) for windows in implementations]
         assert fake_prunings == real_prunings
     await pool.close()

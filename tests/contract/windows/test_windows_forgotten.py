@@ -16,12 +16,12 @@ async def test_a_forgotten_window_keeps_its_state_with_phase_forgotten(windows: 
 async def test_forget_older_forgets_windows_below_the_revision_in_its_partition_only(
     windows: AnyWindows, name: str
 ) -> None:
-    told = {"older": (4, "changelog", 3), "newer": (5, "changelog", 3), "elsewhere": (4, "changelog", 2)}
-    for which, (revision, source, partition) in told.items():
+    positions = {"older": (4, "changelog", 3), "newer": (5, "changelog", 3), "elsewhere": (4, "changelog", 2)}
+    for which, (revision, source, partition) in positions.items():
         await windows.project([a_state(f"{name} {which}", revision, source, partition=partition)])
     await windows.forget_older("changelog", 3, 5, NOON)
-    states = {which: await windows.of(f"{name} {which}") for which in told}
-    assert {which: state.phase for which, state in states.items() if state} == dict.fromkeys(told, "open") | {
+    states = {which: await windows.of(f"{name} {which}") for which in positions}
+    assert {which: state.phase for which, state in states.items() if state} == dict.fromkeys(positions, "open") | {
         "older": "forgotten"
     }
     await windows.project([a_state(f"{name} older", 4, partition=3)])

@@ -59,8 +59,8 @@ async def test_latest_among_lists_conversations_in_which_the_users_spoke_and_tho
         await windows.project([a_state(each, scope=scope, last_message_at=AT_S + number)])
     await said(windows, f"{name} 1", ada)
 
-    async def ids(*asked: list[str], after: tuple[float, str] | None = None) -> list[str]:
-        return [each.scope.conversation_id for each in await windows.latest_among(*asked, 10, after)]
+    async def ids(*key_lists: list[str], after: tuple[float, str] | None = None) -> list[str]:
+        return [each.scope.conversation_id for each in await windows.latest_among(*key_lists, 10, after)]
 
     assert await ids([ada], []) == [f"{name} 1", f"{name} 0"]
     assert await ids([ada], [], after=(AT_S + 1, f"{name} 1")) == [f"{name} 0"]

@@ -35,9 +35,9 @@ async def test_the_last_projected_one_of_two_windows_with_messages_is_returned(w
 
 async def test_forget_applies_only_to_the_window_of_its_partition(windows: AnyWindows, name: str) -> None:
     await windows.project([second := a_state(name, 4, partition=2), third := a_state(name, 9, partition=3)])
-    for revision, told in ((5, third), (9, second)):
+    for revision, prunings in ((5, third), (9, second)):
         await windows.forget([name], 3, "changelog", revision, MUCH_LATER)
-        assert await windows.of(name) == told
+        assert await windows.of(name) == prunings
     await windows.project([second])
     await windows.forget([name], 2, "changelog", 4, MUCH_LATER + timedelta(days=1))
     assert await windows.of(name) == replace(second, phase="forgotten")

@@ -11,8 +11,8 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api import Api
-from tests.asgi_server import serve_app
-from tests.tool_fixtures import MINE, SHARED, THEIRS, Toolset, populated_toolset
+from tests.fakes.toolset import MINE, SHARED, THEIRS, Toolset, populated_toolset
+from tests.servers.asgi import serve_app
 
 ALL = ["create_memory", "get_memory", "search_memories", "get_context"]
 
@@ -48,7 +48,7 @@ async def mcp(api: Api, *namespaces: str, **rights: str) -> AsyncIterator[Client
             yield session
 
 
-def told(result: Any) -> Any:
+def parsed(result: Any) -> Any:
     assert not result.isError, result.content
     return json.loads(result.content[0].text)
 
@@ -60,11 +60,11 @@ async def names(session: ClientSession) -> list[str]:
 async def test_a_client_uses_every_tool_over_http(api: Api, toolset: Toolset) -> None:
     async with mcp(api, MINE, write="kitchen/*") as session:
         assert await names(session) == ALL
-        kept = told(await session.call_tool("create_memory", {"text": "User keeps bees."}))
-        (found,) = told(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
+        kept = parsed(await session.call_tool("create_memory", {"text": "User keeps bees."}))
+        (found,) = parsed(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
         assert found["memory_id"] == kept["memory_id"]
-        told(await session.call_tool("get_memory", {"memory_id": kept["memory_id"]}))
-        block = told(await session.call_tool("get_context", {"query": "allergic", "conversation_id": "of-ada"}))
+        parsed(await session.call_tool("get_memory", {"memory_id": kept["memory_id"]}))
+        block = parsed(await session.call_tool("get_context", {"query": "allergic", "conversation_id": "of-ada"}))
         assert "peanuts" in block["context"]
         assert (await session.call_tool("create_memory", {"text": "x", "namespace": THEIRS})).isError
     (command,) = toolset.commands.seen
@@ -83,7 +83,7 @@ async def test_key_rights_determine_the_listed_tools_and_namespaces(api: Api) ->
 
 async def test_the_namespace_parameter_is_optional_for_a_key_with_a_single_exact_namespace(api: Api) -> None:
     async with mcp(api, write=MINE) as session:
-        memories = told(await session.call_tool("search_memories", {}))["memories"]
+        memories = parsed(await session.call_tool("search_memories", {}))["memories"]
         assert {each["namespace"] for each in memories} == {MINE}
 
 

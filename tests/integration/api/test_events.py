@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from agents.api.live.event_stream import EventStreamResponse
 from tests.api import NOON, Api
-from tests.asgi_server import serve_app
 from tests.fakes.event_history import FakeEventHistory
+from tests.servers.asgi import serve_app
 
 PATH = "/v1/events"
 
@@ -31,14 +31,14 @@ class Replicas:
 
     @asynccontextmanager
     async def following(
-        self, replica: int = 0, last_event_id: str | None = None, **asked: str | list[str]
+        self, replica: int = 0, last_event_id: str | None = None, **parameters: str | list[str]
     ) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
         headers = {"Authorization": f"Bearer {self.tokens[replica]}"}
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         async with (
             httpx.AsyncClient(base_url=self.urls[replica], timeout=10) as client,
-            aconnect_sse(client, "GET", PATH, params={"namespace": "app/ada"} | asked, headers=headers) as source,
+            aconnect_sse(client, "GET", PATH, params={"namespace": "app/ada"} | parameters, headers=headers) as source,
         ):
             yield self._events(source)
 
@@ -53,10 +53,10 @@ class Replicas:
         for api in self.apis:
             api.ports.change_notifier.notify(namespace)
 
-    async def refused(self, token: str | None = None, **asked: str) -> httpx.Response:
+    async def refused(self, token: str | None = None, **parameters: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token or self.tokens[0]}"} if token != "" else {}
         async with httpx.AsyncClient(base_url=self.urls[0]) as client:
-            return await client.get(PATH, params={"namespace": "app/ada"} | asked, headers=headers)
+            return await client.get(PATH, params={"namespace": "app/ada"} | parameters, headers=headers)
 
 
 @pytest.fixture
@@ -81,11 +81,11 @@ async def test_events_stream_live_and_another_replica_resumes_after_the_last_eve
         begun = await anext(events)
         assert (begun.data, begun.id) == ("", "app%2Fada=7")
         replicas.happen()
-        told = await anext(events)
-        assert (told.event, told.id, sequence(told)) == ("memstream.namespace.erased", "app%2Fada=8", 8)
+        event = await anext(events)
+        assert (event.event, event.id, sequence(event)) == ("memstream.namespace.erased", "app%2Fada=8", 8)
     replicas.happen()
     replicas.happen()
-    async with replicas.following(1, told.id) as events:
+    async with replicas.following(1, event.id) as events:
         await anext(events)
         assert [sequence(await anext(events)) for _ in range(2)] == [9, 10]
 
@@ -103,8 +103,8 @@ async def test_one_stream_delivers_several_namespaces_from_the_beginning_or_from
     replicas.event_history.at |= {"app/ada": 2, "app/tom": 1}
     both = {"namespace": ["app/ada", "app/tom"]}
     async with replicas.following(since="beginning", **both) as events:
-        told = [await anext(events) for _ in range(4)]
-    assert [event.id for event in told[1:]] == [
+        received = [await anext(events) for _ in range(4)]
+    assert [event.id for event in received[1:]] == [
         *("app%2Fada=1&app%2Ftom=0", "app%2Fada=2&app%2Ftom=0", "app%2Fada=2&app%2Ftom=1")
     ]
     async with replicas.following(last_event_id="app%2Fada=1", **both) as events:

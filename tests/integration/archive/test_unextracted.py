@@ -9,7 +9,7 @@ import pytest
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -128,5 +128,5 @@ async def test_the_archive_returns_partition_and_position_of_extracted_messages(
     await completed(pool, 0, 1, LONG_AGO)
     await completed(pool, 2, 2, None)
     await completed(pool, 5, 5, LONG_AGO, namespaces=())
-    asked = [("c", f"3-{position}") for position in (0, 1, 2, 5, 9)] + [("d", "3-0")]
-    assert await archive.extracted(asked) == {("c", "3-0"): (3, 0), ("c", "3-1"): (3, 1)}
+    messages = [("c", f"3-{position}") for position in (0, 1, 2, 5, 9)] + [("d", "3-0")]
+    assert await archive.extracted(messages) == {("c", "3-0"): (3, 0), ("c", "3-1"): (3, 1)}

@@ -10,7 +10,7 @@ from msgspec import convert
 from tests.benchmarks.understanding.measures import Measured
 from tests.benchmarks.understanding.run import run
 from tests.benchmarks.understanding.scenarios import Scenario, scenarios
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 CHOSEN = scenarios({"moves", "groups"}, {"development"})
 
@@ -89,10 +89,10 @@ async def test_a_memory_that_expires_later_is_found_by_its_own_scenario_when_lat
 async def test_resolving_against_neighbours_ends_memories_without_explicit_references() -> None:
     chosen = tuple(scenario for scenario in CHOSEN if scenario.oracle)
 
-    alone, asked = (
+    alone, with_model = (
         total(await played("oracle-unaided", chosen)),
         total(await played("oracle-unaided", chosen, resolve=True)),
     )
 
-    assert alone["ended"] < asked["ended"] == asked["ended_of"]
-    assert asked["contained"] == asked["contained_of"]
+    assert alone["ended"] < with_model["ended"] == with_model["ended_of"]
+    assert with_model["contained"] == with_model["contained_of"]

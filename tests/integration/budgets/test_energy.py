@@ -125,9 +125,9 @@ def consumed(pool: Pool) -> Callable[..., object]:
 
     async def book(**fields: object) -> None:
         number = next(minutes)
-        told = {"operation": "extract", "lane": "live", "outcome": "answered", "provider": "claude", "model": "m"}
+        row = {"operation": "extract", "lane": "live", "outcome": "answered", "provider": "claude", "model": "m"}
         at = {"usage_id": f"u-{number:03}", "at": NOON + timedelta(minutes=number), "calls": 1, "input_tokens": 0}
-        await Ledger(pool).settle("none", [Consumed(**(told | at | fields))], {})  # type: ignore[arg-type]
+        await Ledger(pool).settle("none", [Consumed(**(row | at | fields))], {})  # type: ignore[arg-type]
 
     return book
 
@@ -213,5 +213,5 @@ async def test_two_publishers_never_read_the_same_unpublished_usage_record(pool:
         await consumed()
     records = UsageRecords(pool)
     async with records.unpublished(3) as first, records.unpublished(10) as second:
-        told = [each.usage_id for each in (*first, *second)]
-    assert sorted(told) == [f"u-{number:03}" for number in range(5)]
+        usage_ids = [each.usage_id for each in (*first, *second)]
+    assert sorted(usage_ids) == [f"u-{number:03}" for number in range(5)]

@@ -18,9 +18,9 @@ from deploy.settings import Settings
 from schemas.kafka import topics
 from streams.kafka.topics import specs
 from tests.command_line import Run, lines
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.preparation import PASSWORD, administer, dsn_of, unprepared
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import MODEL, EmbeddingServer
+from tests.servers.scripted import in_a_thread
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +145,8 @@ def test_profile_prints_the_profile_text_used_in_prompts(memstream: Run):
 
 
 def test_search_without_qdrant_returns_results_with_a_warning(memstream: Run):
-    asked = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
-    done = memstream(*asked, qdrant_url="http://127.0.0.1:1")
+    arguments = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
+    done = memstream(*arguments, qdrant_url="http://127.0.0.1:1")
     assert done.returncode == 0
     assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
     assert "vectors_failed" in done.stderr

@@ -9,10 +9,10 @@ from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from tests.builders.slices import MONDAY
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import TRACE, Deploy
-from tests.slices import MONDAY
 
 MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
 AT = {"conversation_id": "c", "timestamp": "2026-03-01T10:00:00Z"}
@@ -27,12 +27,12 @@ async def put_aside(deployment: Deployment, *said: tuple[bytes, str]) -> list[An
     """Each (value, reason) is published with a key, a trace and an empty key's partition, and given up by an earlier version."""
     await deployment.publish(*(Event(topics.MESSAGES, "c", value, TRACE) for value, _ in said))
     sources = await deployment.records(topics.MESSAGES)
-    letters = [
+    dead_letters = [
         dead_letter(source, "windows", Rejected(reason, "an earlier version could not"), MONDAY)
         for source, (_, reason) in zip(sources, said, strict=True)
     ]
     async with connections.kafka(deployment.settings) as publisher:
-        await publisher.publish(letters)
+        await publisher.publish(dead_letters)
     return sources
 
 

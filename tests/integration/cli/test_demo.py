@@ -45,7 +45,7 @@ def demo(data_dir: Path, *args: str, **variables: str) -> dict[str, Any]:
 @contextmanager
 def messages_server() -> Iterator[dict[str, str]]:
     """The local Messages server as a process of its own, as README.md has it started: the variables that it prints."""
-    command = [sys.executable, "-m", "tests.messages_server"]
+    command = [sys.executable, "-m", "tests.servers.messages"]
     process = subprocess.Popen(command, cwd=ROOT, env=module_environment(), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -88,12 +88,12 @@ def test_the_demo_runs_twice_with_the_same_memories_and_stops_its_processes(tmp_
     reports = [demo(tmp_path) for _ in range(2)]
     assert running_on(tmp_path) == []
     # Which memory of the full namespace goes depends on which came last.
-    told = [
+    memories = [
         {(memory["namespace"], memory["text"]) for memory in report["memories"] if memory["namespace"] != "support"}
         for report in reports
     ]
-    assert told[0] == told[1]
-    assert ("notes/tom", "User is allergic to peanuts.") in told[0]
+    assert memories[0] == memories[1]
+    assert ("notes/tom", "User is allergic to peanuts.") in memories[0]
     outcomes = {outcome["conversation_id"]: outcome for outcome in reports[1]["outcomes"]}
     assert outcomes["support-carlos-smalltalk"]["changes"] == {}
     assert outcomes["support-carlos-injection"]["changes"] == {}
@@ -122,8 +122,8 @@ def test_the_demo_works_with_claude_at_the_local_messages_server(tmp_path: Path)
     with messages_server() as variables:
         assert set(variables) == {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"}
         report = demo(tmp_path, "--provider", "claude", **variables)
-    told = [(memory["namespace"], memory["text"]) for memory in report["memories"]]
-    assert ("notes/tom", "User is allergic to peanuts.") in told
+    memories = [(memory["namespace"], memory["text"]) for memory in report["memories"]]
+    assert ("notes/tom", "User is allergic to peanuts.") in memories
     outcomes = {outcome["conversation_id"]: outcome for outcome in report["outcomes"]}
     assert outcomes["support-carlos-injection"]["changes"] == {}
     assert outcomes["notes-mara-light"]["changes"] == {"created": 1, "superseded": 1}

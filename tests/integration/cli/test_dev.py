@@ -112,9 +112,9 @@ async def test_dev_runs_all_services_keeps_data_across_restarts_and_leaves_no_pr
     assert await remembered(second["PostgreSQL"]) == ["User lives in Ghent."]
     assert await events(second["Kafka"]) == [event]
     assert second["data"] == first["data"]
-    told = await readme_example(second["Kafka"], second["API"])
-    assert "kitchen/ada: created fact: User is allergic to peanuts." in told
-    *_, of_the_later_talk = "\n".join(told).split("> What may I not eat?\n")
+    output = await readme_example(second["Kafka"], second["API"])
+    assert "kitchen/ada: created fact: User is allergic to peanuts." in output
+    *_, of_the_later_talk = "\n".join(output).split("> What may I not eat?\n")
     assert "- [FACT] User is allergic to peanuts." in of_the_later_talk
     dev.process.kill()
     await dev.all_gone()
@@ -151,12 +151,12 @@ async def readme_example(bootstrap_servers: str, url: str) -> list[str]:
     running = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         async with asyncio.timeout(EXAMPLE_WITHIN_S):
-            told, _ = await running.communicate()
+            output, _ = await running.communicate()
     finally:
         if running.returncode is None:
             running.kill()
-    assert running.returncode == 0, told.decode()
-    return told.decode().splitlines()
+    assert running.returncode == 0, output.decode()
+    return output.decode().splitlines()
 
 
 async def remembered(dsn: str) -> list[str]:

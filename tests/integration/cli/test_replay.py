@@ -43,8 +43,8 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
         assert "lost" in shown
         assert "notes-tom-race-01" in shown
         assert shown.splitlines()[-1].endswith("same")
-        told = lines(memstream("diff", generation, "--json", "-n", "notes/tom"))
-        lost = next(each for each in told if each["fate"] == "lost")
+        differences = lines(memstream("diff", generation, "--json", "-n", "notes/tom"))
+        lost = next(each for each in differences if each["fate"] == "lost")
         assert lost["before"]["sources"]
         assert lost["namespace"] == "notes/tom"
         listed = memstream("generations", "list").stdout
@@ -55,7 +55,7 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "error"),
     [
         (("replay",), "select what to replay"),
         (("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
@@ -69,7 +69,9 @@ def test_diff_shows_changes_of_a_replay_under_another_policy_with_their_messages
         (("generations", "discard", "00000000"), "no generation '00000000'"),
     ],
 )
-def test_invalid_arguments_produce_an_error_message_and_exit_code_1(memstream: Run, asked: tuple[str, ...], told: str):
-    done = memstream(*asked)
+def test_invalid_arguments_produce_an_error_message_and_exit_code_1(
+    memstream: Run, arguments: tuple[str, ...], error: str
+):
+    done = memstream(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
-    assert told in done.stderr
+    assert error in done.stderr

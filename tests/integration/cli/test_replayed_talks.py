@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.policies.shadows import shadow_of
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 POLICY = """
 name: kitchen
@@ -47,17 +47,17 @@ class Kitchen(Struct):
         return generation
 
     def listed(self, generation: str) -> dict[str, Any]:
-        told = lines(self.memstream("generations", "list", "--json"))
-        return next(each for each in told if each["generation"] == generation)
+        generations = lines(self.memstream("generations", "list", "--json"))
+        return next(each for each in generations if each["generation"] == generation)
 
     def fates(self, generation: str) -> set[tuple[str, str]]:
-        told = lines(self.memstream("diff", generation, "--all", "--json"))
-        return {(each["fate"], (each["before"] or each["after"])["text"]) for each in told}
+        differences = lines(self.memstream("diff", generation, "--all", "--json"))
+        return {(each["fate"], (each["before"] or each["after"])["text"]) for each in differences}
 
 
 def said(conversation: str, at: str, content: str) -> list[Event]:
-    told = message(conversation, 1, content, at=f"{at}:00Z", app_id="kitchen", user_id="ada")
-    return [told, end(conversation, at=f"{at}:01Z")]
+    event = message(conversation, 1, content, at=f"{at}:00Z", app_id="kitchen", user_id="ada")
+    return [event, end(conversation, at=f"{at}:01Z")]
 
 
 async def talk(stack: AsyncExitStack, deploying: Any) -> Deployment:
@@ -137,8 +137,8 @@ def test_a_cutover_to_a_generation_can_be_undone(kitchen: Kitchen):
     assert kitchen.listed(generation)["status"] == "cutover"
     assert PEANUTS not in kitchen.memstream("search", "peanuts", "-n", ADA).stdout
 
-    (told,) = lines(kitchen.memstream("cutover", generation, "--undo", "--json"))
-    assert told == {"generation": generation, "undone": True, "namespaces": 1, "changes": 1, "left": 0}
+    (report,) = lines(kitchen.memstream("cutover", generation, "--undo", "--json"))
+    assert report == {"generation": generation, "undone": True, "namespaces": 1, "changes": 1, "left": 0}
     assert kitchen.remembered(ADA) == {PEANUTS, RECIPES}
     assert kitchen.listed(generation)["status"] == "undone"
     assert PEANUTS in kitchen.memstream("search", "peanuts", "-n", ADA).stdout

@@ -29,5 +29,5 @@ async def test_the_latest_sweep_is_shown_with_the_messages_kept_by_each_policy(
     shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "agent 30 1,234 5,678 2026-06-01 3 9 90" in shown
     assert "7 records of model calls and 0 of prunings deleted" in shown
-    (told,) = lines(run(deployment.settings, tmp_path, "retention", "--last", "--json"))
-    assert (told["status"], told["policies"][0]["held"]) == ("completed", 3)
+    (report,) = lines(run(deployment.settings, tmp_path, "retention", "--last", "--json"))
+    assert (report["status"], report["policies"][0]["held"]) == ("completed", 3)

@@ -43,15 +43,15 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
 
 
 async def test_a_requested_run_is_listed_and_shown(memstream: Run):
-    (asked,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
-    assert (asked["status"], asked["scope"], asked["lane"]) == ("pending", "namespace app/ada", "live")
+    (run,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
+    assert (run["status"], run["scope"], run["lane"]) == ("pending", "namespace app/ada", "live")
     newest, oldest = lines(memstream("runs", "list", "--json"))
-    assert (newest["run_id"], oldest["run_id"]) == (asked["run_id"], "dry")
+    assert (newest["run_id"], oldest["run_id"]) == (run["run_id"], "dry")
     (found,) = lines(memstream("runs", "list", "--json", "--status", "completed", "-n", "app/ada"))
     assert (found["run_id"], found["processed"], found["created"]) == ("dry", 1, 1)
     shown = memstream("runs", "list").stdout
     assert "dry run" in shown and "1 of 1" in shown and "+1 =0 -1" in shown
-    assert asked["run_id"] in shown, "on one line, to be copied"
+    assert run["run_id"] in shown, "on one line, to be copied"
 
 
 async def test_a_dry_run_is_shown_with_its_findings(memstream: Run):
@@ -64,8 +64,8 @@ async def test_a_dry_run_is_shown_with_its_findings(memstream: Run):
     assert "models offline (rules-3): 0 tokens, $0.0000" in shown
     assert "created app/ada: fact: User has a dog." in shown
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
-    told = lines(memstream("runs", "show", "dry", "--json"))
-    assert [each.get("text") for each in told] == [None, "User has a dog.", "User moved to Lisbon."]
+    findings = lines(memstream("runs", "show", "dry", "--json"))
+    assert [each.get("text") for each in findings] == [None, "User has a dog.", "User moved to Lisbon."]
 
 
 async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
@@ -73,8 +73,8 @@ async def test_upcoming_scheduled_runs_are_listed(memstream: Run):
     assert "nightly 2026-03-03 02:00 02:00 UTC, every day" in [
         " ".join(line.split()) for line in done.stdout.splitlines()
     ]
-    (told,) = lines(memstream("runs", "next", "--json"))
-    assert (told["policy"], told["schedule"]) == ("nightly", {"at": "02:00"})
+    (scheduled,) = lines(memstream("runs", "next", "--json"))
+    assert (scheduled["policy"], scheduled["schedule"]) == ("nightly", {"at": "02:00"})
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ BUDGET = '{"tokens_per_day": 10000, "usd_per_hour": 0.5}'
 
 
 def consumed(usage_id: str, ago: timedelta, **fields: Any) -> Consumed:
-    told = {"operation": "extract", "lane": "live", "outcome": "answered", "provider": "claude"}
-    told |= {"usage_id": usage_id, "at": datetime.now(UTC) - ago, "model": "claude-haiku-5-5", "calls": 1}
-    return Consumed(**(told | fields))
+    row = {"operation": "extract", "lane": "live", "outcome": "answered", "provider": "claude"}
+    row |= {"usage_id": usage_id, "at": datetime.now(UTC) - ago, "model": "claude-haiku-5-5", "calls": 1}
+    return Consumed(**(row | fields))
 
 
 @pytest.fixture
@@ -53,12 +53,12 @@ async def test_usage_shows_consumption_and_the_remaining_budget(memstream: Run):
 
 
 async def test_usage_as_json_has_named_fields(memstream: Run):
-    told = lines(memstream("usage", "--json", "--since", "30d", budget=BUDGET))
-    compaction, extraction = (line for line in told if line["kind"] == "usage")
+    totals = lines(memstream("usage", "--json", "--since", "30d", budget=BUDGET))
+    compaction, extraction = (line for line in totals if line["kind"] == "usage")
     assert (compaction["operation"], compaction["unpriced"], compaction["cost_usd"]) == ("compact", 1, 0.0)
     assert (extraction["answered"], extraction["input_tokens"]) == (2, 42_001)
     assert (extraction["cost_micros"], extraction["cost_usd"]) == (4_351, 0.004351)
-    tokens, money = (line for line in told if line["kind"] == "budget")
+    tokens, money = (line for line in totals if line["kind"] == "budget")
     assert tokens == {
         "kind": "budget", "limit": "tokens_per_day", "spent": 2_301, "reserved": 1_000, "of": 10_000, "remains": 6_699
     }  # fmt: skip
@@ -66,8 +66,8 @@ async def test_usage_as_json_has_named_fields(memstream: Run):
 
 
 async def test_usage_of_a_namespace_is_its_share(memstream: Run):
-    told = lines(memstream("usage", "--json", "-n", "a", "-n", "b", "-n", "c"))
-    assert [(line["namespace"], line["input_tokens"], line["output_tokens"]) for line in told] == [
+    totals = lines(memstream("usage", "--json", "-n", "a", "-n", "b", "-n", "c"))
+    assert [(line["namespace"], line["input_tokens"], line["output_tokens"]) for line in totals] == [
         ("a", 1_001, 150),
         ("b", 1_000, 150),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.command_line import Run, lines, run
 from tests.deployment import Deployment, Event, eventually
 
@@ -27,36 +27,36 @@ def memstream(samples: Any, tmp_path: Path) -> Run:
 
 
 def test_show_prints_statistics_prunings_and_markers_of_a_pruned_context(memstream: Run):
-    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
+    (window,) = lines(memstream("window", "show", PRUNED, "--json"))
     done = memstream("window", "show", PRUNED)
     assert (done.returncode, done.stderr) == (0, "")
-    statistics, last = told["statistics"], told["prunings"][-1]
+    statistics, last = window["statistics"], window["prunings"][-1]
     assert done.stdout.startswith(f"{PRUNED}: {statistics['messages_in_context']} messages ({last['count']} pruned ")
     assert f"{statistics['messages_in_context']} of 70" in done.stdout
     assert f"{last['tokens_before']:,} -> {last['tokens_after']:,}" in done.stdout
     assert "strategy hybrid" in done.stdout
     assert "a task began" in done.stdout
     assert "It belonged to a completed task." in done.stdout
-    assert all(gap["marker"] in done.stdout for gap in told["gaps"])
+    assert all(gap["marker"] in done.stdout for gap in window["gaps"])
 
 
 def test_show_as_json_has_named_fields(memstream: Run):
-    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
-    assert (told["scope"]["conversation_id"], told["policy"], told["phase"]) == (PRUNED, "workbench", "ended")
-    statistics = told["statistics"]
+    (window,) = lines(memstream("window", "show", PRUNED, "--json"))
+    assert (window["scope"]["conversation_id"], window["policy"], window["phase"]) == (PRUNED, "workbench", "ended")
+    statistics = window["statistics"]
     assert statistics["messages_in_context"] + statistics["pruned_messages"] == statistics["total_messages"] == 70
-    assert sum(gap["count"] for gap in told["gaps"]) == statistics["pruned_messages"]
-    assert {pruning["cause"] for pruning in told["prunings"]} == {"boundary", "usage"}
-    assert sum(pruning["count"] for pruning in told["prunings"]) == statistics["pruned_messages"]
-    assert statistics["last_prune"]["removed"] == told["prunings"][-1]["count"]
-    assert "completed_task" in {run["reason"] for pruning in told["prunings"] for run in pruning["removed"]}
+    assert sum(gap["count"] for gap in window["gaps"]) == statistics["pruned_messages"]
+    assert {pruning["cause"] for pruning in window["prunings"]} == {"boundary", "usage"}
+    assert sum(pruning["count"] for pruning in window["prunings"]) == statistics["pruned_messages"]
+    assert statistics["last_prune"]["removed"] == window["prunings"][-1]["count"]
+    assert "completed_task" in {run["reason"] for pruning in window["prunings"] for run in pruning["removed"]}
 
 
 async def test_the_documented_sql_query_returns_the_messages_in_context(memstream: Run, samples: Any):
-    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
+    (window,) = lines(memstream("window", "show", PRUNED, "--json"))
     (statement,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
     found = await samples.deployment.fetch(statement, PRUNED)
-    assert len(found) == told["statistics"]["messages_in_context"]
+    assert len(found) == window["statistics"]["messages_in_context"]
     assert found[0]["role"] == "system"
 
 
@@ -75,7 +75,7 @@ def said(number: int) -> Event:
     return message(TALK, number, text, at=f"2026-11-01T10:00:{number:02}Z", role=("assistant", "user")[number % 2])
 
 
-async def told(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+async def projected(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """Waits until the projected window is as expected, and returns it from PostgreSQL; `show` is tested above."""
 
     async def shown() -> dict[str, Any] | None:
@@ -102,34 +102,34 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     memstream = partial(run, deployment.settings, tmp_path)
     await deployment.worker()
     await deployment.publish(*(said(number) for number in range(1, 9)))
-    before = await told(deployment, "all is there", lambda state: state["statistics"].get("total_messages") == 8)
+    before = await projected(deployment, "all is there", lambda state: state["statistics"].get("total_messages") == 8)
     assert (before["extracted_to"], before["phase"]) == (0, "open")
 
     sent = memstream("window", "prune", TALK)
     assert (sent.returncode, sent.stdout.count("\n")) == (0, 1)
     assert sent.stdout.startswith(f"sent prune for {TALK} to partition {before['partition']} of ")
-    state = await told(deployment, "pruned by hand", lambda state: state["statistics"].get("pruned_messages", 0))
+    state = await projected(deployment, "pruned by hand", lambda state: state["statistics"].get("pruned_messages", 0))
     rows = await deployment.fetch("SELECT cause FROM window_prunings WHERE conversation_id = $1", TALK)
     assert ([row["cause"] for row in rows], state["statistics"].get("pruned_messages", 0)) == (["manual"], 4)
 
     assert state["restorable"]["messages"] == 4
     assert memstream("window", "restore", TALK).returncode == 0
-    await told(deployment, "restored", lambda state: not state["statistics"].get("pruned_messages", 0))
+    await projected(deployment, "restored", lambda state: not state["statistics"].get("pruned_messages", 0))
     shown = memstream("window", "show", TALK).stdout
     assert "undone" in shown
 
     (confirmed,) = lines(memstream("window", "flush", TALK, "--json"))
     assert (confirmed["kind"], confirmed["partition"]) == ("flush", before["partition"])
-    await told(deployment, "all is extracted", lambda state: state["extracted_to"] == 8)
+    await projected(deployment, "all is extracted", lambda state: state["extracted_to"] == 8)
 
     (marked,) = lines(memstream("window", "mark", TALK, f"{TALK}-8", "pinned", "--json"))
     assert marked["kind"] == "mark"
-    await told(deployment, "marked", lambda state: "pinned" in str(state["adjustments"]))
+    await projected(deployment, "marked", lambda state: "pinned" in str(state["adjustments"]))
     wrong = memstream("window", "mark", TALK, "m", "holy")
     assert (wrong.returncode, "pinned, important, expendable, normal" in wrong.stderr) == (1, True)
 
     assert memstream("window", "clear", TALK).returncode == 0
-    state = await told(deployment, "cleared", lambda state: state["cleared_at"])
+    state = await projected(deployment, "cleared", lambda state: state["cleared_at"])
     assert (state["statistics"].get("messages_in_context", 0), state["statistics"].get("pruned_messages", 0)) == (0, 8)
 
     sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "restore", "flush", "mark", "clear")]
@@ -144,9 +144,9 @@ async def test_clearing_an_expired_window_fails_and_publishes_no_control_record(
     end = {"conversation_id": TALK, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
     await deployment.publish(said(1))
     # Of a window that comes and goes between two turns of the projection nobody is told.
-    await told(deployment, "open", lambda state: state["phase"] == "open")
+    await projected(deployment, "open", lambda state: state["phase"] == "open")
     await deployment.publish(Event(topics.ENDED, TALK, end))
-    await told(deployment, "forgotten", lambda state: state["phase"] == "forgotten")
+    await projected(deployment, "forgotten", lambda state: state["phase"] == "forgotten")
     done = memstream("window", "clear", TALK)
     assert (done.returncode, done.stdout) == (1, "")
     assert "has expired" in done.stderr

@@ -18,7 +18,7 @@ from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.sinks import FakePublisher
 from tests.fakes.windows import a_state
 
@@ -91,11 +91,11 @@ class ScheduledRuns:
         return request
 
     def requested(self) -> list[tuple[str, int | None, str | None]]:
-        told = [
+        controls = [
             (record, decode(record.value or b"", WindowControl)) for record in self.published.on(topics.WINDOW_CONTROL)
         ]
-        assert {control.kind for _, control in told} <= {"flush"}
-        return [(control.conversation_id, record.partition, control.lane) for record, control in told]
+        assert {control.kind for _, control in controls} <= {"flush"}
+        return [(control.conversation_id, record.partition, control.lane) for record, control in controls]
 
     async def all(self) -> tuple[ConsolidationRun, ...]:
         """Oldest first."""

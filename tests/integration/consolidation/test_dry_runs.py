@@ -28,7 +28,7 @@ from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.windows import a_state
 
@@ -56,10 +56,10 @@ class Failing(OfflineProvider):
         super().__init__()
         self.failures: list[Exception] = []
         self.contradicts: dict[str, str] = {}
-        self.asked: list[ExtractionRequest] = []
+        self.requests: list[ExtractionRequest] = []
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
-        self.asked.append(request)
+        self.requests.append(request)
         if self.failures:
             raise self.failures.pop(0)
         answer = await super().extract(request, context)
@@ -84,7 +84,7 @@ class Rehearsal:
 
     def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
-        asked = ExtractionServices(
+        services = ExtractionServices(
             provider=provider,
             related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
             extractions=Extractions(self.pool),
@@ -96,7 +96,7 @@ class Rehearsal:
         def forecast() -> Forecast:
             return Forecast(self.pool, self.bench.vectors, FakeEmbedder(), Editor(provider), lambda: self.now)
 
-        return DryRunAgent(DryRuns(self.pool, **limits), asked, forecast, "w", lambda: self.now)
+        return DryRunAgent(DryRuns(self.pool, **limits), services, forecast, "w", lambda: self.now)
 
     async def said(self, conversation: str, *texts: str) -> None:
         said_at = NOON + timedelta(minutes=30)
@@ -108,14 +108,14 @@ class Rehearsal:
         )
         await Windows(self.pool).project([a_state(conversation)])
 
-    async def asked(self, **wanted: Any) -> str:
+    async def request_run(self, **wanted: Any) -> str:
         self.now += timedelta(seconds=1)
         run = manual_run(RunRequest(dry_run=True, **wanted), (), "ada", self.now)
         await self.runs.add(run)
         await self.scheduler.tick()
         return run.run_id
 
-    async def carried_out(
+    async def finished(
         self, run_id: str, agent: DryRunAgent | None = None
     ) -> tuple[ConsolidationRun, tuple[Finding, ...]]:
         """Waits until its worker has nothing left to do about it."""
@@ -144,7 +144,7 @@ async def test_a_dry_run_for_a_personal_namespace_covers_only_statements_of_that
     ]
     await Archive(rehearsal.pool).store(said)
     await Windows(rehearsal.pool).project([a_state("both")])
-    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="app/bob"))
+    run, findings = await rehearsal.finished(await rehearsal.request_run(namespace="app/bob"))
     assert (run.conversations, [each.text for each in findings]) == (1, ["User is allergic to peanuts."])
 
 
@@ -157,12 +157,12 @@ async def test_a_dry_run_reports_created_reinforced_and_superseded_memories_and_
     await rehearsal.said("a", "I prefer TypeScript.", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I'm allergic to peanuts.", "I moved from Ghent to Lisbon.")
     before = await rehearsal.rows()
-    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    run, findings = await rehearsal.finished(await rehearsal.request_run(namespace="n"))
     assert await rehearsal.rows() == before
     assert (run.status, run.conversations, run.processed, run.requests) == ("completed", 2, 2, 2)
     assert (run.providers, run.models, run.error) == (("offline",), ("rules-3",), None)
-    told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
-    assert told == [
+    outcomes = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
+    assert outcomes == [
         ("a", "reinforced", "user prefers TypeScript.", "User prefers TypeScript."),
         ("a", "created", "user is allergic to peanuts.", None),
         ("b", "reinforced", "user is allergic to peanuts.", None),
@@ -176,15 +176,15 @@ async def test_a_dry_run_reports_created_reinforced_and_superseded_memories_and_
 
 async def test_a_dry_run_without_a_namespace_covers_all_namespaces_of_the_conversation(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
-    _, findings = await rehearsal.carried_out(await rehearsal.asked(conversation_id="a"))
+    _, findings = await rehearsal.finished(await rehearsal.request_run(conversation_id="a"))
     assert [each.namespace for each in findings] == ["n", "app/user"]
 
 
 async def test_each_dry_run_sends_its_own_model_request_and_stores_no_extraction(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
-    await rehearsal.carried_out(await rehearsal.asked(policy="p"))
-    await rehearsal.carried_out(await rehearsal.asked(policy="p"))
-    first, again = rehearsal.provider.asked
+    await rehearsal.finished(await rehearsal.request_run(policy="p"))
+    await rehearsal.finished(await rehearsal.request_run(policy="p"))
+    first, again = rehearsal.provider.requests
     assert first.request_id != again.request_id and (first.lane, first.overlap) == ("background", ())
     assert await rehearsal.pool.fetchval("SELECT count(*) FROM extractions") == 0
 
@@ -192,7 +192,7 @@ async def test_each_dry_run_sends_its_own_model_request_and_stores_no_extraction
 async def test_a_dry_run_covers_at_most_the_requested_number_of_conversations(rehearsal: Rehearsal) -> None:
     for name in "abc":
         await rehearsal.said(name, "I'm allergic to peanuts.")
-    run, findings = await rehearsal.carried_out(await rehearsal.asked(most=2, conversation_id=None))
+    run, findings = await rehearsal.finished(await rehearsal.request_run(most=2, conversation_id=None))
     assert (run.conversations, run.processed) == (2, 2)
     assert {each.conversation_id for each in findings} == {"a", "b"}
 
@@ -204,9 +204,9 @@ async def test_slices_are_the_same_when_messages_are_read_in_small_pages(
     await rehearsal.said("a", *("word " * (30 + 7 * (number % 5)) for number in range(23)))
     cuts = []
     for limits in ({}, {"messages": 5}, {"messages": 1}):
-        await rehearsal.carried_out(await rehearsal.asked(namespace="n"), rehearsal.another(small, **limits))
-        cuts.append([(each.first, each.last, each.overlap) for each in rehearsal.provider.asked])
-        rehearsal.provider.asked.clear()
+        await rehearsal.finished(await rehearsal.request_run(namespace="n"), rehearsal.another(small, **limits))
+        cuts.append([(each.first, each.last, each.overlap) for each in rehearsal.provider.requests])
+        rehearsal.provider.requests.clear()
     whole, by_five, one_by_one = cuts
     assert len(whole) > 5 and by_five == whole
     assert [(first, last) for first, last, _ in one_by_one] == [(at, at) for at in range(23)]
@@ -216,7 +216,7 @@ async def test_a_rejected_slice_is_counted_as_failed_and_the_other_slices_are_re
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [Rejected("refused", "no")]
-    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    run, findings = await rehearsal.finished(await rehearsal.request_run(namespace="n"))
     assert (run.status, run.failed_requests, run.created, len(findings)) == ("completed", 1, 1, 1)
     assert run.error and run.error.startswith("1 of 2 requests")
 
@@ -224,14 +224,14 @@ async def test_a_rejected_slice_is_counted_as_failed_and_the_other_slices_are_re
 async def test_a_dry_run_without_remaining_budget_fails_with_the_reason(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [Deferred(NOON, "budget")]
-    run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    run, _ = await rehearsal.finished(await rehearsal.request_run(namespace="n"))
     assert run.status == "failed" and run.error and "budget: waits until 2026-03-01T12:00:00" in run.error
 
 
 async def test_an_unexpected_exception_fails_the_dry_run_and_not_the_worker(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [KeyError("what")]
-    run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    run, _ = await rehearsal.finished(await rehearsal.request_run(namespace="n"))
     assert run.status == "failed" and run.error == "unforeseen: KeyError"
     await rehearsal.agent.tick()
 
@@ -239,22 +239,22 @@ async def test_an_unexpected_exception_fails_the_dry_run_and_not_the_worker(rehe
 async def test_another_worker_resumes_a_dry_run_after_the_last_stored_conversation(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I prefer TypeScript.")
-    run_id = await rehearsal.asked(namespace="n")
+    run_id = await rehearsal.request_run(namespace="n")
     rehearsal.provider.failures = [Retryable("an outage")]
-    run, findings = await rehearsal.carried_out(run_id)
+    run, findings = await rehearsal.finished(run_id)
     assert (run.status, findings) == ("running", ())
     await rehearsal.pool.execute("UPDATE consolidation_runs SET lease_until = clock_timestamp()")
-    run, findings = await rehearsal.carried_out(run_id, rehearsal.another())
+    run, findings = await rehearsal.finished(run_id, rehearsal.another())
     assert (run.status, len(findings)) == ("completed", 2)
 
 
 async def test_a_paused_worker_that_stores_late_adds_no_duplicate_findings(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
-    run_id = await rehearsal.asked(namespace="n")
+    run_id = await rehearsal.request_run(namespace="n")
     runs = DryRuns(rehearsal.pool)
     stretch = await runs.next(run_id)
     assert stretch is not None
-    run, (finding,) = await rehearsal.carried_out(run_id)
+    run, (finding,) = await rehearsal.finished(run_id)
     late = Counts(requests=7, created=7)
     await runs.store(run_id, stretch, [finding, finding], late, ["late"], rehearsal.now)
     assert await rehearsal.runs.findings(run_id) == (finding,)
@@ -264,21 +264,21 @@ async def test_a_paused_worker_that_stores_late_adds_no_duplicate_findings(rehea
 async def test_a_conversation_erased_after_the_dry_run_was_requested_has_no_findings(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
     await rehearsal.said("b", "I prefer TypeScript.")
-    run_id = await rehearsal.asked(namespace="n")
+    run_id = await rehearsal.request_run(namespace="n")
     await rehearsal.pool.execute(
         "INSERT INTO erasures (erasure_id, kind, conversation_id, at, actor) VALUES ('e', 'conversation', 'a', $1, 'ada')",
         rehearsal.now,
     )
     await rehearsal.pool.execute("INSERT INTO erased_conversations VALUES ('a', 'e')")
-    _, findings = await rehearsal.carried_out(run_id)
+    _, findings = await rehearsal.finished(run_id)
     assert [each.conversation_id for each in findings] == ["b"]
 
 
 async def test_a_finding_contains_the_text_of_its_memory_until_the_memory_is_deleted(rehearsal: Rehearsal) -> None:
     known = await rehearsal.bench.remember("User prefers TypeScript.")
     await rehearsal.said("a", "I prefer TypeScript.")
-    run_id = await rehearsal.asked(namespace="n")
-    _, (finding,) = await rehearsal.carried_out(run_id)
+    run_id = await rehearsal.request_run(namespace="n")
+    _, (finding,) = await rehearsal.finished(run_id)
     assert (finding.memory_id, finding.known) == (known.memory_id, "User prefers TypeScript.")
     await rehearsal.pool.execute("UPDATE memories SET status = 'deleted'")
     (finding,) = await rehearsal.runs.findings(run_id)
@@ -287,10 +287,10 @@ async def test_a_finding_contains_the_text_of_its_memory_until_the_memory_is_del
 
 async def test_erasing_a_namespace_deletes_its_findings_and_a_pending_dry_run_adds_none(rehearsal: Rehearsal) -> None:
     await rehearsal.said("a", "I'm allergic to peanuts.")
-    first, later = await rehearsal.asked(policy="p"), await rehearsal.asked(policy="p")
-    await rehearsal.carried_out(first)
+    first, later = await rehearsal.request_run(policy="p"), await rehearsal.request_run(policy="p")
+    await rehearsal.finished(first)
     purge = Command(command_id="x", kind="purge", namespace="n", at=rehearsal.now)
     await rehearsal.bench.curator_under(POLICIES, clock=lambda: rehearsal.now).apply_command(purge)
     assert {each.namespace for each in await rehearsal.runs.findings(first)} == {"app/user"}
-    _, findings = await rehearsal.carried_out(later)
+    _, findings = await rehearsal.finished(later)
     assert {each.namespace for each in findings} <= {"app/user"}

@@ -88,8 +88,8 @@ async def test_a_run_interrupted_while_requesting_is_fully_requested_by_the_next
     await scheduled.pool.execute("UPDATE leaders SET until = clock_timestamp()")
     await second.tick()
     await first.tick()
-    asked = [name for name, *_ in scheduled.requested()]
-    assert (sorted(asked[:2] + asked[3:]), asked[2] in asked[3:]) == (list(said), True)
+    requested = [name for name, *_ in scheduled.requested()]
+    assert (sorted(requested[:2] + requested[3:]), requested[2] in requested[3:]) == (list(said), True)
 
     for conversation, at in said.items():
         await scheduled.extracted(conversation, at, at + 1, ("created",))
@@ -202,10 +202,10 @@ async def test_runs_that_can_never_start_do_not_block_others_and_fail_after_an_h
     assert {each.error for each in given_up} == {
         "it could not begin within 1:00:00 and is cancelled: it takes too long"
     }
-    asked = len(tried)
+    calls = len(tried)
     scheduled.now += timedelta(minutes=2)
     await worker.tick()
-    assert len(tried) == asked
+    assert len(tried) == calls
 
 
 async def test_a_run_that_can_never_start_fails_even_if_other_runs_always_come_first(

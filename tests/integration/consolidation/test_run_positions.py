@@ -17,7 +17,7 @@ from sinks.consolidation.run_progress import BEGINNING, RunProgress, Window
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_state
 
 NOON: Final = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from schemas.policies.policies import Policies
 from schemas.policies.triggers import Schedule, Triggers
 from sinks.archive.messages import Archive
 from sinks.consolidation.runs import RunFilter
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.integration.consolidation.scheduled_runs import NIGHT, NIGHTLY, NOON, ScheduledRuns
 
 

@@ -73,7 +73,7 @@ async def test_each_pair_is_compared_once(bench: "Bench") -> None:
     await bench.remember(OLD)
     comparer = FakeComparer()
     await curator(bench, comparer).curate(bench.batch(NEW))
-    assert [tuple(each) for each in comparer.asked] == [(OLD, NEW)]
+    assert [tuple(each) for each in comparer.compared] == [(OLD, NEW)]
 
 
 async def test_a_statement_that_is_known_is_not_compared(bench: "Bench") -> None:
@@ -81,7 +81,7 @@ async def test_a_statement_that_is_known_is_not_compared(bench: "Bench") -> None
     comparer = FakeComparer()
     outcome = await curator(bench, comparer).curate(bench.batch(OLD))
     assert outcome.rulings[0].result == "reinforced"
-    assert comparer.asked == []
+    assert comparer.compared == []
 
 
 @pytest.mark.parametrize(("memory", "candidate"), [("en", "pt"), ("pt", "en"), ("pt", "pt")])
@@ -91,7 +91,7 @@ async def test_statements_in_languages_that_the_model_does_not_read_are_not_comp
     await bench.remember(OLD, language=memory)
     comparer = FakeComparer()
     await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=candidate)))
-    assert comparer.asked == []
+    assert comparer.compared == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_statements_in_languages_that_the_model_reads_are_compared(
     await bench.remember(OLD, language=memory)
     comparer = FakeComparer()
     await curator(bench, comparer).curate(bench.batch(bench.candidate(NEW, language=candidate)))
-    assert [tuple(each) for each in comparer.asked] == [(OLD, NEW)]
+    assert [tuple(each) for each in comparer.compared] == [(OLD, NEW)]
 
 
 async def test_a_statement_of_an_assistant_ends_no_memory_of_a_user(bench: "Bench") -> None:

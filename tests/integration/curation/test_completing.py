@@ -33,7 +33,7 @@ async def test_a_candidate_without_an_importance_is_rated_before_it_is_stored(be
     memory = await bench.remember("User has a dog", importance=None)
     assert memory.importance == pytest.approx(RATED)
     assert bench.events()[-1].data.memory.importance == memory.importance
-    assert bench.provider.asked == {"score": 1}
+    assert bench.provider.call_counts == {"score": 1}
 
 
 async def test_exact_repetitions_and_redelivered_candidates_are_not_rated(bench: Bench) -> None:
@@ -42,7 +42,7 @@ async def test_exact_repetitions_and_redelivered_candidates_are_not_rated(bench:
     await bench.curator.curate(batch)
     await bench.remember("user has a DOG!", importance=None)
     await bench.remember("User has a cat", importance=0.9)
-    assert bench.provider.asked == {"score": 1}
+    assert bench.provider.call_counts == {"score": 1}
 
 
 async def test_a_candidate_rated_below_the_policy_minimum_is_dropped(bench: Bench) -> None:
@@ -67,7 +67,7 @@ async def test_a_memory_created_from_a_full_text_gets_a_generated_short_text_for
     assert bench.vectors.points[memory.memory_id].text == memory.text
     again = await bench.curator.apply_command(order)
     assert again.repeated
-    assert bench.provider.asked == {"score": 1, "shorten": 1}, "a redelivered command costs nothing"
+    assert bench.provider.call_counts == {"score": 1, "shorten": 1}, "a redelivered command costs nothing"
 
 
 async def test_an_updated_full_text_is_shortened_and_rated_unless_values_are_given_or_unchanged(bench: Bench) -> None:
@@ -76,13 +76,13 @@ async def test_an_updated_full_text_is_shortened_and_rated_unless_values_are_giv
     now = await bench.memories.get(memory.memory_id)
     assert now is not None
     assert (now.full_text, now.importance) == (FULL, pytest.approx(RATED))
-    assert bench.provider.asked == {"shorten": 1, "score": 1}
+    assert bench.provider.call_counts == {"shorten": 1, "score": 1}
     assert now.text == "answer 1"
     assert bench.vectors.points[memory.memory_id].text == now.text
     await bench.curator.apply_command(command("update", memory_id=memory.memory_id, full_text=FULL, tags=("family",)))
     given = command("update", memory_id=memory.memory_id, full_text="new", text="given", importance=0.3)
     await bench.curator.apply_command(given)
-    assert bench.provider.asked == {"shorten": 1, "score": 1}
+    assert bench.provider.call_counts == {"shorten": 1, "score": 1}
 
 
 async def test_a_full_text_without_storable_content_is_rejected_with_a_reason(bench: Bench) -> None:
@@ -100,7 +100,7 @@ async def test_commands_and_candidates_older_than_an_erasure_are_rejected_withou
     await bench.curator.apply_command(command("purge"))
     assert (await bench.curator.apply_command(command(full_text=FULL))).status == "rejected"
     assert (await bench.curator.curate(bench.batch(unrated(bench)))).rulings[0].result == "dropped"
-    assert not bench.provider.asked
+    assert not bench.provider.call_counts
 
 
 async def test_pending_events_are_published_once_when_the_next_decision_is_restarted(pool: Pool) -> None:
@@ -109,7 +109,7 @@ async def test_pending_events_are_published_once_when_the_next_decision_is_resta
         await bench.remember("User has a cat", importance=0.9)
     assert (await pool.fetchval("SELECT count(*) FROM memories"), bench.events()) == (1, [])
     await bench.remember("User has a dog", importance=None)
-    assert bench.provider.asked == {"score": 1}, "the second decision was begun anew"
+    assert bench.provider.call_counts == {"score": 1}, "the second decision was begun anew"
     assert [event.data.sequence for event in bench.events()] == [1, 2]
     assert len(bench.publisher.on(topics.EVENTS)) == 2
 
@@ -117,11 +117,11 @@ async def test_pending_events_are_published_once_when_the_next_decision_is_resta
 async def test_a_rating_request_includes_how_often_a_memory_was_reinforced_and_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Subject] = []
+    subjects: list[Subject] = []
     score = bench.provider.score
 
     async def noting(subject: Subject, policy: Policy) -> Rating:
-        asked.append(subject)
+        subjects.append(subject)
         return await score(subject, policy)
 
     monkeypatch.setattr(bench.provider, "score", noting)
@@ -129,7 +129,7 @@ async def test_a_rating_request_includes_how_often_a_memory_was_reinforced_and_r
     await bench.curator.apply_command(command(text="User has a sister"))
     await Accesses(bench.pool).add({memory.memory_id: Access(3, NOON)})
     await bench.curator.apply_command(command("update", memory_id=memory.memory_id, full_text=FULL))
-    assert [subject.references for subject in asked] == [4], "said again once, read three times"
+    assert [subject.references for subject in subjects] == [4], "said again once, read three times"
 
 
 async def test_command_texts_are_limited_to_500_tokens_and_full_texts_to_4000(bench: Bench) -> None:
@@ -140,4 +140,4 @@ async def test_command_texts_are_limited_to_500_tokens_and_full_texts_to_4000(be
     assert (memory.text, memory.full_text) == ("answer 1", long), "a short text is made of it"
     refused = await bench.curator.apply_command(command(text="short", full_text=long * 10, importance=0.7))
     assert refused.status == "rejected" and "full_text has" in (refused.reason or "")
-    assert bench.provider.asked == {"shorten": 1}, "no model is asked about what is refused"
+    assert bench.provider.call_counts == {"shorten": 1}, "no model is asked about what is refused"

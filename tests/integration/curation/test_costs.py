@@ -46,8 +46,8 @@ async def test_the_cost_of_a_memory_is_its_share_of_the_extractions_that_produce
     assert (day.contexts, day.contexts_with_memories, day.searches, day.searches_found) == (5, 4, 2, 0)
     assert (day.reads, day.reads_cached, day.calls) == (9, 8, 2)
     assert await insights.days("n", NOON + timedelta(days=1), NOON + timedelta(days=2)) == ()
-    told = await statistics.of("n")
-    assert told.cost_usd == pytest.approx(0.0002)
-    assert told.cost_per_memory_usd == pytest.approx(0.0002 / 3)
+    costs = await statistics.of("n")
+    assert costs.cost_usd == pytest.approx(0.0002)
+    assert costs.cost_per_memory_usd == pytest.approx(0.0002 / 3)
     assert (await statistics.of("nobody")).cost_per_memory_usd is None
     assert len(bench.publisher.on(topics.EVENTS)) == 3

@@ -184,8 +184,8 @@ async def test_the_completion_event_counts_the_results_of_all_parts(bench: "Benc
     await bench.curator.curate(replace(first, candidates=(*first.candidates, weak)))
     again = bench.candidate("User has 2 dogs!")
     await bench.curator.curate(replace(second, candidates=(*second.candidates, again, weak)))
-    (told,) = bench.activity()
-    assert told.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
+    (event,) = bench.activity()
+    assert event.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
 
 
 async def test_change_events_include_the_previous_state_of_the_memory(bench: "Bench") -> None:

@@ -33,9 +33,9 @@ async def test_a_forecast_matches_the_later_decision_of_the_curator_and_writes_n
         bench.candidate("User drinks coffee, no tea any more", contradicts=tea.memory_id),
         bench.candidate("User may like jazz", confidence=0.1),
     )
-    before, told = await rows(bench), list(bench.publisher.records)
+    before, published = await rows(bench), list(bench.publisher.records)
     foreseen = await forecast(bench).decide(said, DEFAULT_POLICY)
-    assert (await rows(bench), bench.publisher.records) == (before, told)
+    assert (await rows(bench), bench.publisher.records) == (before, published)
     outcome = await bench.curator.curate(said)
     assert [ruling.result for ruling in foreseen.rulings] == ["reinforced", "created", "superseded", "dropped"]
     assert foreseen.rulings == outcome.rulings
@@ -66,7 +66,7 @@ async def test_a_missing_importance_is_rated_by_the_model_as_in_the_curator(benc
     foreseen = await forecast(bench).decide(
         bench.batch(bench.candidate("User has a dog", importance=None)), DEFAULT_POLICY
     )
-    assert isinstance(bench.provider, FakeProvider) and bench.provider.asked["score"] == 1
+    assert isinstance(bench.provider, FakeProvider) and bench.provider.call_counts["score"] == 1
     assert 0.4 < foreseen.entries[0].after.importance < 0.6, "300 points"
 
 

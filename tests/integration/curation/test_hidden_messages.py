@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from agents.curation import wishes
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
+from tests.builders.groups import group_message, slices_of
 from tests.fakes.repeated_messages import FakeRepeatedMessages
-from tests.groups import group_message, slices_of
-from tests.integration.curation.test_wishes import GROUP, MINE, batches, live, only, request, say, told
+from tests.integration.curation.test_wishes import GROUP, MINE, batches, live, only, request, say, wish_events
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ async def test_a_message_stays_hidden_while_one_of_its_memories_is_forgotten(ben
 
 async def test_a_message_without_memories_is_hidden_by_a_wish_and_shown_after_undoing_the_wish(bench: "Bench") -> None:
     batch = await say(bench, "The frobnicator is in the cellar, mate.", "Forget that.")
-    assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
+    assert [event.type for event in wish_events(bench)] == ["memstream.wish.unknown"]
     assert await hidden(bench) == {("c", "m1"), ("c", "m2")}
 
     (wish,) = batch.wishes

@@ -60,7 +60,7 @@ async def prepared(bench: Bench, namespace: str) -> str:
     return made.memory_id or ""
 
 
-async def told(bench: Bench, namespace: str) -> dict[str, Any]:
+async def visible_state(bench: Bench, namespace: str) -> dict[str, Any]:
     """Returns the visible state of a namespace without generated ids."""
     memories = await bench.memories.in_namespace(namespace, statuses=("active", "deleted"), limit=1_000)
     rows = await bench.pool.fetch("SELECT command_id, outcome FROM commands WHERE namespace = $1", namespace)
@@ -82,7 +82,7 @@ async def test_a_batch_of_imports_has_the_same_result_as_single_imports(bench: B
     for command in arrivals("alone", await prepared(bench, "alone")):
         await bench.curator.apply_command(command)
     await bench.curator.apply_imports(arrivals("together", await prepared(bench, "together")))
-    assert await told(bench, "together") == await told(bench, "alone")
+    assert await visible_state(bench, "together") == await visible_state(bench, "alone")
     assert await bench.pending() == 0
 
 
@@ -110,13 +110,13 @@ async def test_a_repeated_import_changes_nothing_and_embeds_nothing(bench: Bench
     run = [imported("n", each, f"User knows number {each}") for each in range(5)]
     await bench.curator.apply_imports(run)
     assert len(embedder.texts) == 5
-    before = await told(bench, "n")
+    before = await visible_state(bench, "n")
     await bench.curator.apply_imports(run)
-    assert await told(bench, "n") == before
+    assert await visible_state(bench, "n") == before
     await bench.curator.apply_imports([replace(each, command_id=f"again:{each.command_id}") for each in run])
     assert len(embedder.texts) == 5
-    assert (await told(bench, "n"))["memories"] == before["memories"]
-    assert (await told(bench, "n"))["events"] == before["events"]
+    assert (await visible_state(bench, "n"))["memories"] == before["memories"]
+    assert (await visible_state(bench, "n"))["events"] == before["events"]
 
 
 async def test_imports_into_a_full_namespace_remove_the_same_memories_as_single_imports(bench: Bench) -> None:
@@ -128,7 +128,7 @@ async def test_imports_into_a_full_namespace_remove_the_same_memories_as_single_
     for command in run(curator, "alone"):
         await curator.apply_command(command)
     await curator.apply_imports(run(curator, "full"))
-    assert await told(bench, "full") == await told(bench, "alone")
+    assert await visible_state(bench, "full") == await visible_state(bench, "alone")
     assert await bench.memories.count_live("full") == 3
 
 
@@ -151,14 +151,14 @@ async def test_a_known_text_deleted_during_the_import_is_embedded_again(bench: B
     )
     of_commands, looks = Settlements.of_commands, 0
 
-    async def delete_first(self: Settlements, *asked: Any) -> set[str]:
+    async def delete_first(self: Settlements, *arguments: Any) -> set[str]:
         nonlocal looks
         looks += 1
         if looks == 2:
             await self._connection.execute(
                 "UPDATE memories SET status = 'expired' WHERE memory_id = $1", there.memory_id
             )
-        return await of_commands(self, *asked)
+        return await of_commands(self, *arguments)
 
     monkeypatch.setattr(Settlements, "of_commands", delete_first)
     await bench.curator.apply_imports([imported("n", 1, "User has a dog")])

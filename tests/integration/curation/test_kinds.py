@@ -52,8 +52,8 @@ async def test_a_command_with_a_new_kind_is_rejected_where_the_policy_forbids_ne
 
 async def test_secrets_in_the_description_of_a_kind_are_not_stored(bench: "Bench") -> None:
     bench.curator._policies = OPEN
-    told = Kind(name="key", description="As the key sk-ant-api03-EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE")
-    await bench.curator.apply_command(command(bench, "create", "1", text="User keeps keys", new_kinds=(told,)))
+    generated = Kind(name="key", description="As the key sk-ant-api03-EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE")
+    await bench.curator.apply_command(command(bench, "create", "1", text="User keeps keys", new_kinds=(generated,)))
     described = {kind.name: kind.description for kind in await Kinds(bench.pool).of("ada")}
     assert "EXAMPLEEXAMPLE" not in described["key"]
 

@@ -46,7 +46,7 @@ async def test_a_memory_beyond_the_limit_is_created_and_another_removed_in_one_d
 ) -> None:
     await remember(bench, curator, *FACTS[:4])
     assert await texts(bench) == set(FACTS[1:4])
-    assert bench.provider.asked["compact"] == 1
+    assert bench.provider.call_counts["compact"] == 1
     events = bench.events()
     assert [event.data.change for event in events] == ["created"] * 4 + ["compacted"]
     assert (events[-1].data.cause.actor, events[-1].data.memory.status) == ("fake", "deleted")
@@ -145,7 +145,7 @@ async def test_a_redelivered_batch_triggers_no_second_compaction(bench: "Bench",
     again = await curator.curate(batch)
     assert again.repeated
     assert again.sequence == first.sequence
-    assert bench.provider.asked["compact"] == 1
+    assert bench.provider.call_counts["compact"] == 1
 
 
 async def test_a_namespace_far_above_its_limit_is_reduced_in_several_decisions(

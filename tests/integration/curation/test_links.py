@@ -59,9 +59,9 @@ async def test_deleting_a_memory_removes_links_to_it_and_publishes_the_unlinked_
     now = await bench.memories.get(other.memory_id)
     assert now is not None
     assert (now.links, now.version) == ((), 2)
-    told = await states(bench)
-    assert told[one.memory_id] is None
-    assert told[other.memory_id] == now
+    published = await states(bench)
+    assert published[one.memory_id] is None
+    assert published[other.memory_id] == now
     deleted, unlinked = bench.events()[-2:]
     assert (deleted.data.change, unlinked.data.change, unlinked.data.sequence) == ("deleted", "updated", 4)
     assert unlinked.data.before == other

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 
-def told(bench: "Bench") -> list[ActivityEvent]:
+def profile_events(bench: "Bench") -> list[ActivityEvent]:
     """Each once, as a consumer keeps them."""
     events = {event.id: event for event in bench.activity() if event.type == "memstream.profile.changed"}
     return list(events.values())
@@ -27,14 +27,14 @@ async def test_a_profile_event_is_published_only_when_a_line_appears_disappears_
     await bench.curator.curate(batch)
     await bench.curator.curate(batch)
     await bench.remember("User is allergic to peanuts.")
-    (first,) = told(bench)
+    (first,) = profile_events(bench)
     (memory_id,) = first.data["memory_ids"]
     assert (first.subject, first.data["namespace"], first.data["parts"]) == ("n", "n", ["constraint"])
 
     await command(bench, "delete", "d", memory_id=memory_id)
     await command(bench, "undo", "u", memory_id=memory_id)
 
-    sequences = [event.data["sequence"] for event in told(bench)]
+    sequences = [event.data["sequence"] for event in profile_events(bench)]
     assert len(sequences) == 3 and sequences == sorted(set(sequences))
     records = [event.id for event in bench.activity() if event.type == "memstream.profile.changed"]
     assert len(records) == len(set(records)), "a part that comes again tells nothing again"
@@ -44,7 +44,7 @@ async def test_a_profile_event_is_published_when_a_namespace_is_purged(bench: "B
     await bench.remember("User is allergic to peanuts.")
     await command(bench, "purge", "p")
 
-    assert len(told(bench)) == 2
+    assert len(profile_events(bench)) == 2
 
 
 async def test_a_profile_event_is_published_when_a_line_expires(bench: "Bench") -> None:
@@ -64,4 +64,4 @@ async def test_a_profile_event_is_published_when_a_line_expires(bench: "Bench") 
     now = NOON + timedelta(days=2)
     assert await curator.expire() == 1
 
-    assert len(told(bench)) == 2
+    assert len(profile_events(bench)) == 2

@@ -172,7 +172,7 @@ async def test_a_redelivered_batch_sends_no_second_model_request(
         await curator(bench).curate(batch)
     await curator(bench).curate(batch)
     await curator(bench).curate(batch)
-    assert bench.provider.asked["resolve"] == 1
+    assert bench.provider.call_counts["resolve"] == 1
 
 
 async def test_the_rules_decide_without_a_model_answer(bench: "Bench") -> None:
@@ -187,4 +187,4 @@ async def test_no_model_request_is_sent_when_there_is_nothing_to_compare(bench: 
     await curator(bench).curate(bench.batch("User lives in Turku", policy="resolving"))
     known = bench.candidate("User lives in Turku")
     await curator(bench).curate(bench.batch(replace(known, candidate_id="again"), policy="resolving"))
-    assert bench.provider.asked["resolve"] == 0
+    assert bench.provider.call_counts["resolve"] == 0

@@ -83,10 +83,10 @@ async def test_undo_of_an_unknown_or_foreign_memory_or_version_is_rejected(
     known = await bench.remember("User has a dog")
     await bench.curator.curate(bench.batch("User has a fox", namespace="other"))
     (foreign,) = await bench.memories.in_namespace("other")
-    asked = {"known": known.memory_id, "foreign": foreign.memory_id}.get(memory_id, memory_id)
-    outcome = await bench.curator.apply_command(command("undo", asked, version=version))
+    undone_id = {"known": known.memory_id, "foreign": foreign.memory_id}.get(memory_id, memory_id)
+    outcome = await bench.curator.apply_command(command("undo", undone_id, version=version))
     assert outcome.status == "rejected"
-    assert asked in (outcome.reason or "")
+    assert undone_id in (outcome.reason or "")
     assert await bench.memories.get(foreign.memory_id) == foreign
 
 

@@ -19,9 +19,9 @@ from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.erasures import Erasures
-from tests.groups import group_message, slices_of
+from tests.builders.groups import group_message, slices_of
+from tests.builders.slices import slice_of
 from tests.integration.curation_bench import NOON
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -52,7 +52,7 @@ async def live(bench: "Bench", namespace: str = MINE) -> list[str]:
     return sorted(memory.text for memory in await bench.memories.in_namespace(namespace))
 
 
-def told(bench: "Bench") -> list[ActivityEvent]:
+def wish_events(bench: "Bench") -> list[ActivityEvent]:
     return [event for event in bench.activity() if event.type.startswith("memstream.wish.")]
 
 
@@ -71,7 +71,7 @@ async def test_a_wish_forgets_the_preceding_statements_and_events_name_the_wish(
     assert {each.cause.wish_id for each in gone} == {batch.wishes[0].wish_id}
     assert {each.cause.reason for each in gone} == {"the user asked to have it forgotten, in message m2"}
     assert not any(each.memory.memory_id in bench.vectors.points for each in gone)
-    (event,) = told(bench)
+    (event,) = wish_events(bench)
     assert event.type == "memstream.wish.forgotten"
     assert event.data["memory_ids"] == [each.memory.memory_id for each in gone]
 
@@ -202,7 +202,7 @@ async def test_on_forget_wish_report_deletes_nothing(bench: "Bench") -> None:
     await bench.curator_under(Policies((policy,))).curate(batch)
 
     assert await live(bench) == ["User lives in Berlin."]
-    assert [event.type for event in told(bench)] == ["memstream.wish.reported"]
+    assert [event.type for event in wish_events(bench)] == ["memstream.wish.reported"]
 
 
 async def test_a_wish_matching_too_many_memories_deletes_none_and_is_reported_as_unclear(bench: "Bench") -> None:
@@ -212,7 +212,7 @@ async def test_a_wish_matching_too_many_memories_deletes_none_and_is_reported_as
     await say(bench, "Forget about my trip.")
 
     assert await live(bench) == before
-    (event,) = told(bench)
+    (event,) = wish_events(bench)
     assert event.type == "memstream.wish.unclear"
     assert event.data["reason"] == "it may mean 6 memories, more than 5"
 
@@ -220,7 +220,7 @@ async def test_a_wish_matching_too_many_memories_deletes_none_and_is_reported_as
 async def test_a_wish_matching_no_memory_is_reported_as_unknown(bench: "Bench") -> None:
     await say(bench, "Forget about my boat.")
 
-    assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
+    assert [event.type for event in wish_events(bench)] == ["memstream.wish.unknown"]
 
 
 async def test_a_wish_to_erase_everything_is_reported_and_deletes_nothing(bench: "Bench") -> None:
@@ -228,7 +228,7 @@ async def test_a_wish_to_erase_everything_is_reported_and_deletes_nothing(bench:
     await say(bench, "Delete all your memories about me.")
 
     assert await live(bench) == ["User lives in Berlin."]
-    (event,) = told(bench)
+    (event,) = wish_events(bench)
     assert (event.type, event.data["user_id"]) == ("memstream.wish.erasure_reported", "ada")
 
 
@@ -244,7 +244,7 @@ async def test_a_wish_to_erase_everything_starts_one_erasure_where_the_policy_al
     await curator.curate(batch)
     await curator.curate(replace(batch, part=2, parts=2))
 
-    first, again = told(bench)
+    first, again = wish_events(bench)
     assert first.type == "memstream.wish.erasure_begun"
     assert first.data["erasure_id"] == again.data["erasure_id"]
     begun = await kept.get(first.data["erasure_id"])
@@ -262,8 +262,8 @@ async def test_a_wish_of_one_person_deletes_no_memory_of_another(bench: "Bench")
         group_message(1, "bob", "I live in Berlin."),
         group_message(2, "ada", "Forget that I live in Berlin."),
     ]
-    (asked,) = slices_of(said, GROUP)
-    for batch in await batches(asked):
+    (request,) = slices_of(said, GROUP)
+    for batch in await batches(request):
         await bench.curator_under(Policies((GROUP,))).curate(batch)
 
     assert await live(bench, "kitchen/ada") == []

@@ -27,8 +27,8 @@ def test_nearest_neighbour_search_stays_exact_for_large_collections(collections:
         page = [edge.Point(number, vectors[number].tolist(), {}) for number in range(start, start + 1_000)]
         collection.update(edge.UpdateOperation.upsert_points(page), len(page))
     collections.flush()
-    asked = chosen.standard_normal(SIZE).astype(np.float32)
-    found = collection.shard.query(edge.QueryRequest(limit=20, query=edge.Query.Nearest(asked.tolist())))
-    cosines = vectors @ asked / np.linalg.norm(vectors, axis=1)
+    query = chosen.standard_normal(SIZE).astype(np.float32)
+    found = collection.shard.query(edge.QueryRequest(limit=20, query=edge.Query.Nearest(query.tolist())))
+    cosines = vectors @ query / np.linalg.norm(vectors, axis=1)
     assert [each.id for each in found] == np.argsort(-cosines)[:20].tolist()
     assert collection.shard.info().indexed_vectors_count == 0

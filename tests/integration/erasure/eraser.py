@@ -29,13 +29,13 @@ LATER = NOON + timedelta(hours=2)
 PARTITIONS = 2
 
 
-class FakeLetters:
+class FakeDeadLetters:
     def __init__(self) -> None:
-        self.asked: list[tuple[frozenset[str], frozenset[str]]] = []
+        self.erased: list[tuple[frozenset[str], frozenset[str]]] = []
         self.take: Callable[[], Awaitable[object]] | None = None
 
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
-        self.asked.append((conversations, namespaces))
+        self.erased.append((conversations, namespaces))
         if self.take:
             await self.take()
         return 3
@@ -47,12 +47,12 @@ class Worker:
     def __init__(self, bench: "Bench") -> None:
         self.bench = bench
         self.erasures = Erasures(bench.pool)
-        self.letters, self.publisher = FakeLetters(), FakePublisher()
+        self.dead_letters, self.publisher = FakeDeadLetters(), FakePublisher()
         self.ends = {0: 100, 1: 0}
         self.erasing = ErasureService(self.erasures, self.message_ends, lambda: AT)
         self.completing = ErasureAgent(
             self.erasures,
-            self.letters,
+            self.dead_letters,
             self.publisher,
             POLICIES,
             lambda: AT,
@@ -69,7 +69,7 @@ class Worker:
     async def remains(self, at: Any) -> Sequence[Remains]:
         return [Remains(topic="chat.messages", holds="what was said", because="retention.ms=1", until=at)]
 
-    async def turn(self) -> list[Command]:
+    async def run_once(self) -> list[Command]:
         """One look at what is pending, and the commands that came of it, carried out."""
         await self.bench.pool.execute("UPDATE erasures SET lease_until = NULL")
         before = len(self.publisher.records)
@@ -84,10 +84,10 @@ class Worker:
             await self.erasures.answer(name, partition, conversations if partition == 0 else (), 0, AT)
 
     async def through(self, name: str, *conversations: str) -> Receipt:
-        await self.turn()
+        await self.run_once()
         await self.answer(name, *conversations)
         for _ in range(3):  # shadows, what they stand for, and the receipt
-            await self.turn()
+            await self.run_once()
         receipt = await self.erasing.receipt(name)
         assert receipt is not None
         return receipt

@@ -18,10 +18,10 @@ from sinks.extraction.answers import Extractions
 from sinks.extraction.parked import Parking
 from sinks.postgres.queries import query
 from sinks.replay.generations import Generations
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.integration.erasure.eraser import AT, LATER, Worker, of, said
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -104,11 +104,11 @@ async def test_every_entry_point_drops_messages_from_before_an_erasure_and_accep
     assert await Generations(bench.pool).unerased([old, later]) == [later], "replayed by an operator"
     assert await archive.store([old]) == 0, "sent again"
     assert await archive.store([later]) == 1
-    heard = await extractions.fences_of(Scope.of(old.message), ["notes/mara"])
-    assert {fence.at for fence in heard} == {AT}, "no model is asked again"
-    asked = {"conversation_id": "m", "namespace": "notes/mara", "extracted_at": LATER, "requested_at": LATER}
+    fences = await extractions.fences_of(Scope.of(old.message), ["notes/mara"])
+    assert {fence.at for fence in fences} == {AT}, "no model is asked again"
+    row = {"conversation_id": "m", "namespace": "notes/mara", "extracted_at": LATER, "requested_at": LATER}
     results = [
-        (await worker.curator.curate(bench.batch(bench.candidate(text, sources=of("m", at=at)), **asked))).rulings[0]
+        (await worker.curator.curate(bench.batch(bench.candidate(text, sources=of("m", at=at)), **row))).rulings[0]
         for text, at in (("Mara skis", AT), ("Mara sails", LATER))
     ]
     assert [ruling.result for ruling in results] == ["dropped", "created"], "candidates that are delivered again"
@@ -143,8 +143,8 @@ async def test_an_answer_requested_by_a_fast_clock_keeps_no_content_from_before_
     bench: "Bench", worker: Worker, erased: str, ahead_s: int, first: int, kept: bool
 ):
     extractions = Extractions(bench.pool)
-    asked = replace(slice_of("I have a dog"), first=first, last=first)
-    request = replace(asked, requested_at=AT + timedelta(seconds=ahead_s))
+    extraction_request = replace(slice_of("I have a dog"), first=first, last=first)
+    request = replace(extraction_request, requested_at=AT + timedelta(seconds=ahead_s))
     await extractions.lease(request, "worker", 60)
     answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
     values = {"provider": "p", "model": "m", "usage": {}, "parts": 1}

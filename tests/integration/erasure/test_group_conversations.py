@@ -16,11 +16,11 @@ from schemas.kafka import topics
 from sinks.archive.messages import Archive
 from sinks.extraction.answers import Extractions
 from sinks.extraction.parked import Parking
+from tests.builders.slices import said as line
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.integration.erasure.eraser import Worker, said
-from tests.slices import said as line
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -33,7 +33,7 @@ ERASURES: list[dict[str, Any]] = [
 each_way = pytest.mark.parametrize("erasure", ERASURES, ids=["the user", "the namespace"])
 
 
-def asked() -> ExtractionRequest:
+def group_request() -> ExtractionRequest:
     """Ada and Bob say something, and an assistant answers."""
     lines = [
         line("I live in Berlin.", 1, at=NOON),
@@ -97,7 +97,7 @@ async def test_an_extraction_request_omits_messages_of_the_erased_person(
     bench: "Bench", worker: Worker, erasure: dict[str, Any]
 ):
     await archive(bench)
-    extractions, request = Extractions(bench.pool), asked()
+    extractions, request = Extractions(bench.pool), group_request()
     await begin(worker, erasure)
     left = without_erased(request, await fences_on(extractions, request, request.namespaces))
     texts = [each.content for each in left.messages]
@@ -107,7 +107,7 @@ async def test_an_extraction_request_omits_messages_of_the_erased_person(
 
 async def test_erasing_the_first_speaker_keeps_messages_of_the_second(bench: "Bench", worker: Worker):
     await archive(bench)
-    extractions, request = Extractions(bench.pool), asked()
+    extractions, request = Extractions(bench.pool), group_request()
     await begin(worker, {"kind": "user", "user_id": "ada"})
     left = without_erased(request, await fences_on(extractions, request, request.namespaces))
     assert [each.content for each in left.messages] == ["I'm allergic to peanuts."]
@@ -124,7 +124,7 @@ async def test_an_answer_is_stored_without_statements_of_the_erased_person(
     bench: "Bench", worker: Worker, erasure: dict[str, Any], erased: str
 ):
     await archive(bench)
-    extractions, request = Extractions(bench.pool), asked()
+    extractions, request = Extractions(bench.pool), group_request()
     await extractions.lease(request, "worker", 60)
     values = {"provider": "p", "model": "m", "usage": {}, "parts": 2}
     if erased == "afterwards":
@@ -143,7 +143,7 @@ async def test_a_parked_request_with_messages_of_the_erased_person_is_removed(
     bench: "Bench", worker: Worker, erasure: dict[str, Any]
 ):
     await archive(bench)
-    parking, request = Parking(bench.pool), asked()
+    parking, request = Parking(bench.pool), group_request()
     fed = dict(request.feeding(request.namespaces).values())
     sent = record(topics.REQUESTS, 1, encode(request))
     assert await parking.park(sent, request, Deferred(NOON, "budget"), 60.0, fed=fed)

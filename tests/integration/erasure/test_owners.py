@@ -20,7 +20,7 @@ from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.statistics import NamespaceStatistics
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ async def test_namespace_statistics_count_memories_versions_and_reads(bench: "Be
         Command(command_id="d", kind="delete", namespace="n", at=NOON, memory_id=gone.memory_id)
     )
     await Accesses(bench.pool).add({first.memory_id: Access(3, NOON)})
-    told = await NamespaceStatistics(bench.pool).of("n")
-    assert (told.live, told.statuses, told.kinds) == (2, {"active": 2}, {"fact": 1, "preference": 1})
-    assert (told.tags, told.versions, told.sequence) == ({"drinks": 1, "pets": 1}, 4, 4)
-    assert (told.mean_importance, told.reads, told.last_read_at) == (0.6, 3, NOON)
+    statistics = await NamespaceStatistics(bench.pool).of("n")
+    assert (statistics.live, statistics.statuses, statistics.kinds) == (2, {"active": 2}, {"fact": 1, "preference": 1})
+    assert (statistics.tags, statistics.versions, statistics.sequence) == ({"drinks": 1, "pets": 1}, 4, 4)
+    assert (statistics.mean_importance, statistics.reads, statistics.last_read_at) == (0.6, 3, NOON)
     empty = await NamespaceStatistics(bench.pool).of("nobody")
     assert (empty.live, empty.sequence, empty.mean_importance) == (0, 0, None)

@@ -35,10 +35,10 @@ async def test_a_purge_deletes_memories_versions_vectors_and_states_of_its_names
     assert (outcome.status, outcome.change, outcome.sequence) == ("accepted", "purged", 5)
     assert await everything(bench) == [0, 0, 1, 1]
     assert await bench.memories.get(other.memory_id) == other
-    told = [event.data for event in bench.events(OWNER) if event.data.change == "purged"]
-    assert {data.memory.memory_id for data in told} == set(ids)
-    assert [data.sequence for data in told] == [4, 5]
-    assert all(data.memory.text == "" and data.before is None and data.cause.actor == "mara" for data in told)
+    purged = [event.data for event in bench.events(OWNER) if event.data.change == "purged"]
+    assert {data.memory.memory_id for data in purged} == set(ids)
+    assert [data.sequence for data in purged] == [4, 5]
+    assert all(data.memory.text == "" and data.before is None and data.cause.actor == "mara" for data in purged)
     tombstones = {record.key.decode() for record in bench.publisher.on(topics.STATE) if record.value is None}
     assert set(ids) <= tombstones
     last = {record.key.decode(): dict(record.headers) for record in bench.publisher.on(topics.STATE)}

@@ -16,10 +16,10 @@ from sinks.erasure.fences import fences
 from sinks.erasure.purges import Purges
 from sinks.extraction.answers import Answered, Extractions
 from sinks.extraction.parked import Parking
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
-from tests.slices import slice_of
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -129,19 +129,19 @@ async def test_several_fences_combine_to_the_furthest_positions_in_any_order(ben
         assert known.namespaces == {name: Fence(NOON + LATER, {0: 8, 1: 9, 2: 1})}
 
 
-@pytest.mark.parametrize("asked", ["before", "after"])
+@pytest.mark.parametrize("option", ["before", "after"])
 async def test_an_answer_arriving_after_its_namespace_was_erased_is_stored_without_its_content(
-    bench: "Bench", asked: str
+    bench: "Bench", option: str
 ) -> None:
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
-    request = replace(request, requested_at=NOON if asked == "before" else NOON + 2 * LATER)
+    request = replace(request, requested_at=NOON if option == "before" else NOON + 2 * LATER)
     await extractions.lease(request, "worker", 60)
     await after(bench, LATER).apply_command(purge())
     answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
     stored = await extractions.store_answer(
         request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1
     )
-    assert (b"dog" in stored) == (asked == "after")
+    assert (b"dog" in stored) == (option == "after")
 
 
 @pytest.mark.parametrize(

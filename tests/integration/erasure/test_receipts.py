@@ -52,7 +52,7 @@ async def test_memories_only_from_the_erased_user_are_deleted_and_shared_ones_ar
     stores = {each.store: each.removed for each in receipt.stores}
     assert stores["Kafka, memory.dead-letters"] == {"letters": 3}
     assert stores["PostgreSQL, conversations"]["messages"] == 1
-    assert worker.letters.asked == [(frozenset({"m"}), frozenset({"notes/mara"}))]
+    assert worker.dead_letters.erased == [(frozenset({"m"}), frozenset({"notes/mara"}))]
 
 
 @pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
@@ -72,7 +72,7 @@ async def test_the_receipt_counts_passages_and_waits_until_their_qdrant_points_a
     left = await bench.pool.fetch("SELECT namespace FROM passages")
     assert [row["namespace"] for row in left] == ["notes/anna"]
     await bench.pool.execute("DELETE FROM passage_removals")  # as the passages stage does once Qdrant has removed them
-    await worker.turn()
+    await worker.run_once()
     receipt = await worker.erasing.receipt("e")
     assert receipt is not None and receipt.status == "complete"
     removed = {each.store: each.removed for each in receipt.stores}
@@ -96,18 +96,18 @@ async def test_erasure_includes_replay_shadows_of_shared_namespaces(bench: "Benc
 async def test_a_receipt_is_complete_once_all_window_owners_have_answered(bench: "Bench", worker: Worker):
     await worker.erasing.begin("e", "conversation", "ada", conversation_id="c")
     for _ in range(2):
-        await worker.turn()
+        await worker.run_once()
     await worker.erasures.answer("e", 0, ["c"], 4, AT)
     ((partition, erasure),) = await worker.erasures.unanswered([0, 1])
     assert await worker.erasures.answered([0, 1]) == {0: AT}
     assert (partition, erasure.fence) == (1, Fence(AT, worker.ends))
-    await worker.turn()
+    await worker.run_once()
     pending = await worker.erasing.receipt("e")
     assert pending is not None
-    assert (pending.status, worker.letters.asked) == ("pending", [])
+    assert (pending.status, worker.dead_letters.erased) == ("pending", [])
     await worker.erasures.answer("e", 1, [], 0, AT)
     for _ in range(3):
-        await worker.turn()
+        await worker.run_once()
     receipt = await worker.erasing.receipt("e")
     assert receipt is not None
     assert (receipt.status, receipt.completed_at) == ("complete", AT)
@@ -131,7 +131,7 @@ async def test_a_purge_from_any_kafka_client_is_audited_and_has_a_receipt(bench:
     (name,) = [row["erasure_id"] for row in await bench.pool.fetch("SELECT erasure_id FROM erasures")]
     receipt = await worker.through(name)
     assert (receipt.status, receipt.subject) == ("complete", {"namespace": "notes/mara"})
-    assert worker.letters.asked == [(frozenset(), frozenset({"notes/mara"}))]
+    assert worker.dead_letters.erased == [(frozenset(), frozenset({"notes/mara"}))]
 
 
 async def test_erasing_a_namespace_deletes_its_memories_and_completes_the_receipt(bench: "Bench", worker: Worker):
@@ -163,9 +163,9 @@ async def test_erasure_commands_are_sent_again_with_the_same_ids_after_a_worker_
     await worker.completing.tick()
     first = [decode(record.value, Command) for record in worker.publisher.on(topics.COMMANDS)]
     assert {each.namespace for each in first} == {"notes/mara"}
-    assert (await worker.turn()) == [], "they are on their way"
+    assert (await worker.run_once()) == [], "they are on their way"
     await bench.pool.execute("UPDATE erased_namespaces SET sent_at = sent_at - interval '2 minutes'")
-    assert [each.command_id for each in await worker.turn()] == [each.command_id for each in first]
+    assert [each.command_id for each in await worker.run_once()] == [each.command_id for each in first]
 
 
 async def test_an_erasure_keeps_its_lease_while_removing_dead_letters_takes_longer_than_the_lease(
@@ -180,11 +180,11 @@ async def test_an_erasure_keeps_its_lease_while_removing_dead_letters_takes_long
         await other.completing.tick()
 
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
-    await worker.turn()
+    await worker.run_once()
     await worker.answer("e")
-    worker.letters.take = take
-    await worker.turn()
-    assert (len(worker.letters.asked), other.letters.asked) == (1, [])
+    worker.dead_letters.take = take
+    await worker.run_once()
+    assert (len(worker.dead_letters.erased), other.dead_letters.erased) == (1, [])
 
 
 async def test_the_newest_fence_has_the_furthest_positions_of_concurrent_erasures(bench: "Bench") -> None:
@@ -208,7 +208,7 @@ async def test_the_poll_interval_of_a_pending_erasure_grows_to_five_seconds(benc
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
     for waited_s in (0, 20, 7_200):
         worker.completing._clock = lambda now=AT + timedelta(seconds=waited_s): now  # type: ignore[misc]
-        await worker.turn()
+        await worker.run_once()
     assert pauses == [0.1, 1.0, 5.0]
 
 

@@ -131,9 +131,9 @@ async def test_a_failed_request_can_be_leased_again_once_reported_and_a_failure_
 ) -> None:
     await failed(extractions, request_)
     assert await pool.fetchval("SELECT failed_reason FROM extractions") == "refused: no: never"
-    with pytest.raises(Rejected) as told:
+    with pytest.raises(Rejected) as rejected:
         await extractions.lease(request_, "two", LONG_S)
-    assert (told.value.reason, told.value.detail) == ("refused", "no: never")
+    assert (rejected.value.reason, rejected.value.detail) == ("refused", "no: never")
     await extractions.mark_failure_reported(request_.request_id)
     kept = await pool.fetchval("SELECT failed_reason FROM extractions")
     assert kept == "refused", "the detail may quote what was said, and is in the dead letter"

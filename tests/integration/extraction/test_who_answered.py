@@ -14,17 +14,17 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
 from sinks.extraction.answers import Extractions
 from sinks.postgres.connection import Pool
+from tests.builders.slices import slice_of
 from tests.fakes.clock import utc
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 NOBODY = "http://127.0.0.1:9"
 SECRET = Policy(name="secret", local_only=True)
 
 
-def asked(number: int, policy: str = "default"):
+def numbered_request(number: int, policy: str = "default"):
     request = slice_of("I live in Turin.", "I prefer tea.")
     return structs.replace(request, request_id=ids.derive("run", number), policy=policy, namespaces=("n",))
 
@@ -43,13 +43,14 @@ async def test_provider_model_and_usage_of_an_answer_are_stored(
         auto = AutoProvider([ollama, claude, OfflineProvider()])
         extractor = Extractor(Extractions(pool), auto, FakeRelated(), publisher, Policies((SECRET,)), utc)
         for number in (1, 2):
-            await extractor.answer(asked(number, policy), f"worker/{number}", lambda: True)
+            await extractor.answer(numbered_request(number, policy), f"worker/{number}", lambda: True)
         await extractor.close()
         await auto.close()
         assert bool(server.seen) is (provider == "claude")
     stored = [
         await pool.fetchrow(
-            "SELECT provider, model, usage::text FROM extractions WHERE request_id = $1", asked(number).request_id
+            "SELECT provider, model, usage::text FROM extractions WHERE request_id = $1",
+            numbered_request(number).request_id,
         )
         for number in (1, 2)
     ]
@@ -57,5 +58,5 @@ async def test_provider_model_and_usage_of_an_answer_are_stored(
     first, second = (codec.decode(row["usage"].encode(), dict[str, int]) for row in stored)
     if provider == "claude":
         assert first["cache_write_tokens"] > 0 and second["cache_read_tokens"] == first["cache_write_tokens"]
-    told = [codec.decode(record.value, CandidateBatch) for record in publisher.on(topics.CANDIDATES)]
-    assert [batch.provider for batch in told] == [provider] * 2
+    batches = [codec.decode(record.value, CandidateBatch) for record in publisher.on(topics.CANDIDATES)]
+    assert [batch.provider for batch in batches] == [provider] * 2

@@ -50,17 +50,17 @@ async def test_end_offsets_are_after_committed_records_and_before_an_open_transa
     zero, one = TP(topic, 0), TP(topic, 1)
     producer = AIOKafkaProducer(**client, transactional_id=topic)
     async with AIOKafkaConsumer(topic, **client, isolation_level="read_committed") as kafka, producer:
-        asked = Beside(kafka)
+        source = Beside(kafka)
         async with producer.transaction():
             for _ in range(3):
                 await producer.send_and_wait(topic, b"x", partition=0)
             await producer.send_and_wait(topic, b"x", partition=1)
         await producer.begin_transaction()
         await producer.send_and_wait(topic, b"x", partition=0)
-        assert await asked.ends([zero, one]) == {zero: 4, one: 2}, "a marker stands behind each"
+        assert await source.ends([zero, one]) == {zero: 4, one: 2}, "a marker stands behind each"
         await producer.commit_transaction()
 
         async def arrived() -> bool:
-            return await asked.ends([zero]) == {zero: 6}
+            return await source.ends([zero]) == {zero: 6}
 
         await eventually(arrived, "the marker of the second is there")

@@ -64,10 +64,10 @@ async def test_every_listener_receives_all_records_of_all_partitions_published_a
             for number in range(6):
                 await producer.send_and_wait(topic, b"%d" % number, partition=number % 3)
 
-            async def heard() -> bool:
+            async def all_received() -> bool:
                 return sorted(one.apply_events) == sorted(other.apply_events) == [b"%d" % number for number in range(6)]
 
-            await eventually(heard, "both heard all six", 20)
+            await eventually(all_received, "both heard all six", 20)
             assert one.lapses == other.lapses == 1
     await admin.delete_topics([topic])
     await admin.close()

@@ -8,14 +8,14 @@ from schemas.codec import encode
 from schemas.kafka import topics
 from schemas.memories.commands import Command
 from sinks.memories.event_history import ERASED, EventHistory
-from tests.hostile_text import HARD_TO_STORE
+from tests.cases.hostile_text import HARD_TO_STORE
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
 
 
-def asked(kind: Any, **fields: Any) -> Command:
+def command(kind: Any, **fields: Any) -> Command:
     return Command(
         **({"command_id": uuid4().hex, "kind": kind, "namespace": "n", "at": NOON + timedelta(hours=1)} | fields)
     )
@@ -28,7 +28,7 @@ async def eventful(bench: "Bench") -> None:
     tea = await bench.remember("User likes tea")
     await bench.remember("User dislikes tea now", contradicts=tea.memory_id)
     for kind, fields in (("update", {"text": "User has two dogs"}), ("delete", {}), ("undo", {})):
-        await bench.curator.apply_command(asked(kind, memory_id=dog.memory_id, **fields))
+        await bench.curator.apply_command(command(kind, memory_id=dog.memory_id, **fields))
 
 
 async def test_events_read_back_equal_the_published_events_byte_for_byte(bench: "Bench") -> None:
@@ -67,14 +67,14 @@ async def test_reading_events_of_a_namespace_excludes_other_namespaces(bench: "B
 async def test_a_reader_that_missed_an_erasure_gets_it_before_later_events(bench: "Bench") -> None:
     await eventful(bench)
     history = EventHistory(bench.pool)
-    await bench.curator.apply_command(asked("purge"))
+    await bench.curator.apply_command(command("purge"))
     erased_at = (await history.heads(["n"]))["n"]
     (erased,) = await history.events_after("n", 2, 100)
     assert (erased.event.type, erased.sequence) == (ERASED, erased_at)
     assert erased.event.data == {"namespace": "n", "sequence": erased_at}
     assert await history.events_after("n", erased_at, 100) == ()
 
-    later = asked("create", text="User has come back", at=NOON + timedelta(hours=3))
+    later = command("create", text="User has come back", at=NOON + timedelta(hours=3))
     await bench.curator.apply_command(later)
     for page in (1, 2, 100):
         erased, *rest = await history.events_after("n", 2, page)

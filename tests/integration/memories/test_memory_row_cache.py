@@ -21,9 +21,9 @@ class Kept:
 
     def __init__(self, bench: "Bench", **options: int) -> None:
         self.counts = {True: 0, False: 0}
-        self.hot = MemoryRowCache(bench.memories, on_read=self._told, **options)
+        self.hot = MemoryRowCache(bench.memories, on_read=self._count, **options)
 
-    def _told(self, kept: bool, number: int) -> None:
+    def _count(self, kept: bool, number: int) -> None:
         self.counts[kept] += number
 
 

@@ -17,13 +17,13 @@ POLICY = Policy(name="default")
 async def test_a_profile_follows_deletions_undos_and_erasures(bench: "Bench") -> None:
     profiles = Profiles(LiveMemories(bench.pool), len, lambda: NOON)
 
-    async def told() -> tuple[str, str]:
+    async def last_line() -> tuple[str, str]:
         made = await profiles.of(("n",), POLICY)
         return made.text.rpartition("\n- ")[2], made.version
 
-    nothing = await told()
+    nothing = await last_line()
     memory = await bench.remember("User is allergic to peanuts")
-    first = await told()
+    first = await last_line()
     assert first[0] == "User is allergic to peanuts"
     for number, (kind, expected) in enumerate((("delete", nothing), ("undo", first), ("purge", nothing))):
         command = Command(
@@ -34,4 +34,4 @@ async def test_a_profile_follows_deletions_undos_and_erasures(bench: "Bench") ->
             memory_id=None if kind == "purge" else memory.memory_id,
         )
         await bench.curator.apply_command(command)
-        assert await told() == expected, kind
+        assert await last_line() == expected, kind

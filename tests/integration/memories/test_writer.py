@@ -11,7 +11,7 @@ from sinks.memories.reader import Memories
 from sinks.memories.writer import record, sequence
 from sinks.postgres.connection import Pool
 from sinks.vectors.port import Vector
-from tests.memories import NOON, a_memory
+from tests.builders.memories import NOON, a_memory
 
 
 def entry(before: Memory | None, after: Memory, vector: Vector | None) -> LedgerEntry:

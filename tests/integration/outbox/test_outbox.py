@@ -176,10 +176,10 @@ async def test_records_are_published_with_the_trace_of_their_decision(bench: "Be
 class Picky(FakeVectors):
     """An index that takes points about cats for wrong."""
 
-    asked = 0
+    calls = 0
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        self.asked += 1
+        self.calls += 1
         if any("cat" in point.text for point in points):
             raise PointsRefused("Qdrant refuses points", "400 wrong input")
         await super().upsert(points)
@@ -195,7 +195,7 @@ async def test_a_point_rejected_by_the_index_blocks_no_other_and_is_retried_a_li
     )
     await bench.curator.curate(batch)
     assert {point.text for point in picky.points.values()} == {"User has a dog", "User has a bird"}
-    assert picky.asked == 4, "all at once, then each by itself"
+    assert picky.calls == 4, "all at once, then each by itself"
     assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
     (letter,) = bench.publisher.on("memory.dead-letters")
     headers = dict(letter.headers)
@@ -210,10 +210,10 @@ class Tenacious(FakeVectors):
     def __init__(self, *kept: str) -> None:
         super().__init__()
         self.kept = set(kept)
-        self.asked = 0
+        self.calls = 0
 
     async def delete(self, memory_ids: Collection[str]) -> None:
-        self.asked += 1
+        self.calls += 1
         if self.kept & set(memory_ids):
             raise PointsRefused("Qdrant refuses to delete points", "400 wrong input")
         await super().delete(memory_ids)
@@ -227,7 +227,7 @@ async def test_a_deletion_rejected_by_the_index_blocks_no_other_and_is_retried_a
     async with bench.pool.acquire() as connection:
         await put_vectors(connection, "pets", ["gone-1", "gone-2", "gone-3"])
     assert await bench.projector.project_now("pets") == 3
-    assert tenacious.asked == 4, "all at once, then each by itself"
+    assert tenacious.calls == 4, "all at once, then each by itself"
     assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
     (letter,) = bench.publisher.on("memory.dead-letters")
     headers = dict(letter.headers)

@@ -10,10 +10,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.api import Api
-from tests.asgi_server import serve_app
 from tests.integration.panel import texts
 from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM, Opened, Panel
 from tests.integration.panel.populated_api import PopulatedApi
+from tests.servers.asgi import serve_app
 
 expect.set_options(timeout=20_000)  # long, as machines may be busy
 

@@ -31,7 +31,7 @@ def a_pipeline(api: Api) -> None:
     api.pipeline.now_under_way = UnderWay(calls=3, outbox=2, outbox_since=NOON)
 
 
-def letters(api: Api) -> list[str]:
+def dead_letters(api: Api) -> list[str]:
     """The places of three."""
     said = codec.encode({"conversation_id": "talk", "message_id": "talk-1", "content": f"my key is {SECRET}"})
     return [
@@ -49,4 +49,4 @@ def letters(api: Api) -> list[str]:
 
 def an_installation(api: Api) -> None:
     a_pipeline(api)
-    letters(api)
+    dead_letters(api)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from playwright.async_api import Locator, expect
 
 from schemas.kafka import topics
-from tests.chat_events import message, talk
+from tests.builders.chat_events import message, talk
 from tests.command_line import run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.panel.panel import Opened

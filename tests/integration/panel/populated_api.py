@@ -33,9 +33,9 @@ from sinks.memories.writer import memory_changed
 from sinks.metrics.pipeline_state import ParkedRequests, ProviderState, UnderWay
 from streams.kafka.topics import STAGES
 from tests.api import NOON, Api, a_memory
+from tests.builders.trails import a_change, a_trail, an_extraction
 from tests.fakes.windows import a_pruning, a_state
 from tests.integration.panel.operators import a_stage
-from tests.trails import a_change, a_trail, an_extraction
 
 NAMESPACE = "app/ada"
 MEMORIES = 24
@@ -64,7 +64,7 @@ class PopulatedApi:
         await self.conversations()
         self.insights()
         self.pipeline()
-        self.letters()
+        self.dead_letters()
         self.work()
         await self.policies()
         await self.access()
@@ -134,7 +134,9 @@ class PopulatedApi:
                     at=at,
                 )
             )
-            self.api.event_history.told[NAMESPACE, number] = MemoryEvent.of(memory_changed(change, was, now, cause), at)
+            self.api.event_history.events[NAMESPACE, number] = MemoryEvent.of(
+                memory_changed(change, was, now, cause), at
+            )
         self.api.event_history.at[NAMESPACE] = len(steps) + 1
 
     async def conversations(self) -> None:
@@ -166,11 +168,11 @@ class PopulatedApi:
         )
         await self.api.windows.project([replace(state, statistics=statistics)])
         change = replace(a_change(text=self.text()), cause=Cause(actor=self.name(), reason=self.text()))
-        asked = replace(an_extraction(), provider=self.name(), model=self.name(), policy=self.name())
-        self.api.trails.known[self.conversation, f"{self.conversation}-3"] = a_trail(asked, changes=(change,))
+        extraction = replace(an_extraction(), provider=self.name(), model=self.name(), policy=self.name())
+        self.api.trails.known[self.conversation, f"{self.conversation}-3"] = a_trail(extraction, changes=(change,))
 
     def insights(self) -> None:
-        self.api.insights.told = [
+        self.api.insights.known_days = [
             NamespaceDay(
                 day=date(2026, 3, 2) - timedelta(days=number),
                 changes={"created": (number * 7) % 11, "reinforced": number % 4, "superseded": number % 2},
@@ -215,7 +217,7 @@ class PopulatedApi:
         )
         pipeline.now_under_way = UnderWay(calls=3, outbox=2, outbox_since=NOON)
 
-    def letters(self) -> None:
+    def dead_letters(self) -> None:
         for reason in ("invalid", "undecodable", self.name()):
             value = self.text().encode()
             self.api.letter_topic.add_letter(value, reason=reason, stage="windows", detail=self.text())

@@ -17,11 +17,11 @@ from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation, Plan
 from sinks.access.audit import Audited
 from tests.api import NOON, Api, a_memory
+from tests.builders.trails import SAID, a_change, a_trail, an_extraction
 from tests.fakes.letter_topic import LetterRecord
 from tests.fakes.windows import a_state
 from tests.integration.panel.panel import Panel
 from tests.integration.panel.test_frame import PHONE
-from tests.trails import SAID, a_change, a_trail, an_extraction
 
 OF_ALL = "?ns=app%2Fada"
 ATTACK = "<img src=x onerror='window.attacked = 1'>"

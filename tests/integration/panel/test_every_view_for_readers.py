@@ -49,14 +49,14 @@ PRESS_EVERYTHING = """async (view) => {
 
 async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[str]]:
     """Returns the blocked write requests of each view."""
-    asked: set[str] = set()
+    requests: set[str] = set()
 
     async def guard(route: Route) -> None:
         path = urlparse(route.request.url).path
         if route.request.method == "GET" or READS.search(path):
             await route.fallback()
         else:
-            asked.add(f"{route.request.method} {path}")
+            requests.add(f"{route.request.method} {path}")
             await route.fulfill(status=403, content_type="application/problem+json", body=REFUSED)
 
     await tab.page.route("**/v1/**", guard)
@@ -65,8 +65,8 @@ async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[
         await tab.page.goto(f"{tab.address}/#{view.address()}")
         await tab.requires("!document.querySelector('.skeleton') && !!document.querySelector('h1')")
         await tab.page.evaluate(PRESS_EVERYTHING, "#" + view.address())
-        found[view.name] = set(asked)
-        asked.clear()
+        found[view.name] = set(requests)
+        requests.clear()
     await tab.page.unroute_all(behavior="wait")
     return found
 
@@ -74,11 +74,11 @@ async def would_change(tab: Opened, looked_at: Iterable[View]) -> dict[str, set[
 async def test_no_view_sends_a_write_request_for_a_read_only_key(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", read="*")
     found = await would_change(tab, (each for each in views(shown) if not each.press))
-    assert {name: asked for name, asked in found.items() if asked} == {}
+    assert {name: requests for name, requests in found.items() if requests} == {}
 
 
 async def test_the_same_clicks_with_an_admin_key_send_write_requests(panel_of_everything: Panel, shown: PopulatedApi):
     tab = await panel_of_everything.signed_in("/memories?ns=app%2Fada", admin="*")
     writing = {"/memories/:id sources", "/conversations/:id messages", "/operations/retention"}
     found = await would_change(tab, (each for each in views(shown) if each.name in writing))
-    assert {name for name, asked in found.items() if asked} == writing
+    assert {name for name, requests in found.items() if requests} == writing

@@ -10,8 +10,8 @@ from playwright.async_api import expect
 from agents.api.access.authentication import NoAuthentication
 from agents.api.panel.files import files
 from tests.api import Api, a_memory
-from tests.asgi_server import serve_app
 from tests.integration.panel.panel import Panel
+from tests.servers.asgi import serve_app
 
 LIST = "/memories?ns=app%2Fada"
 INTERACTIVE_MS = 1_000

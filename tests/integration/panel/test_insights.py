@@ -20,7 +20,7 @@ def remembered(panel: Panel, tokens: int = 700) -> None:
     for name, vector in {"m0": (1, 0, 0), "m1": (0.9, 0.1, 0), "m2": (0, 1, 0)}.items():
         panel.api.memories.vectors[name] = np.array(vector, dtype=np.float32)
     changes = {"created": 3, "reinforced": 2, "superseded": 1}
-    panel.api.insights.told = [
+    panel.api.insights.known_days = [
         NamespaceDay(day=date(2026, 3, 1), changes=changes, calls=2, tokens=tokens, cost_usd=0.02)
     ]
 
@@ -49,7 +49,7 @@ async def test_days_costs_and_sizes_are_charts_with_text_alternatives(panel: Pan
 async def test_hit_rates_of_contexts_and_searches_are_shown(panel: Panel):
     remembered(panel)
     counts = {"contexts": 40, "contexts_with_memories": 30, "searches": 5, "searches_found": 1}
-    panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=0.0123, **counts)]
+    panel.api.insights.known_days = [NamespaceDay(day=date(2026, 3, 1), cost_usd=0.0123, **counts)]
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     hits = tab.page.get_by_role("region", name="Hit rates")
     await expect(hits.locator("dl > div")).to_have_text(
@@ -66,10 +66,10 @@ async def test_hit_rates_of_contexts_and_searches_are_shown(panel: Panel):
 
 async def test_the_table_has_the_rates_of_each_day(panel: Panel):
     remembered(panel)
-    asked = {"contexts": 8, "contexts_with_memories": 2, "searches": 3, "searches_found": 3}
-    panel.api.insights.told = [
+    retrievals = {"contexts": 8, "contexts_with_memories": 2, "searches": 3, "searches_found": 3}
+    panel.api.insights.known_days = [
         NamespaceDay(day=date(2026, 3, 1), contexts=4, contexts_with_memories=3, reads=10, reads_cached=1),
-        NamespaceDay(day=date(2026, 3, 2), **asked),
+        NamespaceDay(day=date(2026, 3, 2), **retrievals),
     ]
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     over_time = tab.page.get_by_role("region", name="Over time")
@@ -77,12 +77,12 @@ async def test_the_table_has_the_rates_of_each_day(panel: Panel):
     columns = await over_time.get_by_role("columnheader").all_inner_texts()
     rates = ["Contexts with memories", "Searches that found something", "Reads from a cache"]
     assert columns[-3:] == rates
-    for day, told in {
+    for day, shares in {
         "1 Mar 2026": ["75% (3 of 4)", "–", "10% (1 of 10)"],
         "2 Mar 2026": ["25% (2 of 8)", "100% (3 of 3)", "–"],
     }.items():
         cells = over_time.get_by_role("row").filter(has_text=day).get_by_role("cell")
-        assert (await cells.all_inner_texts())[-3:] == told
+        assert (await cells.all_inner_texts())[-3:] == shares
 
 
 async def test_a_chart_has_round_ticks_up_to_its_highest_day_and_bars_of_that_scale(panel: Panel):
@@ -112,7 +112,7 @@ async def test_a_chart_has_round_ticks_up_to_its_highest_day_and_bars_of_that_sc
 )
 async def test_the_cost_axis_has_distinct_tick_labels_for_very_small_costs(panel: Panel, cost: float, ticks: list[str]):
     remembered(panel)
-    panel.api.insights.told = [NamespaceDay(day=date(2026, 3, 1), cost_usd=cost)]
+    panel.api.insights.known_days = [NamespaceDay(day=date(2026, 3, 1), cost_usd=cost)]
     tab = await panel.signed_in(INSIGHTS, read="app/*")
     chart = tab.page.locator(".chart").filter(has_text="Cost")
     await expect(chart.locator(".scale span")).to_have_text([f"US${each}" for each in ticks])

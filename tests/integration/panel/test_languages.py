@@ -108,16 +108,16 @@ def as_pattern(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("locale", "key", "told"),
+    ("locale", "key", "texts"),
     [("en-GB", "Key", ["1 memory", "2 memories"]), ("de-DE", "Schlüssel", ["1 Erinnerung", "2 Erinnerungen"])],
 )
-async def test_a_count_of_one_uses_the_singular(panel: Panel, locale: str, key: str, told: list[str]):
+async def test_a_count_of_one_uses_the_singular(panel: Panel, locale: str, key: str, texts: list[str]):
     tab = await panel.open_tab(panel.address, locale=locale)
     await tab.go("/memories", ns="app%2Fada")
     await tab.page.get_by_label(key, exact=True).fill(panel.api.keys.add(read="app/*"))
     await tab.page.keyboard.press("Enter")
     await tab.page.get_by_role("navigation").first.wait_for()
-    for count, summary in enumerate(told, 1):
+    for count, summary in enumerate(texts, 1):
         panel.api.memories.put(a_memory(f"m{count}"))
         await tab.page.reload()
         await expect(tab.page.locator(".summary")).to_have_text(summary)

@@ -77,6 +77,6 @@ async def following(panel: Panel) -> Opened:
 def happens(panel: Panel, number: int, text: str) -> None:
     cause = Cause(actor=f"ada-{number}", reason=f"Because of reason {number}")
     change = memory_changed("created", None, a_memory(f"m{number}", text=text, sequence=number), cause)
-    panel.api.event_history.told["app/ada", number] = MemoryEvent.of(change, NOON)
+    panel.api.event_history.events["app/ada", number] = MemoryEvent.of(change, NOON)
     panel.api.event_history.at["app/ada"] = number
     panel.api.change_notifier.notify("app/ada")

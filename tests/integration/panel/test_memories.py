@@ -150,8 +150,8 @@ async def test_a_search_finds_memories_and_messages_and_explains_each_match(pane
     panel.api.memories.put(memory)
     panel.api.remembered.known["m1"] = memory
     reply = panel.api.said.say("My cello is from 1890.", at=NOON, ordinal=2)
-    asked = panel.api.said.say("How old is your instrument?", at=NOON, speaker="bob", ordinal=1)
-    panel.api.said.neighbours[reply.passage_id] = (asked,)
+    question = panel.api.said.say("How old is your instrument?", at=NOON, speaker="bob", ordinal=1)
+    panel.api.said.neighbours[reply.passage_id] = (question,)
     tab = await panel.signed_in(LIST, read="app/*")
     await tab.page.get_by_label("Search", exact=True).fill("cello")
     await expect(tab.rows).to_have_count(2)

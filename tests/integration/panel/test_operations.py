@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.integration.panel.operators import SECRET, a_pipeline, letters
+from tests.integration.panel.operators import SECRET, a_pipeline, dead_letters
 from tests.integration.panel.panel import Panel
 from tests.integration.panel.test_frame import PHONE
 
@@ -14,7 +14,7 @@ OF_ALL = "?ns=app%2Fada"
 
 async def test_the_overview_shows_the_state_of_the_pipeline(panel: Panel):
     a_pipeline(panel.api)
-    letters(panel.api)
+    dead_letters(panel.api)
     tab = await panel.signed_in(f"/operations{OF_ALL}", read="*")
     stages = tab.page.locator(".stage")
     await expect(stages).to_have_text(
@@ -60,7 +60,7 @@ async def test_a_part_that_cannot_be_queried_is_reported_and_the_others_are_show
 
 
 async def test_a_reader_sees_dead_letters_and_no_actions_on_them(panel: Panel):
-    letters(panel.api)
+    dead_letters(panel.api)
     tab = await panel.signed_in(f"/operations/letters{OF_ALL}", read="*")
     await expect(tab.page.locator(".letter-row")).to_have_count(3)
     await tab.page.get_by_role("button", name=re.compile("undecodable 1")).click()
@@ -79,7 +79,7 @@ async def test_a_reader_sees_dead_letters_and_no_actions_on_them(panel: Panel):
 
 
 async def test_dead_letters_are_replayed_and_discarded_by_keyboard_after_confirmation(panel: Panel):
-    letters(panel.api)
+    dead_letters(panel.api)
     tab = await panel.signed_in(f"/operations/letters{OF_ALL}", admin="*")
     chosen = tab.page.get_by_role("checkbox", name="Select 0:0")
     await chosen.focus()
@@ -108,7 +108,7 @@ async def test_dead_letters_are_replayed_and_discarded_by_keyboard_after_confirm
 @pytest.mark.parametrize("context", [{"color_scheme": "dark"}, PHONE], ids=["dark", "phone"])
 async def test_every_section_of_operations_is_accessible(panel: Panel, section: str, context: dict[str, object]):
     a_pipeline(panel.api)
-    letters(panel.api)
+    dead_letters(panel.api)
     tab = await panel.signed_in(f"/operations/{section}{OF_ALL}", context=context, admin="*")
     await expect(tab.page.locator(".operations")).to_contain_text("Curation")
     assert await tab.serious_findings() == []

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from playwright.async_api import expect
 
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.deployment import eventually
 from tests.integration.panel import pipeline_walk
 from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM

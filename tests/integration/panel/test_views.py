@@ -23,10 +23,10 @@ from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import SaidHit
 from schemas.windows.window_controls import WindowControl
 from tests.api import NOON, Api, a_memory
-from tests.asgi_server import serve_app
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_pruning, a_state
 from tests.integration.panel.panel import Panel
+from tests.servers.asgi import serve_app
 
 PEANUTS = a_memory(
     "m1",
@@ -60,7 +60,7 @@ async def test_a_message_previews_its_context_block_and_the_memories_left_out(pa
     missed = block.locator(".left-out-lines li")
     await expect(missed.filter(has_text="colour number 9")).to_contain_text("No room")
     await expect(missed.filter(has_text="colour number 0")).to_have_count(0)
-    assert panel.api.searched.asked[-1].text == "Which colours do I like?"
+    assert panel.api.searched.queries[-1].text == "Which colours do I like?"
     assert await tab.serious_findings() == []
 
 
@@ -124,11 +124,11 @@ async def test_the_threshold_lines_of_a_window_follow_its_settings(open_panel: A
         tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="app/*")
         lines = tab.page.locator(".window-bar .line")
         await expect(lines).to_have_text(["at most 6,000", "30 %", "64 %"])
-        told = (
+        sentences = (
             "Messages leave the context from 3,000 tokens on, and more of them from 6,375 tokens on. "
             "A context holds at most 6,000 tokens."
         )
-        await expect(tab.page.locator(".window")).to_contain_text(told)
+        await expect(tab.page.locator(".window")).to_contain_text(sentences)
         left = [await lines.nth(at).get_attribute("style") for at in range(3)]
         assert [re.sub(r"[^0-9.]", "", each or "") for each in left] == ["60", "30", "63.75"]
         assert await tab.serious_findings() == []
@@ -149,21 +149,21 @@ async def test_a_write_key_clears_a_context_after_confirmation(panel: Panel):
 
 
 @pytest.mark.parametrize(
-    ("cause", "told", "button"),
+    ("cause", "description", "button"),
     [
         ("cleared", "The context was cleared. This can be undone until", "Undo clearing"),
         ("manual", "8 messages were pruned by hand. This can be undone until", "Undo pruning"),
     ],
 )
 async def test_a_clear_or_manual_pruning_can_be_undone_within_its_time_limit(
-    panel: Panel, cause: Cause, told: str, button: str
+    panel: Panel, cause: Cause, description: str, button: str
 ):
     panel.api.now = datetime.now(UTC)  # the browser's time
     cleared_at = panel.api.now.timestamp() - 60
     restorable = Restorable(cleared_at + UNDO_S, cause, 8)
     await a_conversation(panel, {"cleared_at": cleared_at, "restorable": restorable})
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", write="app/*")
-    await expect(tab.page.get_by_text(told)).to_be_visible()
+    await expect(tab.page.get_by_text(description)).to_be_visible()
     await tab.page.get_by_role("button", name=button).focus()
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.get_by_text("The context will be restored")).to_be_visible()

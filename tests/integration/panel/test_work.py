@@ -29,13 +29,13 @@ def rows(tab: Opened, table: str) -> Locator:
 
 async def test_counting_needs_no_confirmation_and_a_sweep_requires_one(panel: Panel):
     tab = await panel.signed_in(f"/operations/retention{OF_ALL}", admin="*")
-    asked = panel.api.sweeps.by_id
+    sweeps = panel.api.sweeps.by_id
     await tab.page.get_by_role("button", name="Count what would be deleted").click()
     await expect(tab.page.get_by_text("Counting starts within seconds")).to_be_visible()
-    (counted,) = asked.values()
+    (counted,) = sweeps.values()
     assert counted.dry_run
     await expect(rows(tab, "Retention sweeps")).to_contain_text("Waiting only counted")
-    asked[counted.sweep_id] = replace(counted, status="completed", policies=(KEPT,), usage=1, prunings=3)
+    sweeps[counted.sweep_id] = replace(counted, status="completed", policies=(KEPT,), usage=1, prunings=3)
     await tab.page.reload()
     counts = "app: 7 older than 30 days would be deleted, 2 held back, 50 in all"
     await expect(rows(tab, "Retention sweeps")).to_contain_text(counts)
@@ -46,13 +46,13 @@ async def test_counting_needs_no_confirmation_and_a_sweep_requires_one(panel: Pa
     await tab.page.get_by_role("button", name="Sweep now").click()
     dialog = tab.page.get_by_role("alertdialog")
     await dialog.get_by_role("button", name="Cancel").click()
-    assert len(asked) == 1
+    assert len(sweeps) == 1
     await tab.page.get_by_role("button", name="Sweep now").click()
     await dialog.get_by_role("button", name="Sweep now").click()
     await expect(tab.page.get_by_text("The sweep starts within seconds")).to_be_visible()
-    (swept,) = [each for each in asked.values() if each.sweep_id != counted.sweep_id]
+    (swept,) = [each for each in sweeps.values() if each.sweep_id != counted.sweep_id]
     assert not swept.dry_run
-    asked[swept.sweep_id] = replace(swept, status="completed", policies=(KEPT,), usage=20)
+    sweeps[swept.sweep_id] = replace(swept, status="completed", policies=(KEPT,), usage=20)
     await tab.page.reload()
     await expect(rows(tab, "Retention sweeps").first).to_contain_text("app: 7 deleted, 2 held back, 50 in all")
     await expect(rows(tab, "Retention sweeps").first).not_to_contain_text("only counted")
@@ -86,7 +86,7 @@ async def test_a_completed_run_shows_its_outcome_cost_and_next_due_time(panel: P
     )
     tab = await panel.signed_in(f"/operations/consolidation{OF_ALL}", context=IN_UTC, read="*")
     run = rows(tab, "Consolidation runs").filter(has_text="Completed")
-    for column, told in {
+    for column, value in {
         "By": "the operator",
         "State": "Completed",
         "Conversations": "14 / 16",
@@ -99,15 +99,15 @@ async def test_a_completed_run_shows_its_outcome_cost_and_next_due_time(panel: P
         "Tokens": "41,250",
         "Cost": "US$1.23",
     }.items():
-        await expect(run.locator(f"td[data-name='{column}']").last).to_have_text(told)
+        await expect(run.locator(f"td[data-name='{column}']").last).to_have_text(value)
     known, new = rows(tab, "Schedules").nth(0), rows(tab, "Schedules").nth(1)
     await expect(known.locator("td[data-name=Policy]")).to_have_text("app")
     await expect(known.locator("td[data-name=Schedule]")).to_have_text("03:00, Mon, Thu (Europe/Lisbon)")
     await expect(known.locator("td[data-name=Next]")).to_contain_text("3 Mar 2026")
     await expect(known.locator("td[data-name=Next]")).to_contain_text("03:00")
     done = "4 created, 0 said again, 1 merged, 0 replaced, 2 dropped, US$0.02"
-    for told in ("Failed", "1 Mar 2026", done, "3 requests failed.", "no model answered"):
-        await expect(known.locator("td[data-name='Last run']")).to_contain_text(told)
+    for value in ("Failed", "1 Mar 2026", done, "3 requests failed.", "no model answered"):
+        await expect(known.locator("td[data-name='Last run']")).to_contain_text(value)
     await expect(new.locator("td[data-name=Schedule]")).to_have_text("04:00, every day (UTC)")
     await expect(new.locator("td[data-name='Last run']")).to_have_text("none yet")
 

@@ -63,16 +63,16 @@ class Said:
 
     async def said(self, *messages: ArchivedMessage) -> int:
         """Archives and indexes messages; returns the number of new passages."""
-        heard = await self.apply_events(messages)
-        await self.archive.store(heard)
-        return await self.indexer.index(heard)
+        stored = await self.apply_events(messages)
+        await self.archive.store(stored)
+        return await self.indexer.index(stored)
 
     async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """Assigns the messages by the current policies."""
         return await Audience(Participants(self.pool), self.policies).with_namespaces(messages)
 
-    async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
-        hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]
+    async def found(self, text: str, namespace: str = "kitchen/ada", **options: object) -> list[str]:
+        hits = (await self.search.search(text, (namespace,), **options)).hits  # type: ignore[arg-type]
         return [passage.text for hit in hits for passage in hit.exchange]
 
     def restrict(self) -> None:

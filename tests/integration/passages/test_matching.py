@@ -25,8 +25,8 @@ def few_are_frequent(monkeypatch: Any) -> None:
     monkeypatch.setattr(matching, "SAMPLE_SIZE", 10)
 
 
-async def matched(said: Said, words: str, filters: PassageFilters = ANY_PASSAGE, **asked: Any) -> Matches:
-    return await said.passages.matches(terms(ADA, words.split()), (ADA,), filters, **asked)
+async def matched(said: Said, words: str, filters: PassageFilters = ANY_PASSAGE, **options: Any) -> Matches:
+    return await said.passages.matches(terms(ADA, words.split()), (ADA,), filters, **options)
 
 
 async def texts(said: Said, found: Matches) -> list[str]:

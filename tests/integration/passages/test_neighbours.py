@@ -14,9 +14,9 @@ REPLY = "The red one by the lighthouse."
 OTHERS = [f"Talk of other things that fills the list, with number {number} in it." for number in range(20)]
 
 
-async def exchange(said: Said, text: str = "red lighthouse", **asked: object) -> list[str]:
+async def exchange(said: Said, text: str = "red lighthouse", **options: object) -> list[str]:
     """The texts of the hit that has the reply."""
-    hits = (await said.search.search(text, ("kitchen/ada",), limit=5, **asked)).hits  # type: ignore[arg-type]
+    hits = (await said.search.search(text, ("kitchen/ada",), limit=5, **options)).hits  # type: ignore[arg-type]
     (hit,) = [hit for hit in hits if any(each.text == REPLY for each in hit.exchange)]
     return [each.text for each in hit.exchange]
 

@@ -12,8 +12,8 @@ from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.purges import Purges
 from sinks.memories.reader import Memories
+from tests.builders.memories import a_memory
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.memories import a_memory
 from tests.memory_store import store
 
 
@@ -114,8 +114,8 @@ async def test_memories_are_found_by_their_source_messages(said: Said) -> None:
     elsewhere = memory_of("m2", ("c1", "c1-1"), namespace="kitchen/bob")
     other = memory_of("m3", ("c2", "c1-1"))
     await store(said.pool, [of_porto, elsewhere, other])
-    asked = [("c1", "c1-1"), ("c2", "c2-9"), ("c9", "c9-1")]
-    found = await Memories(said.pool).from_messages(asked, ["kitchen/ada"])
+    keys = [("c1", "c1-1"), ("c2", "c2-9"), ("c9", "c9-1")]
+    found = await Memories(said.pool).from_messages(keys, ["kitchen/ada"])
     assert found == {("c1", "c1-1"): ("m1",), ("c2", "c2-9"): ("m1",)}
 
 

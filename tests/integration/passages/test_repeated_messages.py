@@ -7,8 +7,8 @@ from schemas.extraction.candidates import Source, Wish
 from schemas.policies.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.passages.user_messages import MAX_MESSAGES
+from tests.builders.memories import a_memory
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.memories import a_memory
 
 ADA = "kitchen/ada"
 TEXT = "User is allergic to peanuts."
@@ -21,10 +21,10 @@ def source(said: ArchivedMessage, user_id: str | None = "ada") -> Source:
 
 
 async def again(said: Said, *of: ArchivedMessage, namespace: str = ADA, user_id: str | None = "ada") -> list[str]:
-    asked = Source(conversation_id="c1", message_id="wish", user_id=user_id, timestamp=LATER)
+    wish = Source(conversation_id="c1", message_id="wish", user_id=user_id, timestamp=LATER)
     memory = a_memory(TEXT, namespace=namespace, sources=tuple(source(each, user_id) for each in of))
     async with said.pool.acquire() as connection, connection.transaction():
-        found = await RepeatedMessages().of(connection, namespace, Wish(wish_id="w", message=asked), memory)
+        found = await RepeatedMessages().of(connection, namespace, Wish(wish_id="w", message=wish), memory)
     return sorted(each.message_id for each in found)
 
 

@@ -97,8 +97,8 @@ async def test_commands_from_kafka_and_slow_commands_report_their_outcome_over_h
         await deployment.worker(start_from="earliest")
 
         async def settled(path: str) -> Any:
-            told = (await chat.get(path)).json()
-            return None if told["status"] == "pending" else told
+            body = (await chat.get(path)).json()
+            return None if body["status"] == "pending" else body
 
         made = await eventually(lambda: settled(late.headers["location"]), "the late command is carried out")
         assert (made["status"], made["memory"]["text"]) == ("accepted", "User plays chess.")

@@ -96,10 +96,10 @@ async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str
     sweep = (await api.post("/v1/retention-sweeps", json={"dry_run": True})).raise_for_status()
     await deployment.publish(Event(topics.MESSAGES, TALK["conversation_id"], TALK))
 
-    async def told() -> bool:
+    async def is_known() -> bool:
         return (await api.get(f"/v1/conversations/{TALK['conversation_id']}")).status_code == 200
 
-    await eventually(told, "the conversation is known")
+    await eventually(is_known, "the conversation is known")
     return {
         "generation_id": await a_generation(deployment),
         "erasure_id": await an_erasure(api),
@@ -123,19 +123,19 @@ def about(case: schemathesis.Case, there: dict[str, str], chosen: Random) -> Non
                     place[name] = there[name]
 
 
-def asked(document: Any, address: str, token: str, there: dict[str, str]) -> list[tuple[str, int, str]]:
+def responses_of(document: Any, address: str, token: str, there: dict[str, str]) -> list[tuple[str, int, str]]:
     """Operations, and what they answered; blocking."""
-    told: list[tuple[str, int, str]] = []
+    answered: list[tuple[str, int, str]] = []
     headers, chosen = {"Authorization": f"Bearer {token}"}, Random(7)
 
     def ask(case: schemathesis.Case) -> None:
         about(case, there, chosen)
         answer = case.call(base_url=address, headers=headers, timeout=30)
-        told.append((case.operation.label, answer.status_code, answer.text))
+        answered.append((case.operation.label, answer.status_code, answer.text))
 
     for operation in schemathesis.openapi.from_dict(document).exclude(path=STREAM).get_all_operations():
         UNHURRIED(given(case=operation.ok().as_strategy())(ask))()
-    return told
+    return answered
 
 
 @pytest.mark.heavy
@@ -146,9 +146,11 @@ async def test_generated_requests_to_a_running_api_never_cause_a_server_error(de
     async with serving(deployment) as (_, address), client(address, tokens["everything"]) as api:
         document = (await api.get("/v1/openapi.json")).raise_for_status().json()
         assert document == json.loads((Path(generate.TARGET) / generate.OPENAPI).read_bytes())
-        told = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api, deployment))
-        assert [each for each in told if each[1] >= 500] == []
-        assert {label for label, status, _ in told if status == 200} >= DETAILS
-        assert {status for _, status, _ in told} > {200, 201, 404, 422}
+        answered = await asyncio.to_thread(
+            responses_of, document, address, tokens["everything"], await known(api, deployment)
+        )
+        assert [each for each in answered if each[1] >= 500] == []
+        assert {label for label, status, _ in answered if status == 200} >= DETAILS
+        assert {status for _, status, _ in answered} > {200, 201, 404, 422}
         assert (await api.get("/health/ready")).status_code == 200
     assert "Traceback" not in deployment.logs()

@@ -18,12 +18,12 @@ from deploy.embedded.vectors.process import EmbeddedVectors
 from deploy.wiring import connections
 from deploy.wiring.vector_index import qdrant
 from sinks.postgres.migrate import migrate
+from tests.builders.memories import a_memory
 from tests.deployment import Deployment, eventually
 from tests.embedders import packaged_embedder
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.integration.conftest import Deploy
-from tests.memories import a_memory
 from tests.memory_store import remember
+from tests.servers.embeddings import MODEL, EmbeddingServer
 
 NAMESPACE = "kitchen/ada"
 ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}
@@ -131,8 +131,8 @@ async def test_during_a_broker_outage_reads_succeed_and_writes_return_503_with_r
     async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
 
         async def read() -> list[int]:
-            asked = [api.get(f"/v1/memories/{memory_id}"), *reads(api, memory_id)]
-            return [(await answered(each, NOT_HELD_UP_S)).status_code for each in asked]
+            requests = [api.get(f"/v1/memories/{memory_id}"), *reads(api, memory_id)]
+            return [(await answered(each, NOT_HELD_UP_S)).status_code for each in requests]
 
         async def accepted() -> bool:
             return (await api.post("/v1/memories", json=new)).status_code == 202
@@ -186,9 +186,9 @@ async def test_a_slow_embedder_does_not_delay_search_responses(deploy: Deploy) -
         async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
             server.script("slow")
             assert "embedder_slow" in (await searched(api))["degraded"]
-            asked = len(server.seen)
+            calls = len(server.seen)
             assert "embedder_slow" in (await searched(api))["degraded"]
-            assert len(server.seen) == asked, "it is left alone for a while, and nobody waits for it"
+            assert len(server.seen) == calls, "it is left alone for a while, and nobody waits for it"
 
             async def back() -> bool:
                 return "embedder_slow" not in (await searched(api))["degraded"]

@@ -12,8 +12,8 @@ from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 SECRET = {"name": "secret", "match": {"app_id": "vault"}, "local_only": True, "share_wait_s": 0.0}
 NOBODY = "http://127.0.0.1:9"
@@ -51,20 +51,20 @@ async def test_each_conversation_is_answered_by_an_allowed_and_available_provide
     policies.write_text(json.dumps([SECRET, {"name": "rest", "share_wait_s": 0.0}]))
     deployment = await deploy("auto", **asking(port, policies_file=policies))
     await deployment.worker()
-    told, kept, during_the_outage = said(1), said(2, "vault"), said(3)
+    of_claude, kept, during_the_outage = said(1), said(2, "vault"), said(3)
     with in_a_thread(MessagesServer(port)) as server:
-        await publish(deployment, told, kept)
+        await publish(deployment, of_claude, kept)
         await deployment.settled()
         sent = json.dumps(server.seen)
     await publish(deployment, during_the_outage)
     await deployment.settled()
     assert await answered(deployment) == {
-        told.conversation_id: "claude",
+        of_claude.conversation_id: "claude",
         kept.conversation_id: "offline",
         during_the_outage.conversation_id: "offline",
     }
-    assert marker(told.user_id) in sent and marker(kept.user_id) not in sent
-    assert await remembered(deployment) == {marker(talk.user_id) for talk in (told, kept, during_the_outage)}
+    assert marker(of_claude.user_id) in sent and marker(kept.user_id) not in sent
+    assert await remembered(deployment) == {marker(talk.user_id) for talk in (of_claude, kept, during_the_outage)}
     assert await deployment.records(topics.DEAD_LETTERS) == []
 
 

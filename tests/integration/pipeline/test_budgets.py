@@ -11,11 +11,11 @@ from pydantic import SecretStr
 
 from schemas.kafka import topics
 from tests.budget_day import begin_tomorrow
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 CONVERSATIONS = 5
 PRICES = {
@@ -63,18 +63,18 @@ async def count(deployment: Deployment, rows: str) -> int:
 async def answered_and_parked(deployment: Deployment, answered: int) -> bool:
     """Whether so many are answered, booked and told of, and the others wait for the budget."""
     parked = await count(deployment, "parked WHERE reason = 'budget' AND lease_owner IS NULL")
-    told = await count(deployment, "model_usage WHERE outcome = 'answered' AND told")
-    return (told, parked) == (answered, CONVERSATIONS - answered)
+    counted = await count(deployment, "model_usage WHERE outcome = 'answered' AND told")
+    return (counted, parked) == (answered, CONVERSATIONS - answered)
 
 
-async def assert_usage_is_told(deployment: Deployment, directory: Path) -> None:
+async def assert_usage_is_published(deployment: Deployment, directory: Path) -> None:
     """Checks the usage record of the single call in PostgreSQL, as an event, and on the command line."""
     (row,) = await deployment.fetch("SELECT operation, lane, outcome, cost_micros, request_id FROM model_usage")
     assert (row["operation"], row["lane"], row["outcome"]) == ("extract", "live", "answered")
     assert row["cost_micros"] > 0
     activity = await deployment.values(topics.ACTIVITY)
-    (told,) = [event["data"] for event in activity if event["type"] == "memstream.usage.recorded"]
-    assert (told["cost_micros"], told["request_id"]) == (row["cost_micros"], row["request_id"])
+    (usage_event,) = [event["data"] for event in activity if event["type"] == "memstream.usage.recorded"]
+    assert (usage_event["cost_micros"], usage_event["request_id"]) == (row["cost_micros"], row["request_id"])
     usage, budget = lines(run(deployment.settings, directory, "usage", "--json"))
     assert (usage["answered"], usage["cost_micros"]) == (1, row["cost_micros"])
     assert budget["remains"] < 0 < budget["spent"]
@@ -96,7 +96,7 @@ async def test_calls_stop_at_the_budget_and_remaining_requests_are_parked(
     assert await count(deployment, "energy_reservations") == 0
     midnight = "parked WHERE not_before = date_trunc('day', not_before, 'UTC')"
     assert await count(deployment, midnight) == CONVERSATIONS - 1
-    await assert_usage_is_told(deployment, tmp_path)
+    await assert_usage_is_published(deployment, tmp_path)
 
     await next_day(deployment)
     await eventually(partial(answered_and_parked, deployment, 2), "one more is answered the next day", within_s=120)

@@ -90,7 +90,7 @@ async def gone_at(deployment: Deployment, memory_id: str) -> float:
     return await eventually(gone, f"{memory_id} is gone")
 
 
-async def carried_out(deployment: Deployment, ordered: Event) -> None:
+async def applied(deployment: Deployment, ordered: Event) -> None:
     async def so() -> bool:
         name = ordered.value["command_id"]
         return bool(await deployment.fetch("SELECT FROM commands WHERE command_id = $1", name))
@@ -113,12 +113,12 @@ async def test_no_replica_serves_a_deleted_or_erased_memory_after_one_second(dep
                 await deployment.publish(ordered)
                 gone = await gone_at(deployment, memory_id)
                 for replica in (one, other):
-                    asked = time.monotonic()
+                    asked_at = time.monotonic()
                     while await replica.serves(memory_id) is not None:
-                        assert asked - gone < WITHIN_S
+                        assert asked_at - gone < WITHIN_S
                         await asyncio.sleep(0.005)
-                        asked = time.monotonic()
-                await carried_out(deployment, ordered)  # until it is, a purge takes what is said meanwhile with it
+                        asked_at = time.monotonic()
+                await applied(deployment, ordered)  # until it is, a purge takes what is said meanwhile with it
     finally:
         await pool.close()
 
@@ -126,24 +126,24 @@ async def test_no_replica_serves_a_deleted_or_erased_memory_after_one_second(dep
 async def test_search_returns_a_newly_cached_memory_and_no_erased_one(deploy: Deploy) -> None:
     deployment = await deploy("hot", api_metrics_port=(port := free_port()))
     await deployment.worker(stages=["curation"])
-    asked = {"namespaces": [NAMESPACE], "text": "How many bicycles are there?", "in": "memories"}
+    body = {"namespaces": [NAMESPACE], "text": "How many bicycles are there?", "in": "memories"}
     async with (
         httpx.AsyncClient(base_url=await deployment.api(), timeout=60) as api,
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as metrics,
     ):
 
-        async def told(name: str, **labels: str) -> float:
+        async def metric(name: str, **labels: str) -> float:
             families = text_string_to_metric_families((await metrics.get("/metrics")).text)
             rows = [row for family in families for row in family.samples if (row.name, row.labels) == (name, labels)]
             return rows[0].value if rows else 0.0
 
         made = await api.post("/v1/memories", json={"namespace": NAMESPACE, "text": "User owns 3 bicycles."})
-        await eventually(lambda: told("memstream_retrieval_cache_bytes"), "the memory is read as it is made", 60)
-        (hit,) = (await api.post("/v1/search", json=asked)).json()["hits"]
+        await eventually(lambda: metric("memstream_retrieval_cache_bytes"), "the memory is read as it is made", 60)
+        (hit,) = (await api.post("/v1/search", json=body)).json()["hits"]
         assert hit["memory"]["memory_id"] == made.json()["memory_id"]
-        counts = [await told("memstream_retrieval_memory_reads_total", cached=each) for each in ("true", "false")]
+        counts = [await metric("memstream_retrieval_memory_reads_total", cached=each) for each in ("true", "false")]
         assert counts == [1, 0]
 
         answer = await api.delete("/v1/namespaces", params={"namespace": NAMESPACE})
         assert answer.is_success
-        assert (await api.post("/v1/search", json=asked)).json()["hits"] == []
+        assert (await api.post("/v1/search", json=body)).json()["hits"] == []

@@ -25,8 +25,8 @@ from schemas.policies.policies import DEFAULT_POLICY
 from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 BEFORE_THE_CURATOR = ("windows", "archive", "extraction")
 
@@ -207,13 +207,13 @@ async def stored(deployment: Deployment) -> set[str]:
 
 
 async def test_a_burst_of_overload_and_rate_limits_delays_and_loses_nothing(server: MessagesServer, served: Deployment):
-    talks, letters = said(200, 6), len(await served.records(topics.DEAD_LETTERS))
+    talks, dead_letters = said(200, 6), len(await served.records(topics.DEAD_LETTERS))
     server.script(*["overloaded", "rate_limited"] * 15)
     await served.publish(*published(*talks))
     await served.settled()
     assert await remembered(served, talks) == markers(talks)
     assert len(server.seen) == 30 + len(talks)
-    assert len(await served.records(topics.DEAD_LETTERS)) == letters
+    assert len(await served.records(topics.DEAD_LETTERS)) == dead_letters
 
 
 async def test_a_refused_slice_becomes_a_dead_letter_and_is_released_by_its_window(
@@ -225,9 +225,9 @@ async def test_a_refused_slice_becomes_a_dead_letter_and_is_released_by_its_wind
     await served.settled()
     (letter,) = await served.records(topics.DEAD_LETTERS)
     assert letter.key == refused.conversation_id.encode()
-    told = {name: value.decode() for name, value in letter.headers}
-    assert (told["memstream-reason"], told["memstream-stage"]) == ("refused", "extraction")
-    assert told["memstream-topic"] == served.topic(topics.REQUESTS)
+    headers = {name: value.decode() for name, value in letter.headers}
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == ("refused", "extraction")
+    assert headers["memstream-topic"] == served.topic(topics.REQUESTS)
     slice_ids = [message["message_id"] for message in json.loads(letter.value)["messages"]]
     assert slice_ids == [message.message_id for message in refused.messages]
     (row,) = await served.fetch("SELECT * FROM extractions WHERE conversation_id = $1", refused.conversation_id)
@@ -276,15 +276,15 @@ async def test_a_summary_requested_twice_is_delivered_to_its_partition_from_one_
     for _ in range(2):
         await served.publish(Event(topics.REQUESTS, talk.conversation_id, codec.encode(left(talk, partition=1))))
         await served.settled()
-    told = [
+    controls = [
         (record.partition, json.loads(record.value))
         for record in await served.records(topics.WINDOW_CONTROL)
         if record.key == talk.conversation_id.encode()
     ]
-    assert [(partition, each["kind"], each["first"], each["last"]) for partition, each in told] == 2 * [
+    assert [(partition, each["kind"], each["first"], each["last"]) for partition, each in controls] == 2 * [
         (1, "summarised", 0, len(talk.messages) - 1)
     ]
-    first, second = (each["summary"] for _, each in told)
+    first, second = (each["summary"] for _, each in controls)
     assert first == second
     assert first.startswith("User plays chess.") and marker(talk.user_id) in first
     assert len(server.seen) == 1

@@ -75,8 +75,8 @@ async def answers(deployment: Deployment, *events: Event) -> list[dict[str, Any]
     await deployment.publish(*events)
 
     async def answered() -> list[dict[str, Any]] | None:
-        told = {event["data"].get("command_id"): event for event in await deployment.values(topics.ACTIVITY)}
-        return [told[name] for name in wanted] if told.keys() >= set(wanted) else None
+        events = {event["data"].get("command_id"): event for event in await deployment.values(topics.ACTIVITY)}
+        return [events[name] for name in wanted] if events.keys() >= set(wanted) else None
 
     found = await eventually(answered, f"commands answered: {wanted}", 30)
     await eventually(lambda: curated(deployment), "the curation stage is done", 30)
@@ -93,7 +93,7 @@ async def of_namespace(deployment: Deployment, topic: str, namespace: str) -> li
     return [record for record in await deployment.records(topic) if record.key == namespace.encode()]
 
 
-async def letters(deployment: Deployment, namespace: str, count: int) -> list[Any]:
+async def dead_letters(deployment: Deployment, namespace: str, count: int) -> list[Any]:
     """The dead letters under a namespace's key, once there are so many."""
 
     async def there() -> list[Any] | None:
@@ -105,7 +105,7 @@ async def letters(deployment: Deployment, namespace: str, count: int) -> list[An
     return found
 
 
-def told(letter: Any) -> dict[str, str]:
+def headers_of(letter: Any) -> dict[str, str]:
     return {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
 
 
@@ -183,20 +183,20 @@ async def test_an_invalid_command_becomes_a_dead_letter_and_the_next_one_is_appl
     bad = good._replace(value=spoil(good.value | {"command_id": "bad"}), headers=(("trace", b"17"),))
     await served.publish(bad)
     await answers(served, good)
-    (letter,) = await letters(served, namespace, 1)
+    (letter,) = await dead_letters(served, namespace, 1)
     assert (letter.key, letter.value) == (namespace.encode(), bad.bytes)
     assert ("trace", b"17") in letter.headers
-    assert (told(letter)["reason"], told(letter)["stage"]) == (reason, "curation")
-    assert told(letter)["topic"] == served.topic(topics.COMMANDS)
+    assert (headers_of(letter)["reason"], headers_of(letter)["stage"]) == (reason, "curation")
+    assert headers_of(letter)["topic"] == served.topic(topics.COMMANDS)
     assert len(await memories(served, namespace)) == 1
 
 
 async def test_a_poison_candidate_batch_is_a_dead_letter_that_counts_as_answered(served: Deployment, namespace: str):
     poison = candidates(namespace, request_id=f"poisoned in {namespace}", candidates=[{"text": "no id, no sources"}])
     await served.publish(poison, candidates(namespace))
-    (letter,) = await letters(served, namespace, 1)
-    assert (told(letter)["reason"], letter.value) == ("invalid", poison.bytes)
-    assert "candidates[0]" in told(letter)["detail"]
+    (letter,) = await dead_letters(served, namespace, 1)
+    assert (headers_of(letter)["reason"], letter.value) == ("invalid", poison.bytes)
+    assert "candidates[0]" in headers_of(letter)["detail"]
 
     async def remembered() -> bool:
         return len(await memories(served, namespace)) == 1
@@ -212,6 +212,6 @@ async def test_a_hundred_poison_records_in_a_row_do_not_stop_the_stage(served: D
     await served.publish(*poison)
     (accepted,) = await answers(served, command("create", namespace, text="User keeps bees."))
     assert accepted["type"] == "memstream.command.accepted"
-    found = await letters(served, namespace, 100)
+    found = await dead_letters(served, namespace, 100)
     assert sorted(letter.value for letter in found) == sorted(event.bytes for event in poison)
     assert (await served.lags())["curation"] == 0

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 POLICY = """
 name: nightly
@@ -107,11 +107,11 @@ async def test_a_manual_run_is_sent_in_one_batch_and_reports_its_outcome_and_cos
         await deployment.publish(*(said(f"c{number}") for number in range(conversations)))
         await known(deployment, conversations)
         async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as client:
-            asked = await client.post("/v1/consolidation-runs", json={"policy": "nightly"})
-            assert (asked.status_code, asked.json()["status"]) == (202, "pending")
+            response = await client.post("/v1/consolidation-runs", json={"policy": "nightly"})
+            assert (response.status_code, response.json()["status"]) == (202, "pending")
 
             async def over() -> dict[str, Any] | None:
-                run: dict[str, Any] = (await client.get(f"/v1/consolidation-runs/{asked.json()['run_id']}")).json()
+                run: dict[str, Any] = (await client.get(f"/v1/consolidation-runs/{response.json()['run_id']}")).json()
                 return run if run["status"] in ("completed", "failed") else None
 
             run = await eventually(over, "the run is over")

@@ -15,7 +15,7 @@ from deploy.wiring import connections
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
@@ -45,7 +45,7 @@ class Subject(NamedTuple):
     word: str
     chat: Sequence[Event]
     windows: int
-    letters: int
+    dead_letters: int
 
     @property
     def messages(self) -> int:
@@ -69,10 +69,12 @@ def everything_of(user: str, word: str) -> list[Event]:
     return [*remembered(user, word), *still_open(user, word)]
 
 
-USER = Subject("--user", "mara", "mara", "Zanzibar", everything_of("mara", "Zanzibar"), windows=3, letters=4)
-TALK = Subject("--conversation", "ole-done", "ole", "Timbuktu", remembered("ole", "Timbuktu"), windows=1, letters=3)
+USER = Subject("--user", "mara", "mara", "Zanzibar", everything_of("mara", "Zanzibar"), windows=3, dead_letters=4)
+TALK = Subject(
+    "--conversation", "ole-done", "ole", "Timbuktu", remembered("ole", "Timbuktu"), windows=1, dead_letters=3
+)
 SPACE = Subject(
-    "--namespace", "notes/nora", "nora", "Samarkand", everything_of("nora", "Samarkand"), windows=3, letters=4
+    "--namespace", "notes/nora", "nora", "Samarkand", everything_of("nora", "Samarkand"), windows=3, dead_letters=4
 )
 ERASED = (USER, TALK, SPACE)
 WORDS = [subject.word for subject in ERASED]
@@ -83,12 +85,12 @@ LETTERS_OF = (b"mara-open", b"mara-ahead", b"ole-done", b"nora-open", b"nora-ahe
 
 async def put_aside(deployment: Deployment) -> None:
     """Letters of each of them, as a stage gives up a message."""
-    letters = []
+    dead_letters = []
     for record in await deployment.records(topics.MESSAGES):
         if record.key in LETTERS_OF:
-            letters.append(dead_letter(record, "windows", Rejected("too_much", "for then"), BEFORE))
+            dead_letters.append(dead_letter(record, "windows", Rejected("too_much", "for then"), BEFORE))
     async with connections.kafka(deployment.settings) as publisher:
-        await publisher.publish(letters)
+        await publisher.publish(dead_letters)
 
 
 async def erase(deployment: Deployment, *args: str) -> Done:
@@ -101,7 +103,7 @@ async def compacted(deployment: Deployment, topic: str) -> bytes:
     return b"\n".join(value for value in latest.values() if value is not None)
 
 
-async def letters(deployment: Deployment) -> list[bytes]:
+async def dead_letters(deployment: Deployment) -> list[bytes]:
     return [record.value for record in await deployment.records(topics.DEAD_LETTERS) if record.value is not None]
 
 
@@ -119,7 +121,7 @@ async def where(deployment: Deployment, *words: str) -> list[set[str]]:
         "Qdrant": json.dumps([payload for payload, _ in (await deployment.points()).values()]).encode(),
         "state": await compacted(deployment, topics.STATE),
         "changelog": await compacted(deployment, names.changelog.removeprefix(names.prefix)),
-        "dead letters": b"\n".join(await letters(deployment)),
+        "dead letters": b"\n".join(await dead_letters(deployment)),
         "local stores": stored_files(deployment.directory),
     }
     tables = [{f"table {name}" for name in await tables_that_say(deployment, word)} for word in words]
@@ -158,8 +160,8 @@ async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_d
             return all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
 
         await eventually(all_everywhere, "all stand everywhere, or their absence would prove nothing", 60)
-        told = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
-        assert {line["namespace"]: line["how"] for line in told}["notes/mara"] == "purge"
+        report = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
+        assert {line["namespace"]: line["how"] for line in report}["notes/mara"] == "purge"
 
         for number, subject in enumerate(ERASED, start=1):
             done = await erase(deployment, subject.option, subject.name, "--reason", "as asked", "--json")
@@ -177,7 +179,7 @@ async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_d
 
         await eventually(read, "what was sent again is read, and stores that were taken over are compacted", 60)
         await assert_nothing_is_left_but_of(deployment)
-        assert {codec.parse(letter)["user_id"] for letter in await letters(deployment)} == {"tom"}
+        assert {codec.parse(letter)["user_id"] for letter in await dead_letters(deployment)} == {"tom"}
         (others,) = await where(deployment, OTHER)
         assert others >= EVERYWHERE
         await assert_what_is_said_later_is_remembered(deployment)
@@ -205,6 +207,6 @@ def assert_says_what_went(done: Done, subject: Subject, deployment: Deployment) 
         assert removed["PostgreSQL, conversations"]["messages"] == subject.messages
     gone = removed["windows, their changelog and their owners' local stores"]
     assert (gone["windows"], gone["window_messages"]) == (subject.windows, subject.messages)
-    assert removed["Kafka, memory.dead-letters"] == {"letters": subject.letters}
+    assert removed["Kafka, memory.dead-letters"] == {"letters": subject.dead_letters}
     assert removed["Qdrant"]["vectors"] >= 1
     assert deployment.topic(topics.MESSAGES) in {each["topic"] for each in receipt["remains"]}

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 
@@ -24,8 +24,8 @@ async def said(deployment: Deployment, conversation: str, number: int, role: str
 
 
 async def block(api: httpx.AsyncClient, conversation: str) -> Any:
-    asked = {"namespaces": ["kitchen/ada"], "conversation_id": conversation, "text": "What is User allergic to?"}
-    return (await api.post("/v1/context", json=asked)).raise_for_status().json()
+    body = {"namespaces": ["kitchen/ada"], "conversation_id": conversation, "text": "What is User allergic to?"}
+    return (await api.post("/v1/context", json=body)).raise_for_status().json()
 
 
 async def test_a_recent_message_is_in_the_context_block_until_its_memory_replaces_it_without_duplicates(
@@ -36,15 +36,15 @@ async def test_a_recent_message_is_in_the_context_block_until_its_memory_replace
     async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
         before, conversation = uuid4().hex, uuid4().hex
 
-        async def told(of: str) -> Any:
+        async def block_with_messages(of: str) -> Any:
             answer = await block(api, of)
             return answer if answer["messages"] else None
 
         await said(deployment, before, 0, "user", "Hello!")  # whoever reads first waits for connections
-        await eventually(lambda: told(before), "the worker archives")
+        await eventually(lambda: block_with_messages(before), "the worker archives")
         await said(deployment, conversation, 0, "user", SAID)
         began = time.monotonic()
-        first = await eventually(lambda: told(conversation), "what was said is in the block")
+        first = await eventually(lambda: block_with_messages(conversation), "what was said is in the block")
         assert time.monotonic() - began < FRESH_WITHIN_S
         assert SAID in first["text"]
 

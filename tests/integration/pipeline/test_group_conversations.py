@@ -11,9 +11,9 @@ from msgspec import to_builtins
 
 from schemas.conversations.messages import Message
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
+from tests.builders.groups import generated, misplaced, speakers
 from tests.deployment import Deployment, Event, eventually
-from tests.groups import generated, misplaced, speakers
 from tests.integration.pipeline.test_erasure import erase, where
 
 CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "200"))

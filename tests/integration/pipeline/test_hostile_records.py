@@ -17,7 +17,7 @@ from agents.dead_letters.writer import dead_letter_headers
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
 from tests.deployment import Deployment, Event, deployed, eventually
 
 PLACEHOLDER, NO_NAME = b"QQQQ", b"\xff\xfe\xff\xfe"
@@ -127,8 +127,8 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     )
     await deployment.publish(said("calm", 2, "Thank you."), ended("calm"), ended("floats"))
     await deployment.settled()
-    letters = await deployment.records(topics.DEAD_LETTERS)
-    reasons = sorted(dict(letter.headers)["memstream-reason"].decode() for letter in letters)
+    dead_letters = await deployment.records(topics.DEAD_LETTERS)
+    reasons = sorted(dict(letter.headers)["memstream-reason"].decode() for letter in dead_letters)
     assert worker.running
     texts = [row["text"] for row in await deployment.fetch("SELECT text FROM memories ORDER BY text")]
     assert "User is allergic to peanuts." in texts
@@ -160,10 +160,10 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
         expected += Counter((deployment.topic(topic), first + at, reason) for at, reason in enumerate(reasons))
     await deployment.settled()
     assert worker.running
-    letters = [dead_letter_headers(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
-    assert Counter((each["topic"], int(each["offset"]), each["reason"]) for each in letters) == expected
-    assert {each["partition"] for each in letters} == {"0"}
-    assert all(each["detail"] and each["stage"] for each in letters)
+    dead_letters = [dead_letter_headers(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
+    assert Counter((each["topic"], int(each["offset"]), each["reason"]) for each in dead_letters) == expected
+    assert {each["partition"] for each in dead_letters} == {"0"}
+    assert all(each["detail"] and each["stage"] for each in dead_letters)
     texts = [row["text"] for row in await deployment.fetch("SELECT text FROM memories ORDER BY text")]
     assert texts == ["User is allergic to peanuts.", "User keeps bees.", "User lives in Porto."]
 

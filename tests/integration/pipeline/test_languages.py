@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Deployment
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.messages_server.replies import prompt_of, schema_of, system_of
-from tests.rule_answers import fenced
-from tests.scripted_server import UNSCRIPTED, in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.messages.replies import prompt_of, schema_of, system_of
+from tests.servers.rule_answers import fenced
+from tests.servers.scripted import UNSCRIPTED, in_a_thread
 
 SAID = {
     "Ich bin gegen Erdnüsse allergisch.": "I'm allergic to peanuts.",
@@ -30,7 +30,7 @@ POLICIES = [
 
 def translating(body: dict[str, Any]) -> str:
     """A model that knows these two facts in both languages. What it resolves it reads from the question alone."""
-    prompt, told = prompt_of(body), "".join(block["text"] for block in system_of(body))
+    prompt, system = prompt_of(body), "".join(block["text"] for block in system_of(body))
     if "verdicts" in schema_of(body).get("properties", {}):
         known = {fact_of(each["text"]): each["number"] for each in fenced(prompt, "memories")}
         said = {each["number"]: known.get(fact_of(each["text"])) for each in fenced(prompt, "statements")}
@@ -40,7 +40,7 @@ def translating(body: dict[str, Any]) -> str:
             if same is not None
         ]
         return "text:" + json.dumps({"verdicts": verdicts})
-    if "<transcript>" in prompt and 'in the language "en"' in told:
+    if "<transcript>" in prompt and 'in the language "en"' in system:
         fact = next(text for word, text in TRANSLATED.items() if word in prompt.replace("peanuts", "Erdnüsse"))
         draft = {"kind": "fact", "text": fact, "messages": [1], "confidence": 0.9, "importance": 0.8, "language": "de"}
         return "text:" + json.dumps({"memories": [draft]})
@@ -74,11 +74,11 @@ async def deployment(deploy: Any, server: MessagesServer, tmp_path: Path) -> Dep
 
 async def test_the_same_facts_in_german_and_english_become_one_memory_each(deployment: Deployment) -> None:
     await deployment.worker()
-    german = [event for number, text in enumerate(SAID) for event in told(f"de-{number}", text)]
+    german = [event for number, text in enumerate(SAID) for event in talks(f"de-{number}", text)]
     await deployment.publish(*german)
     await deployment.settled()
     await deployment.publish(
-        *(event for number, text in enumerate(SAID.values()) for event in told(f"en-{number}", text))
+        *(event for number, text in enumerate(SAID.values()) for event in talks(f"en-{number}", text))
     )
     await deployment.settled()
 
@@ -95,5 +95,5 @@ async def test_the_same_facts_in_german_and_english_become_one_memory_each(deplo
     assert {row["language"] for row in found["two"]} == {"de"}
 
 
-def told(conversation: str, text: str) -> list[Any]:
+def talks(conversation: str, text: str) -> list[Any]:
     return [event for app in ("one", "two") for event in talk(f"{app}-{conversation}", text, app_id=app, user_id="ada")]

@@ -9,10 +9,10 @@ import pytest
 
 from deploy.samples.memstream_client import Event, Memstream
 from schemas.kafka import topics
+from tests.builders.proposals import command, curated
 from tests.chaos.workers import ApiProcess
 from tests.deployment import Deployment
 from tests.deployment import Event as Published
-from tests.proposals import command, curated
 
 NAMESPACE = "kitchen/ada"
 WITHIN_S = 60
@@ -71,8 +71,8 @@ async def test_a_follower_misses_and_repeats_nothing_while_processes_die_and_nam
         await deployment.publish(*map(created, range(20, 25)))
         rest = await take(other, went_on[-1].position, 10)
         await curated(deployment)  # streams read PostgreSQL, which knows of a change before Kafka does
-        told = [(event.sequence, event.change) for event in (*begun, *went_on, *rest)]
-        assert told == await published(deployment) == [(number, "created") for number in range(1, 26)]
+        changes = [(event.sequence, event.change) for event in (*begun, *went_on, *rest)]
+        assert changes == await published(deployment) == [(number, "created") for number in range(1, 26)]
 
         await deployment.publish(command("purge", NAMESPACE))
         (erased,) = await take(other, rest[-1].position, 1)

@@ -18,8 +18,8 @@ from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from sinks.memories import reader
 from sinks.postgres.connection import connect
+from tests.builders.proposals import candidates, command, curated
 from tests.deployment import Deployment, Event, each_alone, eventually
-from tests.proposals import candidates, command, curated
 
 HELD, ERASED = "notes/ada", "notes/tom"
 SWEPT = {"deploy.wiring.model_stages.EXPIRE_S": 0.5}

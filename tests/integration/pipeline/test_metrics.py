@@ -52,19 +52,19 @@ async def test_a_worker_exposes_metrics_of_its_work_its_lag_and_its_readiness(de
         await deployment.settled()
         windows = deployment.group("windows")
 
-        async def all_told() -> Scraped | None:
+        async def counted_metrics() -> Scraped | None:
             scraped = Scraped((await client.get("/metrics")).text)
             indexed = scraped("passages_indexed_total") == 1 and scraped("delivery_records_total", group=windows) >= 3
             return scraped if indexed and scraped("consumer_lag_messages") == 0 else None
 
-        told = await eventually(all_told, "nothing is behind, and everything is counted")
-    assert told("stage_ready") == len(STAGES)
-    assert told("memory_changes_total", change="created") == 1
-    assert told("proposals_total", provider="offline") == 1
-    assert told("model_request_duration_seconds_count", operation="extract", outcome="answered") == 1
-    assert told("dead_letters_total", stage="windows") == 1
-    assert told("consumer_lag_seconds") == 0
-    assert told("passage_embedding_seconds_total") > 0
+        metrics = await eventually(counted_metrics, "nothing is behind, and everything is counted")
+    assert metrics("stage_ready") == len(STAGES)
+    assert metrics("memory_changes_total", change="created") == 1
+    assert metrics("proposals_total", provider="offline") == 1
+    assert metrics("model_request_duration_seconds_count", operation="extract", outcome="answered") == 1
+    assert metrics("dead_letters_total", stage="windows") == 1
+    assert metrics("consumer_lag_seconds") == 0
+    assert metrics("passage_embedding_seconds_total") > 0
 
     async def ended() -> bool:
         return await deployment.count("windows WHERE phase = 'ended'") == 1

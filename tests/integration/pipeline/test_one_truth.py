@@ -9,9 +9,9 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from schemas.kafka import topics
+from tests.builders.proposals import candidates, command, curated
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_workers import group
-from tests.proposals import candidates, command, curated
 
 SPELLINGS = ("User plays the cello.", "user plays the CELLO", "User  plays the cello!", "User plays the cello")
 WORDINGS = (

@@ -14,8 +14,8 @@ from pydantic import SecretStr
 from schemas.kafka import topics
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 NIGHTLY = {
     "name": "nightly",

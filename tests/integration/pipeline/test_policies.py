@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from schemas.kafka import topics
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
 
 OWN = {"name": "own", "match": {"app_id": "notes"}, "namespaces": ["from-the-file"]}
@@ -21,11 +21,11 @@ def said(conversation: str, text: str) -> list[Event]:
 async def applied(deployment: Deployment, *said: str, within_s: float = 30.0) -> None:
     """Until a worker's log tells that it applies these now, in this order, and no others."""
 
-    async def told() -> bool:
+    async def are_logged() -> bool:
         lines = [line for line in deployment.logs().splitlines() if " policies: " in line]
         return bool(lines) and lines[-1].endswith(f" policies: {', '.join(said)}")
 
-    await eventually(told, f"policies as {said}", within_s)
+    await eventually(are_logged, f"policies as {said}", within_s)
 
 
 async def remembered(deployment: Deployment, *events: Event) -> dict[str, list[str]]:
@@ -60,10 +60,10 @@ async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_run
     await applied(deployment, "live (version 2)", "other (version 1)", "own (version 1)")
     (letter,) = await eventually(lambda: deployment.records(topics.DEAD_LETTERS), "a dead letter", 30.0)
     assert (letter.key, letter.value) == (b"live", spoiled.bytes)
-    told = {name: value.decode() for name, value in letter.headers}
-    assert (told["memstream-reason"], told["memstream-stage"]) == ("invalid", "policies")
-    assert (told["memstream-topic"], told["memstream-offset"]) == (deployment.topic(topics.POLICIES), "2")
-    assert "max_text_chars" in told["memstream-detail"]
+    headers = {name: value.decode() for name, value in letter.headers}
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == ("invalid", "policies")
+    assert (headers["memstream-topic"], headers["memstream-offset"]) == (deployment.topic(topics.POLICIES), "2")
+    assert "max_text_chars" in headers["memstream-detail"]
 
     await deployment.publish(Event(topics.POLICIES, "live", None))
     await applied(deployment, "other (version 1)", "own (version 1)")

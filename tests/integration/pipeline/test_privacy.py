@@ -13,11 +13,11 @@ from agents.windows.request_headers import REQUEST_ID
 from schemas import codec
 from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import Event, eventually
-from tests.embedding_server import MODEL, EmbeddingServer
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import MODEL, EmbeddingServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 PASSWORD, ADDRESS, PLACE = "EXAMPLE-pw1", "anna@example.org", "Turin"
 TOLD = f"I live in {PLACE}. Write to me at {ADDRESS}, the password is {PASSWORD}."
@@ -108,5 +108,9 @@ async def test_scrubbed_data_reaches_no_model_no_memory_table_and_no_event(
         controls = await deployment.values(topics.WINDOW_CONTROL)
         return [each for each in controls if each["kind"] == "extraction_failed"]
 
-    (told,) = await eventually(failed, "the window is told of a request that does not decode")
-    assert (told["conversation_id"], told["request_id"], told["reason"]) == ("anna", "request-of-anna", "undecodable")
+    (control,) = await eventually(failed, "the window is told of a request that does not decode")
+    assert (control["conversation_id"], control["request_id"], control["reason"]) == (
+        "anna",
+        "request-of-anna",
+        "undecodable",
+    )

@@ -169,8 +169,8 @@ async def test_aborted_messages_are_ignored_and_committed_ones_are_processed_onc
     assert len(aborted) > len(said), "nothing was aborted"
     await assert_balanced(deployment, said)
     assert set((await deployment.lags()).values()) == {0}
-    asked = [message for request in await deployment.values(topics.REQUESTS) for message in request["messages"]]
-    assert sorted(message["message_id"] for message in asked) == sorted(sent)
+    requested = [message for request in await deployment.values(topics.REQUESTS) for message in request["messages"]]
+    assert sorted(message["message_id"] for message in requested) == sorted(sent)
     texts = [row["text"] for row in await deployment.fetch("SELECT text FROM memories")]
     assert texts
     assert not [text for text in texts if "Nowhere" in text]

@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
+from tests.builders.proposals import command
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
-from tests.proposals import command
 
 ERASED, KEPT = "notes/mara", "notes/tom"
 MARK = "Zanzibar"  # in everything that mara says, and in nothing else
@@ -55,8 +55,8 @@ async def live(deployment: Deployment) -> int:
 
 
 async def purged(deployment: Deployment) -> bool:
-    told = await deployment.values(topics.ACTIVITY)
-    return any(event["data"].get("change") == "purged" for event in told)
+    events = await deployment.values(topics.ACTIVITY)
+    return any(event["data"].get("change") == "purged" for event in events)
 
 
 async def tables_that_say(deployment: Deployment, word: str) -> dict[str, int]:

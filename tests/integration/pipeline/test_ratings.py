@@ -11,9 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 RATING = {
     "name": "rating",
@@ -27,10 +27,10 @@ PLACES = ("harbour", "meadow")
 
 def rating(body: dict[str, Any]) -> str:
     """The exchange about plans is said to matter in the harbour, and not in the meadow; others are answered without ratings."""
-    _, _, told = json.dumps(body["messages"]).rpartition("<transcript>")
-    if PLANS not in told:
+    _, _, transcript = json.dumps(body["messages"]).rpartition("<transcript>")
+    if PLANS not in transcript:
         return "rules"
-    ratings = [{"message": number, "importance": 9 if "harbour" in told else 0} for number in (1, 2)]
+    ratings = [{"message": number, "importance": 9 if "harbour" in transcript else 0} for number in (1, 2)]
     return f"text:{json.dumps({'memories': [], 'ratings': ratings})}"
 
 
@@ -58,15 +58,15 @@ async def test_importance_ratings_of_a_model_are_returned_and_applied_and_token_
         await deployment.worker()
         async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
 
-            async def told(place: str) -> list[dict[str, Any]]:
+            async def messages_of(place: str) -> list[dict[str, Any]]:
                 found: list[dict[str, Any]] = (await api.get(f"/v1/conversations/{place}/messages")).json()["messages"]
                 return found
 
             async def ratings(place: str) -> dict[str, int]:
-                return {each["message_id"]: each["rating"] for each in await told(place) if "rating" in each}
+                return {each["message_id"]: each["rating"] for each in await messages_of(place) if "rating" in each}
 
             async def kept(place: str) -> set[str]:
-                return {each["message_id"] for each in await told(place) if each["in_context"]}
+                return {each["message_id"] for each in await messages_of(place) if each["in_context"]}
 
             for number, text in ((1, "Good morning to the"), (3, PLANS)):
                 for place in PLACES:
@@ -87,17 +87,19 @@ async def test_importance_ratings_of_a_model_are_returned_and_applied_and_token_
 
             async def whole(place: str) -> bool:
                 window = (await api.get(f"/v1/conversations/{place}")).json()["statistics"]
-                return bool(window["total_messages"] == len(await told(place)) == 4 + 2 * len(WAYS))
+                return bool(window["total_messages"] == len(await messages_of(place)) == 4 + 2 * len(WAYS))
 
             async def both_pruned() -> bool:
-                return all([await whole(place) and len(await kept(place)) < len(await told(place)) for place in PLACES])
+                return all(
+                    [await whole(place) and len(await kept(place)) < len(await messages_of(place)) for place in PLACES]
+                )
 
             await eventually(both_pruned, "both contexts are pruned, with all messages")
             assert {"harbour-3", "harbour-4"} <= await kept("harbour")
             assert not {"meadow-3", "meadow-4"} & await kept("meadow")
             assert await counted(port, cached="false") > 0
             before = await counted(port, cached="true")
-            await told("harbour")
+            await messages_of("harbour")
             assert await counted(port, cached="true") > before
 
 

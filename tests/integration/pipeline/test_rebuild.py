@@ -9,12 +9,12 @@ from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
 from sinks.postgres.migrate import migrate
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
+from tests.builders.proposals import command, curated
 from tests.command_line import run
 from tests.deployment import Deployment, Event
 from tests.integration.conftest import Deploy
 from tests.preparation import administer
-from tests.proposals import command, curated
 
 MARA, GONE = "notes/mara", "notes/gone"
 COLUMNS = "memory_id, namespace, kind, kinds, tags, text, normalised, importance, confidence, version, sequence, status, sources"
@@ -29,8 +29,8 @@ def conversation(partition: int) -> str:
 
 def said(text: str, partition: int, message_id: str) -> list[Event]:
     key = conversation(partition)
-    told = message(key, 1, text, message_id=message_id, app_id="notes", user_id="mara")
-    return [told, end(key, last_message_id=message_id)]
+    event = message(key, 1, text, message_id=message_id, app_id="notes", user_id="mara")
+    return [event, end(key, last_message_id=message_id)]
 
 
 async def lose_everything_but_kafka(deployment: Deployment) -> None:

@@ -19,18 +19,18 @@ HEATED = 20
 
 async def serves(api: httpx.AsyncClient, memory_id: str) -> bool:
     """Returns whether the API serves the memory, by its id or on a page."""
-    told, page = await asyncio.gather(
+    response, page = await asyncio.gather(
         api.get(f"/v1/memories/{memory_id}"), api.get("/v1/memories", params={"namespace": NAMESPACE})
     )
-    return told.status_code == 200 or any(each["memory_id"] == memory_id for each in page.json()["memories"])
+    return response.status_code == 200 or any(each["memory_id"] == memory_id for each in page.json()["memories"])
 
 
 async def gone_after_s(api: httpx.AsyncClient, memory_id: str, since: float) -> float:
     """Seconds until the last request for it that was served; it is asked for without a pause."""
-    served, asked = since, time.monotonic()
+    served, requested_at = since, time.monotonic()
     while await serves(api, memory_id):
-        assert asked - since < LOOKED_FOR_S
-        served, asked = asked, time.monotonic()
+        assert requested_at - since < LOOKED_FOR_S
+        served, requested_at = requested_at, time.monotonic()
     return served - since
 
 

@@ -12,8 +12,8 @@ from schemas.kafka import topics
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
-from tests.registry_server import RegistryServer
-from tests.scripted_server import in_a_thread
+from tests.servers.schema_registry import RegistryServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 
@@ -57,10 +57,10 @@ async def test_a_worker_processes_messages_encoded_with_a_schema_registry(
     registry.script(*["status:503"] * 12)
     await deployment.worker()
 
-    async def told() -> list[Any]:
+    async def events() -> list[Any]:
         return await deployment.values(topics.EVENTS)
 
-    (event,) = await eventually(told, "a memory is published")
+    (event,) = await eventually(events, "a memory is published")
     assert "peanuts" in event["data"]["memory"]["text"]
 
     async def archived() -> bool:

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from schemas.kafka import topics
+from tests.builders.chat_events import talk
 from tests.chaos.conversations import APP, conversation, events, marker
-from tests.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 PATIENT = {"name": "patient", "namespaces": ["{app_id}/{user_id}"], "share_wait_s": 4.0}
 LONG = {**PATIENT, "name": "long", "match": {"app_id": "long"}, "share_wait_s": 1_200.0}
@@ -64,12 +64,12 @@ async def sources_of_memories(deployment: Deployment) -> dict[str, int]:
 
 async def every_conversation_once(deployment: Deployment) -> None:
     assert await sources_of_memories(deployment) == dict.fromkeys({marker(talk.user_id) for talk in TALKS}, 2)
-    told = {
+    controls = {
         (each["kind"], each["request_id"])
         for each in await deployment.values(topics.WINDOW_CONTROL)
         if "extraction" in each["kind"]
     }
-    assert Counter(kind for kind, _ in told) == {"extraction_completed": len(TALKS)}
+    assert Counter(kind for kind, _ in controls) == {"extraction_completed": len(TALKS)}
     assert await deployment.count("parked") == 0
 
 

@@ -101,8 +101,8 @@ async def test_the_largest_messages_accepted_by_the_broker_are_archived_and_extr
     sent = {name: codec.decode(value, Message).content for name, value in largest.items()}
     rows = await deployment.fetch("SELECT conversation_id, content FROM messages")
     assert {row["conversation_id"]: row["content"] for row in rows} == sent
-    asked = await deployment.values(topics.REQUESTS)
-    assert {request["scope"]["conversation_id"]: request["messages"][0]["content"] for request in asked} == sent
+    requests = await deployment.values(topics.REQUESTS)
+    assert {request["scope"]["conversation_id"]: request["messages"][0]["content"] for request in requests} == sent
     remembered = await deployment.fetch("SELECT namespace, text FROM memories")
     assert {row["namespace"]: row["text"] for row in remembered} == {f"notes/{name}": REMEMBERED for name in sent}
 
@@ -124,14 +124,14 @@ async def test_messages_above_the_size_limit_become_dead_letters_and_the_partiti
     await deployment.publish(*map(ended, good))
     await deployment.settled(300.0)
     assert worker.running
-    letters = await deployment.records(topics.DEAD_LETTERS)
-    said = [dead_letter_headers(letter.headers) for letter in letters]
+    dead_letters = await deployment.records(topics.DEAD_LETTERS)
+    said = [dead_letter_headers(letter.headers) for letter in dead_letters]
     assert [(each["reason"], each["stage"]) for each in said] == [("too_large", "windows")] * len(above)
     assert [(each["topic"], each["partition"], each["offset"]) for each in said] == [
         (topic, str(meta.partition), str(meta.offset)) for meta in at
     ]
     assert all(str(limit) in each["detail"] for each in said)
-    assert [letter.value for letter in letters] == [above[0], None, None]
+    assert [letter.value for letter in dead_letters] == [above[0], None, None]
     assert [each.get("by-reference") for each in said] == [None, "true", "true"]
     remembered = await deployment.fetch("SELECT namespace, text FROM memories")
     assert {row["namespace"]: row["text"] for row in remembered} == {f"notes/{name}": REMEMBERED for name in good}

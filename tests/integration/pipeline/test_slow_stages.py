@@ -13,7 +13,7 @@ from schemas.kafka import topics
 from tests.chaos.conversations import APP, Conversation, conversations, interleaved
 from tests.chaos.ledger import balance
 from tests.deployment import Deployment, Event, each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 
 def mixed(said: list[Conversation]) -> list[Event]:

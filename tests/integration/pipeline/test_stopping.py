@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
-from tests.chat_events import talk
+from tests.builders.chat_events import talk
 from tests.deployment import each_alone, eventually
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 SESSION_S = 120.0  # who waits for that to end has not been told that anybody left
 
@@ -31,10 +31,10 @@ async def test_a_stopping_worker_finishes_its_model_call_and_hands_over_its_part
         first = await deployment.worker("first", metrics_port=(port := free_port()))
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
 
-        async def asked() -> bool:
+        async def model_was_called() -> bool:
             return bool(server.seen)
 
-        await eventually(asked, "the model is asked")
+        await eventually(model_was_called, "the model is asked")
         first.send(signal.SIGTERM)
         async with httpx.AsyncClient() as client:
 
@@ -67,10 +67,10 @@ async def test_a_call_not_finished_before_the_stop_timeout_is_left_to_the_next_w
         worker = await deployment.worker(stages=STAGES)
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
 
-        async def asked() -> bool:
+        async def model_was_called() -> bool:
             return bool(server.seen)
 
-        await eventually(asked, "the model is asked")
+        await eventually(model_was_called, "the model is asked")
         assert await worker.stop() == 0
         assert "1 records are unfinished after 1 s" in deployment.logs()
         assert await deployment.records(topics.CANDIDATES) == []

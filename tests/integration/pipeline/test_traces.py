@@ -72,8 +72,8 @@ async def test_the_trace_of_a_message_continues_from_its_header_to_the_memory_ev
     )
     headers = await event_of(deployment, "peanuts")
     async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as client:
-        asked = {"namespace": "a/u", "text": "User plays chess."}
-        assert (await client.post("/v1/memories", json=asked, headers={"traceparent": OTHER})).status_code == 201
+        command_body = {"namespace": "a/u", "text": "User plays chess."}
+        assert (await client.post("/v1/memories", json=command_body, headers={"traceparent": OTHER})).status_code == 201
     commanded = await event_of(deployment, "chess")
     await deployment.settled()
     assert await worker.stop() == 0  # what is not sent yet is sent at the end

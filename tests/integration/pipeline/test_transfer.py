@@ -23,8 +23,8 @@ async def test_imported_memories_are_exported_completely_and_imported_again_unch
         async with httpx.AsyncClient(base_url=api.said_when_ready, timeout=60) as client:
 
             async def live(namespace: str, count: int) -> bool:
-                told = (await client.get("/v1/statistics", params={"namespace": namespace})).json()
-                return told["live"] == count and await deployment.count("outbox") == 0
+                body = (await client.get("/v1/statistics", params={"namespace": namespace})).json()
+                return body["live"] == count and await deployment.count("outbox") == 0
 
             said = [
                 {"text": f"User owns thing number {number}", "kind": "fact", "tags": [f"t{number % 3}"]}
@@ -38,8 +38,8 @@ async def test_imported_memories_are_exported_completely_and_imported_again_unch
             first = (await client.get("/v1/export", params=there)).text
             assert len(first.splitlines()) == LINES
             both = NDJSON | {"Accept": "application/x-ndjson"}
-            told = (await client.post("/v1/import", params=there, content=first, headers=both)).text.splitlines()
-            *_, done, again = [json.loads(line) for line in told]
+            progress = (await client.post("/v1/import", params=there, content=first, headers=both)).text.splitlines()
+            *_, done, again = [json.loads(line) for line in progress]
             assert (done["accepted"], done["carried_out"], again["accepted"]) == (LINES, LINES, LINES)
             where = f"/v1/commands/import:{again['import_id']}:{LINES}"
             assert (await client.get(where, params=there)).json()["status"] == "accepted"
@@ -48,8 +48,8 @@ async def test_imported_memories_are_exported_completely_and_imported_again_unch
             assert (await client.put("/v1/policies/notes", json=preset)).status_code == 201
 
             async def governed() -> bool:
-                told = (await client.get("/v1/settings", params={"namespace": "app"})).json()
-                return bool(told["name"] == "notes")
+                settings = (await client.get("/v1/settings", params={"namespace": "app"})).json()
+                return bool(settings["name"] == "notes")
 
             await eventually(governed, "the policy applies without a restart")
             assert (await client.get("/v1/usage")).json()["tokens"] == 0

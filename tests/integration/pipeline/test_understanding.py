@@ -12,7 +12,7 @@ from schemas.memories.memories import Memory
 from tests.benchmarks.understanding.measures import Measured, Played
 from tests.benchmarks.understanding.run import run
 from tests.benchmarks.understanding.scenarios import Scenario, scenarios
-from tests.chat_events import end
+from tests.builders.chat_events import end
 from tests.deployment import Deployment, Event
 
 KINDS = {"groups", "moves", "languages"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import message
+from tests.builders.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 
 CONVERSATION = "long-talk"
@@ -61,8 +61,8 @@ async def projected(deployment: Deployment, what: str, holds: Callable[[dict[str
 
 
 async def activity(deployment: Deployment, conversation_id: str = CONVERSATION) -> list[dict[str, Any]]:
-    told = [event for event in await deployment.values(topics.ACTIVITY) if event["subject"] == conversation_id]
-    return [event for event in told if event["type"].startswith("memstream.window.")]
+    events = [event for event in await deployment.values(topics.ACTIVITY) if event["subject"] == conversation_id]
+    return [event for event in events if event["type"].startswith("memstream.window.")]
 
 
 async def test_a_long_conversation_is_pruned_summarised_and_cleared_despite_kills(deploy, policies):
@@ -74,12 +74,12 @@ async def test_a_long_conversation_is_pruned_summarised_and_cleared_despite_kill
     assert row["statistics"]["context_tokens"] == 200_000
     assert (row["phase"], row["policy"], row["extracted_to"]) == ("open", "talks", 0)
 
-    told = await activity(deployment)
-    assert {event["type"] for event in told} == {"memstream.window.pruned"}
-    assert sum(event["data"]["removed"] for event in told) == row["statistics"]["pruned_messages"]
-    assert len({event["id"] for event in told}) == len(told)
+    events = await activity(deployment)
+    assert {event["type"] for event in events} == {"memstream.window.pruned"}
+    assert sum(event["data"]["removed"] for event in events) == row["statistics"]["pruned_messages"]
+    assert len({event["id"] for event in events}) == len(events)
     prunings = await deployment.fetch("SELECT * FROM window_prunings WHERE conversation_id = $1", CONVERSATION)
-    assert [each["number"] for each in prunings] == list(range(1, len(told) + 1))
+    assert [each["number"] for each in prunings] == list(range(1, len(events) + 1))
 
     row = await projected(deployment, "a summary in the marker", lambda row: "Oslo" in json.dumps(row["gaps"]))
 
@@ -112,8 +112,10 @@ async def test_a_long_conversation_is_pruned_summarised_and_cleared_despite_kill
         for request in await deployment.values(topics.REQUESTS)
         if request.get("purpose") != "summarise" and request["policy"] == "talks"
     ]
-    asked = {message["message_id"] for request in requests for message in request["messages"]}
-    assert asked == {f"{CONVERSATION}-{number}" for number in range(47)}, "nothing that left the context was forgotten"
+    requested_ids = {message["message_id"] for request in requests for message in request["messages"]}
+    assert requested_ids == {f"{CONVERSATION}-{number}" for number in range(47)}, (
+        "nothing that left the context was forgotten"
+    )
     memories = await deployment.fetch("SELECT text FROM memories")
     assert any("Oslo" in memory["text"] for memory in memories)
     assert await deployment.values(topics.DEAD_LETTERS) == []

@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from schemas.kafka import topics
-from tests.chat_events import end, message
+from tests.builders.chat_events import end, message
+from tests.builders.proposals import command
 from tests.deployment import Deployment, Event, eventually
-from tests.proposals import command
 
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"]}
@@ -58,8 +58,8 @@ async def test_a_wish_of_one_of_two_people_forgets_only_their_statement_and_can_
     gone = await deployment.fetch(
         "SELECT memory_id, namespace FROM memories WHERE status = 'deleted' ORDER BY namespace"
     )
-    told = await deployment.values(topics.EVENTS)
-    causes = [each["data"]["cause"] for each in told if each["data"]["change"] == "deleted"]
+    events = await deployment.values(topics.EVENTS)
+    causes = [each["data"]["cause"] for each in events if each["data"]["change"] == "deleted"]
     assert len(causes) == 2
     assert all(each["wish_id"] for each in causes)
     assert {row["memory_id"] for row in gone}.isdisjoint(await indexed(deployment))
@@ -91,8 +91,8 @@ async def test_repeated_messages_without_a_memory_are_hidden_from_search_until_t
     await deployment.settled()
 
     async def found(user_id: str) -> bool:
-        asked = {"namespace": f"kitchen/{user_id}", "q": "Who lives in Berlin?", "in": "said"}
-        async with aiohttp.ClientSession() as client, client.get(f"{api}/v1/search", params=asked) as answer:
+        parameters = {"namespace": f"kitchen/{user_id}", "q": "Who lives in Berlin?", "in": "said"}
+        async with aiohttp.ClientSession() as client, client.get(f"{api}/v1/search", params=parameters) as answer:
             assert answer.status == 200, await answer.text()
             return repeat in await answer.text()
 

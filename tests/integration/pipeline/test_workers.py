@@ -159,7 +159,7 @@ def one_by_one(*said: Conversation) -> list[Event]:
     return [Event(each.topic, (each.key or b"").decode(), each.value) for talk in said for each in events(talk)]
 
 
-async def heard(deployment: Deployment) -> dict[str, set[str]]:
+async def processed(deployment: Deployment) -> dict[str, set[str]]:
     """Conversations that are archived, and those that are extracted."""
     archived = await deployment.fetch("SELECT DISTINCT conversation_id FROM messages")
     extracted = await deployment.fetch("SELECT conversation_id FROM extractions WHERE completed_at IS NOT NULL")
@@ -184,4 +184,4 @@ async def test_a_first_start_skips_existing_records_and_a_restart_keeps_that_sta
     await deployment.publish(*one_by_one(new))
     await deployment.settled()
     both = {missed.conversation_id, new.conversation_id}
-    assert await heard(deployment) == {"archived": both, "extracted": both}
+    assert await processed(deployment) == {"archived": both, "extracted": both}

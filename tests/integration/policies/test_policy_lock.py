@@ -8,16 +8,16 @@ from sinks.postgres.policy_lock import writing_policies
 
 
 async def test_only_one_process_writes_policies_at_a_time(pool: Pool, dsn: str) -> None:
-    other, told = await connect(dsn), []
+    other, notes = await connect(dsn), []
 
     async def write(through: Pool, name: str) -> None:
         async with writing_policies(through):
-            told.append(name)
+            notes.append(name)
             await asyncio.sleep(0)
-            told.append(name)
+            notes.append(name)
 
     await asyncio.gather(*(write(through, f"{number}") for number in range(4) for through in (pool, other)))
-    assert told[::2] == told[1::2]
+    assert notes[::2] == notes[1::2]
     await other.close()
 
 

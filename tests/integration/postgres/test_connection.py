@@ -63,5 +63,5 @@ async def test_an_unfinished_transaction_is_rolled_back_when_its_connection_retu
 
 
 async def test_session_settings_detect_dead_peers_and_disable_jit(pool: Pool) -> None:
-    asked = await pool.fetch("SELECT name, reset_val FROM pg_settings WHERE source = 'client'")
-    assert SESSION.items() <= {row["name"]: row["reset_val"] for row in asked}.items()
+    rows = await pool.fetch("SELECT name, reset_val FROM pg_settings WHERE source = 'client'")
+    assert SESSION.items() <= {row["name"]: row["reset_val"] for row in rows}.items()

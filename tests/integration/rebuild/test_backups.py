@@ -90,13 +90,13 @@ async def test_a_rebuild_onto_a_backup_keeps_only_generations_live_in_all_their_
 
 async def test_unpublished_decisions_in_a_backup_are_kept_and_published(bench: Bench, other: Pool) -> None:
     await bench.remember("The user has 2 dogs")
-    told = list(bench.publisher.records)
+    published = list(bench.publisher.records)
     await bench.remember("Tea is better than coffee")
     await rebuilt(other, bench.publisher.records)
-    untold = [record for record in bench.publisher.records if record not in told and record.topic == topics.EVENTS]
+    untold = [record for record in bench.publisher.records if record not in published and record.topic == topics.EVENTS]
     async with other.acquire() as connection:
         await put_records(connection, "n", untold)
-    await rebuilt(other, told, onto_backup=True)
+    await rebuilt(other, published, onto_backup=True)
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     after = Bench(other)
     await after.projector.sweep()

@@ -114,8 +114,8 @@ async def test_decisions_after_a_rebuild_continue_the_sequence_and_find_restored
     again = await after.remember("Tea is better than cocoa.")
     assert again.reinforcement_count == 1
     await command(after, "update", memory_id=again.memory_id, text="Tea is better than anything")
-    told = [event.data.sequence for event in bench.events()] + [event.data.sequence for event in after.events()]
-    assert told == list(range(1, len(told) + 1))
+    sequences = [event.data.sequence for event in bench.events()] + [event.data.sequence for event in after.events()]
+    assert sequences == list(range(1, len(sequences) + 1))
 
 
 async def test_a_candidate_redelivered_after_a_rebuild_creates_no_second_memory(bench: Bench, other: Pool) -> None:
@@ -160,8 +160,8 @@ async def test_a_deletion_survives_a_rebuild_and_can_be_undone(bench: Bench, oth
 
 async def test_messages_hidden_by_a_wish_stay_hidden_after_a_rebuild_until_undone(bench: Bench, other: Pool) -> None:
     berlin = await bench.remember("User lives in Berlin")
-    asked = Source(conversation_id="c", message_id="asked")
-    wish = Wish(wish_id="w", message=asked, statement="User lives in Berlin")
+    source = Source(conversation_id="c", message_id="asked")
+    wish = Wish(wish_id="w", message=source, statement="User lives in Berlin")
     curator = bench.curator_under(
         Policies(), said_again=FakeRepeatedMessages({"User lives in Berlin": [("d", "again")]})
     )
@@ -183,8 +183,8 @@ async def test_followers_of_a_namespace_read_the_same_events_after_a_rebuild(ben
     await lived(bench)
     await rebuilt(other, bench.publisher.records)
     for namespace in ("n", "begun anew"):
-        told = await EventHistory(other).events_after(namespace, 1, 100)
-        assert told == await EventHistory(bench.pool).events_after(namespace, 1, 100)
+        events = await EventHistory(other).events_after(namespace, 1, 100)
+        assert events == await EventHistory(bench.pool).events_after(namespace, 1, 100)
     assert {each.event.type for each in await EventHistory(other).events_after("n", 1, 100)} >= {
         "memstream.memory.deleted"
     }
@@ -206,9 +206,9 @@ async def test_changes_present_only_in_events_and_not_in_the_state_topic_are_res
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     after = Bench(other)
     await after.projector.sweep()
-    told = {(record.key or b"").decode(): record for record in after.publisher.on(topics.STATE)}
+    states = {(record.key or b"").decode(): record for record in after.publisher.on(topics.STATE)}
     expected = {(record.key or b"").decode(): record for record in bench.publisher.on(topics.STATE)}
-    assert told == expected
+    assert states == expected
 
 
 async def test_foreign_records_are_counted_and_skipped(bench: Bench, other: Pool) -> None:

@@ -32,7 +32,7 @@ from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations, SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.deployment import eventually
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.sinks import FakePublisher
@@ -188,6 +188,6 @@ def after_each_page(cutover: Cutover, happens: Callable[[Sequence[SwitchedNamesp
     cutover._project = project  # type: ignore[method-assign]
 
 
-def told(found: Sequence[Difference]) -> set[tuple[str, str]]:
+def fates(found: Sequence[Difference]) -> set[tuple[str, str]]:
     """Returns fate and text of each difference."""
     return {(each.fate, memory.text) for each in found if (memory := each.before or each.after) is not None}

@@ -27,8 +27,8 @@ from tests.integration.replay.replaying import (
     SHORTER,
     Town,
     after_each_page,
+    fates,
     kitchen,
-    told,
 )
 
 
@@ -41,7 +41,7 @@ async def test_a_replay_under_another_policy_is_compared_cut_over_and_undone_dur
     generation = await town.replay(GENERATION, PREFERENCES)
     await town.say("dinner", SHELLFISH)
     published = len(town.publisher.records)
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("lost", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
         ("kept", "Ada cooks on Sundays."),
@@ -183,7 +183,7 @@ async def test_an_undo_that_waited_for_its_cutover_restores_memories_with_their_
 ):
     await town.say("breakfast", PEANUTS)
     generation = await town.replay(GENERATION, policies)
-    assert (fate, "User is allergic to peanuts.") in told(await town.diff(generation))
+    assert (fate, "User is allergic to peanuts.") in fates(await town.diff(generation))
     slow, undoings = town.cutover_of(), list[asyncio.Task[CutoverResult]]()
     switched = slow._namespace
 

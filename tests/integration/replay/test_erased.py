@@ -23,7 +23,7 @@ from tests.integration.replay.replaying import (
     SHORT,
     Asked,
     Town,
-    told,
+    fates,
 )
 
 
@@ -42,7 +42,7 @@ async def test_a_manually_deleted_memory_is_not_restored_by_a_replay(town: Town)
     (memory,) = await town.memories.in_namespace(ADA)
     await town.command("delete", memory_id=memory.memory_id)
     generation = await town.replay(GENERATION, BOTH)
-    assert told(await town.diff(generation)) == {("withheld", "User is allergic to peanuts.")}
+    assert fates(await town.diff(generation)) == {("withheld", "User is allergic to peanuts.")}
     await town.cutover.cut_over(GENERATION)
     assert await town.live() == set()
 

@@ -27,8 +27,8 @@ from tests.integration.replay.replaying import (
     SHORT,
     Asked,
     Town,
+    fates,
     kitchen,
-    told,
 )
 
 
@@ -41,7 +41,7 @@ async def test_a_replay_publishes_nothing_about_its_shadow(town: Town):
         "User prefers short recipes.",
     }
     assert len(town.publisher.records) == published
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("same", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
     }
@@ -101,8 +101,8 @@ async def test_a_killed_replay_resumes_and_repeats_no_model_request(town: Town):
         await town.replay_rest(generation, replayer)
     assert dying.requests
     await town.replay_rest(generation, town.replayer(generation, rest))
-    asked = [*dying.requests, *rest.requests]
-    assert len(asked) == len(set(asked)) == 4
+    requests = [*dying.requests, *rest.requests]
+    assert len(requests) == len(set(requests)) == 4
     progress = await town.generations.progress(GENERATION)
     assert (progress.conversations, progress.done, progress.slices, progress.failed) == (4, 4, 4, 0)
     for user in ("ada", "bob", "cleo"):
@@ -115,7 +115,7 @@ async def test_memories_of_messages_deleted_by_retention_are_kept_when_surroundi
     (at,) = [each.position for each in await town.archive.conversation("breakfast") if each.message.content == PEANUTS]
     await town.pool.execute("DELETE FROM messages WHERE position = $1", at)
     generation = await town.replay(GENERATION, BOTH)
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("kept", "User is allergic to peanuts."),
         ("same", "User prefers short recipes."),
     }
@@ -155,7 +155,7 @@ async def test_only_messages_within_the_time_range_are_replayed_and_other_memori
     second, third = (SAID_FROM + timedelta(minutes=minute) for minute in (2, 3))
     generation = await town.replay(GENERATION, BOTH, since=second, until=third)
     assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
-    assert told(await town.diff(generation)) == {
+    assert fates(await town.diff(generation)) == {
         ("kept", "User is allergic to peanuts."),
         ("same", "User prefers short recipes."),
         ("kept", "User is allergic to shellfish."),
@@ -168,7 +168,7 @@ async def test_only_messages_feeding_the_selected_namespaces_are_replayed(town: 
     generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")
     assert await town.generations.progress(GENERATION) is not None
     assert await town.live(shadow_of(GENERATION, ADA)) == set()
-    assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
+    assert fates(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
 
 
 async def test_a_generation_being_replayed_cannot_be_discarded(town: Town):
@@ -184,11 +184,11 @@ async def test_resuming_a_replay_rechecks_the_status_of_its_generation(town: Tow
     await town.say("breakfast", PEANUTS, SHORT)
     generation = await town.replay(GENERATION, PREFERENCES)
     await town.cutover.cut_over(GENERATION)
-    asked = Asked()
+    provider = Asked()
     fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
     with pytest.raises(Misconfigured, match="is cutover: it can no longer be replayed"):
-        await replay.replay(ReplayParts(*fields), generation, town.replayer(generation, asked), lambda: None)
-    assert asked.requests == []
+        await replay.replay(ReplayParts(*fields), generation, town.replayer(generation, provider), lambda: None)
+    assert provider.requests == []
 
 
 async def test_a_replay_completes_after_the_database_session_holding_its_lock_is_lost(town: Town):
@@ -209,8 +209,8 @@ async def test_namespaces_no_longer_fed_by_the_new_policy_are_compared_too(town:
     await town.say("breakfast", PEANUTS, SHORT)
     moved = kitchen(taxonomy=("fact", "preference"), namespaces=("cooks/{user_id}",))
     generation = await town.replay(GENERATION, moved)
-    assert told(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
-    assert told(await town.diff(generation, "cooks/ada")) == {
+    assert fates(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
+    assert fates(await town.diff(generation, "cooks/ada")) == {
         ("added", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
     }

@@ -15,7 +15,7 @@ from sinks.archive.messages import Archive
 from sinks.archive.retention import GovernedWindow, Sweeps
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from tests.archived_messages import archived_message
+from tests.builders.archived_messages import archived_message
 from tests.fakes.windows import a_pruning, a_state
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -79,9 +79,9 @@ class Store:
             await self.sweeps.add(sweep)
         for _ in range(100):
             await worker.tick()
-            asked = await self.sweeps.of(sweep.sweep_id) if sweep else (await self.sweeps.page(1))[0]
-            if asked is not None and asked.finished_at is not None:
-                return asked
+            stored = await self.sweeps.of(sweep.sweep_id) if sweep else (await self.sweeps.page(1))[0]
+            if stored is not None and stored.finished_at is not None:
+                return stored
         raise AssertionError("the sweep does not end")
 
 

@@ -20,8 +20,8 @@ from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
+from tests.builders.memories import a_memory
 from tests.embedders import packaged_embedder
-from tests.memories import a_memory
 from tests.memory_store import remember, store
 
 TEXTS = (
@@ -80,8 +80,8 @@ async def retrieval(pool: Pool, index: Index, embedder: OnnxEmbedder) -> Tiers:
 
 
 async def found(retrieval: Tiers, text: str, **filters: object) -> list[str]:
-    asked = Query(namespaces=("n",), text=text, filters=Filters(**filters))  # type: ignore[arg-type]
-    return [hit.memory.text for hit in (await retrieval.search(asked)).hits]
+    query = Query(namespaces=("n",), text=text, filters=Filters(**filters))  # type: ignore[arg-type]
+    return [hit.memory.text for hit in (await retrieval.search(query)).hits]
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ async def test_an_unrelated_question_finds_nothing(retrieval: Tiers) -> None:
 
 
 async def test_a_deleted_memory_still_in_qdrant_is_not_found(retrieval: Tiers, pool: Pool, index: Index) -> None:
-    asked = Query(namespaces=("n",), text="peanuts")
-    (hit,) = (await retrieval.search(asked)).hits
+    query = Query(namespaces=("n",), text="peanuts")
+    (hit,) = (await retrieval.search(query)).hits
     await store(pool, [replace(hit.memory, status="deleted", text="", version=2)])
     assert await index.memories.count() == len(TEXTS)
-    assert (await retrieval.search(asked)).hits == ()
+    assert (await retrieval.search(query)).hits == ()
 
 
 async def test_a_search_in_an_erased_namespace_finds_nothing(retrieval: Tiers, pool: Pool) -> None:

@@ -16,7 +16,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.runtime.dev import environment as settings_as_variables
 from deploy.settings import Settings
 from deploy.settings.defaults import PREFIX
-from tests import chat_events
+from tests.builders import chat_events
 from tests.deployment import Deployment, Event
 from tests.preparation import prepared
 from tests.runbook_page import Page

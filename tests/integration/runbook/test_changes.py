@@ -12,12 +12,12 @@ from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
 from sinks.postgres.migrate import MIGRATIONS
+from tests.builders.proposals import command, curated
 from tests.command_line import run_here
 from tests.deployment import Deployment, eventually
-from tests.embedding_server import EmbeddingServer
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
-from tests.proposals import command, curated
-from tests.scripted_server import in_a_thread
+from tests.servers.embeddings import EmbeddingServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 
@@ -200,10 +200,10 @@ async def test_scaling_partitions_works_as_documented(page: Open, tmp_path: Path
     for each in (flushed, left):
         await grown.publish(message(each, 2, f"I own {len(each)} boats."), ended(each, 2))
     await grown.settled()
-    told = await tried.run()
-    assert told.count(left) == 2, "it has a window in each of its partitions"
-    asked = [m["message_id"] for request in await grown.values(topics.REQUESTS) for m in request["messages"]]
-    assert sorted(each for each in asked if each.startswith("moving-")) == [
+    output = await tried.run()
+    assert output.count(left) == 2, "it has a window in each of its partitions"
+    requested_ids = [m["message_id"] for request in await grown.values(topics.REQUESTS) for m in request["messages"]]
+    assert sorted(each for each in requested_ids if each.startswith("moving-")) == [
         *(f"{flushed}-1", f"{flushed}-2", f"{left}-1", f"{left}-2")
     ], "each message once"
     assert await worker.stop() == 0

@@ -13,11 +13,11 @@ from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port, free_ports
 from schemas.kafka import topics
+from tests.builders.proposals import command, curated
 from tests.deployment import Deployment, Event, each_alone, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.proposals import command, curated
-from tests.scripted_server import in_a_thread
+from tests.servers.messages import KEY, MODELS, MessagesServer
+from tests.servers.scripted import in_a_thread
 
 pytestmark = pytest.mark.heavy
 
@@ -36,8 +36,8 @@ async def test_the_poison_event_page_works_as_documented(page: Open) -> None:
     assert "replayed" in await tried.run()
 
     async def again() -> bool:
-        letters = await deployment.records(topics.DEAD_LETTERS)
-        return sum(b"kitchen" in (record.value or b"") for record in letters) > 1
+        dead_letters = await deployment.records(topics.DEAD_LETTERS)
+        return sum(b"kitchen" in (record.value or b"") for record in dead_letters) > 1
 
     await eventually(again, "what was replayed as it was has failed again")
     assert "discarded" in await tried.run()
@@ -82,7 +82,7 @@ async def test_the_page_for_unavailable_models_works_as_documented(page: Open, t
         "rules", policies_file=alone, **asks | {"provider": "auto", "provider_order": "claude,offline"}
     )
     await deployment.settled()
-    assert lags_told(await tried.run()) == {"0"}
+    assert shown_lags(await tried.run()) == {"0"}
     assert await deployment.count("memories WHERE namespace = 'notes/mara'") == 2
     assert await rules.stop() == 0
     await deployment.worker("patient", metrics_port=metrics_port, policies_file=alone, paces=LOOKS, **asks)
@@ -100,14 +100,14 @@ async def test_the_page_for_unavailable_models_works_as_documented(page: Open, t
     tried.done()
 
 
-def lags_told(described: str) -> set[str]:
+def shown_lags(described: str) -> set[str]:
     """The sixth column of what kafka-consumer-groups.sh describes, for each partition."""
     return {line.split()[5] for line in described.splitlines() if line.startswith("memstream-extraction ")}
 
 
 def provider_available(port: int) -> float | None:
-    told = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
-    return next((float(line.split()[1]) for line in told if line.startswith("memstream_provider_available")), None)
+    metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
+    return next((float(line.split()[1]) for line in metrics if line.startswith("memstream_provider_available")), None)
 
 
 async def test_the_rebalance_storm_page_works_as_documented(page: Open) -> None:
@@ -163,14 +163,14 @@ async def test_the_page_for_growing_lag_works_as_documented(page: Open) -> None:
     assert await extraction.stop() == 0
     await deployment.publish(*(event for n in range(20) for event in said(f"lag-{n}", f"I own {n + 2} boats.")))
 
-    async def asked() -> bool:
+    async def requests_wait() -> bool:
         return (await deployment.lags())["extraction"] >= 20
 
-    await eventually(asked, "20 requests wait")
+    await eventually(requests_wait, "20 requests wait")
     assert "'memstream-extraction' has no active members" in await tried.run()
     await deployment.worker("more", stages=("extraction", "curation"))
     await deployment.settled()
-    assert lags_told(await tried.run()) == {"0"}
+    assert shown_lags(await tried.run()) == {"0"}
     assert "Completed" in await tried.run()
     tried.done()
 

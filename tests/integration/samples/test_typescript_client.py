@@ -20,10 +20,10 @@ from schemas.documents.generate import TARGET
 from schemas.kafka import topics
 from schemas.windows.window_controls import WindowControl
 from tests.api import Api, a_memory
-from tests.asgi_server import serve_app
 from tests.deployment import eventually
 from tests.fakes.windows import a_state
-from tests.scripted_server import ScriptedServer
+from tests.servers.asgi import serve_app
+from tests.servers.scripted import ScriptedServer
 
 pytestmark = [
     pytest.mark.heavy,
@@ -66,9 +66,9 @@ async def seen(client: Path, url: str, key: str, scene: str) -> list[Any]:
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(60):
-        told, wrong = await process.communicate()
+        output, wrong = await process.communicate()
     assert (process.returncode, wrong) == (0, b"")
-    return [json.loads(line) for line in told.splitlines()]
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def once(looked: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:
@@ -107,8 +107,8 @@ async def test_the_client_waits_for_a_slow_change(client: Path, api: Api, url: s
         api.curation.late = False
         await api.curation.send_and_wait(api.curation.seen[0])
 
-    told, _ = await asyncio.gather(seen(client, url, api.keys.add(write="app/*"), "late"), carry_out())
-    assert told == ["pending", "created"]
+    output, _ = await asyncio.gather(seen(client, url, api.keys.add(write="app/*"), "late"), carry_out())
+    assert output == ["pending", "created"]
 
 
 async def test_the_client_parses_searches_and_contexts(client: Path, api: Api, url: str):
@@ -155,12 +155,12 @@ async def test_the_client_reports_rejected_requests_as_problems_with_their_code(
 async def test_the_client_follows_live_events(client: Path, api: Api, url: str):
     api.event_history.at["app/ada"] = 2
     following = asyncio.create_task(seen(client, url, api.keys.add(read="app/*"), "events"))
-    await eventually(once(lambda: api.event_history.asked or following.done()), "the stream is asked for")
+    await eventually(once(lambda: api.event_history.calls or following.done()), "the stream is asked for")
     api.event_history.at["app/ada"] = 4
     api.ports.change_notifier.notify("app/ada")
-    told = await following
-    assert [sequence for *_, sequence in told] == [1, 2, 3, 4]
-    assert {tuple(rest) for *rest, _ in told} == {(True, "memstream.namespace.erased", "app/ada")}
+    output = await following
+    assert [sequence for *_, sequence in output] == [1, 2, 3, 4]
+    assert {tuple(rest) for *rest, _ in output} == {(True, "memstream.namespace.erased", "app/ada")}
 
 
 class Restless(ScriptedServer):
@@ -188,8 +188,8 @@ class Restless(ScriptedServer):
 
 async def test_the_client_reconnects_after_the_last_event(client: Path):
     async with Restless() as server:
-        told = await seen(client, server.url, "", "events")
-        assert [sequence for *_, sequence in told] == [1, 3, 4, 5]
+        output = await seen(client, server.url, "", "events")
+        assert [sequence for *_, sequence in output] == [1, 3, 4, 5]
         assert server.positions == [None, "1", "1", "3", "4"]
 
 

@@ -11,9 +11,9 @@ from deploy.embedded.kafka.broker import EmbeddedBroker
 from deploy.embedded.kafka.config import Listener
 from deploy.embedded.ports import LOOPBACK, free_ports
 from tests.certificates import Authority
-from tests.openid_server import AUDIENCE, OpenIdServer
 from tests.preparation import PASSWORD
-from tests.scripted_server import in_a_thread
+from tests.servers.openid import AUDIENCE, OpenIdServer
+from tests.servers.scripted import in_a_thread
 
 USER = "memstream"
 TOKEN_LIVES_S = 10
@@ -41,10 +41,10 @@ class Secured:
             "ssl.truststore.type": "PEM",
             "ssl.truststore.location": str(self.authority.file),
         }
-        asked = {"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"}
-        asked |= {f"{mechanism}.sasl.jaas.config": module for mechanism, module in MODULES.items()}
+        settings = {"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"}
+        settings |= {f"{mechanism}.sasl.jaas.config": module for mechanism, module in MODULES.items()}
         self.listeners = (
-            Listener("PASSWORDS", "SASL_SSL", self.by_password, tls | asked),
+            Listener("PASSWORDS", "SASL_SSL", self.by_password, tls | settings),
             Listener("CERTIFICATES", "SSL", self.by_certificate, tls | {"ssl.client.auth": "required"}),
             Listener("TOKENS", "SASL_SSL", self.by_token, tls | tokens_of(provider)),
         )

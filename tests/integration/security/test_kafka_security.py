@@ -15,8 +15,8 @@ from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from streams.kafka.topics import create, partition_counts, specs
+from tests.builders.chat_events import end, message
 from tests.certificates import Authority
-from tests.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, deployed, eventually
 from tests.integration.security.conftest import Secured
@@ -146,10 +146,10 @@ async def test_a_worker_creates_memories_over_an_encrypted_connection_and_the_co
     await over_its_token(deployment)
     await deployment.publish(end("c", message_count=1))
 
-    async def told() -> list[dict[str, Any]]:
+    async def events() -> list[dict[str, Any]]:
         return await deployment.values(topics.EVENTS)
 
-    (event,) = await eventually(told, "a memory of what was said before the restart is published")
+    (event,) = await eventually(events, "a memory of what was said before the restart is published")
     assert "peanuts" in event["data"]["memory"]["text"]
 
     async def command(*args: str, **changed: Any) -> Done:

@@ -20,8 +20,8 @@ from deploy.embedded.ports import LOOPBACK, free_ports
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
+from tests.builders.chat_events import end, message
 from tests.chaos.workers import ApiProcess
-from tests.chat_events import end, message
 from tests.command_line import Done, run
 from tests.deployment import Deployment, Event, deployed, eventually
 from tests.preparation import PASSWORD
@@ -84,11 +84,11 @@ class Guarded:
     def __init__(self, directory: Path, jars: Path) -> None:
         (self._port,) = free_ports(1)
         known = " ".join(f"user_{name}='{PASSWORD}'" for name in USERS)
-        asked = {
+        commands = {
             "sasl.enabled.mechanisms": "PLAIN",
             "plain.sasl.jaas.config": f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};",
         }
-        listener = Listener("USERS", "SASL_PLAINTEXT", self._port, asked)
+        listener = Listener("USERS", "SASL_PLAINTEXT", self._port, commands)
         self._directory = directory
         self.broker = EmbeddedBroker(directory, jars, None, (listener,))
 
@@ -204,11 +204,11 @@ async def test_the_documented_kafka_acls_are_sufficient_and_minimal(
     await parts.command("erase", "--conversation", "c")
     await command(parts, tmp_path)
 
-    asked = guarded.audit(deployment.settings.topic_prefix)
+    audited = guarded.audit(deployment.settings.topic_prefix)
     unseen = {"IDEMPOTENT_WRITE"}  # the authorizer looks for a right to write next
-    assert {each for each in asked["Denied"] if each[1] not in unseen} == set()
+    assert {each for each in audited["Denied"] if each[1] not in unseen} == set()
     unused = {right.audited for right in rights_of_the_page() if right.user in (*STAGES, "api") and not right.prefixed}
-    assert {each for each in unused - asked["Allowed"] if (each[0], each[3]) not in SELDOM} == set()
+    assert {each for each in unused - audited["Allowed"] if (each[0], each[3]) not in SELDOM} == set()
 
 
 async def remember(parts: Parts) -> None:
@@ -216,10 +216,10 @@ async def remember(parts: Parts) -> None:
     await parts.publish(message("c", 1, "I am allergic to peanuts.", **WHO), end("c", message_count=1))
     await parts.deployment.publish(*(Event(name, "garbage", b"{") for name in INPUTS))
 
-    async def told() -> list[Any]:
+    async def events() -> list[Any]:
         return await parts.deployment.values(topics.EVENTS)
 
-    await eventually(told, "a memory is published", 120)
+    await eventually(events, "a memory is published", 120)
     await parts.publish(message("e", 1, "How are you?", **WHO), end("e", message_count=1))  # nothing is kept of it
     await parts.publish(message("d", 1, "I live in Lyon.", **WHO))
     await parts.read()
@@ -242,8 +242,8 @@ async def ask_the_api(parts: Parts) -> None:
         for method, path, body in requests:
             answer = await client.request(method, path, json=body)
             assert answer.is_success, (path, answer.text)
-        told = (await client.get("/v1/pipeline")).json()
-        assert (told["missing"], [each["running"] for each in told["stages"]]) == ({}, [True] * len(STAGES))
+        status = (await client.get("/v1/pipeline")).json()
+        assert (status["missing"], [each["running"] for each in status["stages"]]) == ({}, [True] * len(STAGES))
         found = (await client.get("/v1/dead-letters")).json()["letters"]
         # The operator replays the one that came from commands.
         theirs = [each["letter"] for each in found if not each["source"]["topic"].endswith(topics.COMMANDS)]

@@ -27,8 +27,8 @@ from sinks.postgres.queries import query
 from sinks.vectors.port import Point
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.reindex import Reindexed, reindex
-from tests.embedding_server import MODEL, EmbeddingServer
 from tests.fakes.embedder import FakeEmbedder
+from tests.servers.embeddings import MODEL, EmbeddingServer
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -186,9 +186,9 @@ async def test_another_embedding_model_is_rejected_until_it_has_embedded_every_m
         assert await reindex(bench.pool, switched, other, page=6) == every
         await switched.ensure_collection()
         assert await held(switched) == points
-        asked = len(server.seen)
+        calls = len(server.seen)
         assert await reindex(bench.pool, switched, other) == every
-        assert len(server.seen) == asked, "what is embedded is not embedded again"
+        assert len(server.seen) == calls, "what is embedded is not embedded again"
         projector = Projector(bench.pool, switched, bench.publisher, stale_s=0)
         compactor = Compactor(bench.provider, other)
         moved = Curator(

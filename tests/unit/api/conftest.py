@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api import Api
-from tests.tool_fixtures import Toolset, populated_toolset
+from tests.fakes.toolset import Toolset, populated_toolset
 from tests.unit.api.talks import ADA, known
 
 

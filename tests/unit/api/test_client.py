@@ -111,11 +111,11 @@ async def test_the_client_searches_and_reads_passages(api: Api, client: Memstrea
     only = await client.search("bees", ADA, tier="said", passages={"speakers": ["tom"]})
     assert only.hits == ()
     api.said.neighbours[said.passage_id] = (
-        asked := api.said.say("Where are they?", at=NOON, speaker="tom", ordinal=0),
+        question := api.said.say("Where are they?", at=NOON, speaker="tom", ordinal=0),
     )
     (hit,) = (await client.search("bees barn", ADA, tier="said", limit=1)).hits
     assert [each.text for each in hit.neighbours] == ["Where are they?"]
-    assert hit.message_ids == (asked.message_id, said.message_id)
+    assert hit.message_ids == (question.message_id, said.message_id)
     passage = await client.passage(said.passage_id)
     assert (passage.text, passage.more["memories"][0].memory_id) == ("We keep bees behind the barn.", "m1")
 

@@ -20,8 +20,8 @@ from schemas.policies.policies import Match, Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
+from tests.builders.trails import a_change, a_trail
 from tests.fakes.windows import a_state
-from tests.trails import a_change, a_trail
 
 THEIRS = "other/bob"
 QUERY = {"namespace": THEIRS}
@@ -118,7 +118,7 @@ async def put_everybodys(api: Api) -> None:
     api.policy_service.presets = {A_POLICY.name: Policy(name=A_POLICY.name)}
 
 
-def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
+def request_of(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
     """A whole request about what is theirs."""
     name, takes = operation["operationId"], operation.get("requestBody", {}).get("content", {})
     request: dict[str, Any] = {"method": method.upper(), "url": path.format(**PATHS), "params": QUERY}
@@ -140,7 +140,7 @@ async def test_every_route_rejects_a_key_without_rights_to_its_namespace(
     api: Api, path: str, method: str, operation: dict[str, Any]
 ):
     erasures, policies = dict(api.erasures.begun), list(api.policy_records.records)
-    answer = await api.client(admin="app/*").request(**asked(path, method, operation))
+    answer = await api.client(admin="app/*").request(**request_of(path, method, operation))
     if operation["operationId"] in NOBODYS:
         assert answer.status_code == 200
     else:
@@ -159,7 +159,7 @@ async def test_every_route_rejects_a_key_without_rights_to_its_namespace(
 async def test_every_route_but_the_health_probes_rejects_requests_without_a_valid_key(
     api: Api, path: str, method: str, operation: dict[str, Any], key: str | None
 ):
-    request = asked(path, method, operation)
+    request = request_of(path, method, operation)
     request["headers"] = request.get("headers", {}) | ({"Authorization": key} if key else {})
     answer = await api.client().request(**request)
     assert answer.status_code == (200 if path.startswith("/health") else 401)
@@ -172,5 +172,5 @@ async def test_every_route_accepts_the_same_requests_with_a_global_admin_key(
 ):
     """Else the others would show nothing: they could be refused for being wrong, or for naming what is not there. A stream of
     events would have no end."""
-    answer = await api.client(admin="*").request(**asked(path, method, operation))
+    answer = await api.client(admin="*").request(**request_of(path, method, operation))
     assert answer.status_code not in (401, 403, 404, 405, 406, 415, 422, 500, 501, 503), answer.text

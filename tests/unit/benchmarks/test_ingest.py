@@ -17,7 +17,7 @@ from tests.fakes.chats import message
 TOKENISE_US = 10.0
 
 
-def told(costs_us: Iterable[float]) -> list[Tokenised]:
+def signals_of(costs_us: Iterable[float]) -> list[Tokenised]:
     """A signal a second, each after 1,000 more messages that cost so much besides tokenising."""
     signals = [Tokenised(0, 0.0, 0.0, 0.0)]
     for cost in costs_us:
@@ -29,11 +29,11 @@ def told(costs_us: Iterable[float]) -> list[Tokenised]:
 
 def test_the_best_stretch_is_two_seconds_on_end_and_not_the_first():
     assert (SETTLED_S, STRETCH_S) == (1.0, 2.0)
-    assert least_us(told([1.0, 60.0, 40.0, 50.0, 30.0, 80.0])) == 40.0
+    assert least_us(signals_of([1.0, 60.0, 40.0, 50.0, 30.0, 80.0])) == 40.0
 
 
 def test_a_run_that_is_too_short_has_no_best_stretch():
-    assert least_us(told([60.0, 40.0])) is None
+    assert least_us(signals_of([60.0, 40.0])) is None
 
 
 @pytest.mark.skipif(not PINS or len(os.sched_getaffinity(0)) < 2, reason="takes Linux, and two CPUs to choose from")

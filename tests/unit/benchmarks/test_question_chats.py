@@ -27,7 +27,7 @@ def test_a_chat_has_messages_and_questions_with_the_places_of_their_answers(tmp_
 
 
 @pytest.mark.parametrize(
-    ("line", "instead", "told"),
+    ("line", "instead", "error"),
     [
         ("2|Ben|played nine holes", "3|Ben|played nine holes", r"2\|speaker\|text"),
         ("2|Ben|played nine holes", "2||played nine holes", r"2\|speaker\|text"),
@@ -40,8 +40,8 @@ def test_a_chat_has_messages_and_questions_with_the_places_of_their_answers(tmp_
         ("QUESTIONS", "questions", "QUESTIONS"),
     ],
 )
-def test_a_file_of_another_form_is_rejected_with_its_path(tmp_path: Path, line: str, instead: str, told: str) -> None:
-    with pytest.raises(ValueError, match=rf"friends-1\.txt.*{told}"):
+def test_a_file_of_another_form_is_rejected_with_its_path(tmp_path: Path, line: str, instead: str, error: str) -> None:
+    with pytest.raises(ValueError, match=rf"friends-1\.txt.*{error}"):
         read(tmp_path, CHAT.replace(line, instead))
 
 

@@ -6,7 +6,7 @@ from schemas.retrieval.searches import Hit
 from tests.benchmarks.recall_measures import precision, rank
 from tests.benchmarks.recall_precision import Context, failures, summary
 from tests.benchmarks.recall_sets import Question, written
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 EITHER = Question("n", "?", (frozenset("a"), frozenset(("b", "c"))))
 
@@ -47,7 +47,7 @@ def test_a_case_fails_for_missing_unexpected_and_forbidden_results() -> None:
 def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_found() -> None:
     wanted = {"relevantBeliefs": {"shouldOnlyInclude": ["a"]}}
     nothing = {"relevantBeliefs": {"shouldOnlyInclude": []}}
-    told = summary(
+    figures = summary(
         [
             ("Alias resolution", wanted, context("a"), []),
             ("Alias resolution", wanted, context("ax"), ["unexpected: x"]),
@@ -55,12 +55,12 @@ def test_a_passed_case_is_active_only_if_relevant_results_were_expected_and_foun
             ("Scope disambiguation", nothing, context(), []),
         ]
     )
-    assert (told["passed"], told["passes"]) == (3, {"active": 1, "structural": 1, "trivially_empty": 1})
-    assert (told["mean_precision"], told["mean_recall"]) == (0.75, 1.0)
+    assert (figures["passed"], figures["passes"]) == (3, {"active": 1, "structural": 1, "trivially_empty": 1})
+    assert (figures["mean_precision"], figures["mean_recall"]) == (0.75, 1.0)
 
 
 def test_the_written_questions_are_unique_and_refer_to_existing_memories() -> None:
-    asked = written()
-    known = {memory.memory_id for memory in asked.memories}
-    assert all(answer <= known for question in asked.questions for answer in question.answers)
-    assert len({question.text for question in asked.questions}) == len(asked.questions)
+    question_set = written()
+    known = {memory.memory_id for memory in question_set.memories}
+    assert all(answer <= known for question in question_set.questions for answer in question.answers)
+    assert len({question.text for question in question_set.questions}) == len(question_set.questions)

@@ -35,9 +35,9 @@ async def test_only_complete_responses_are_timed(answer: Any, counted: str):
     async def ask(number: int) -> Any:
         return answer
 
-    told = (await in_turn(ask, 3)).told()
-    assert {name: told[name] for name in ("answers", "degraded", "failed") if told[name]} == {counted: 3}
-    assert ("p95_ms" in told) == (counted == "answers")
+    figures = (await in_turn(ask, 3)).as_json()
+    assert {name: figures[name] for name in ("answers", "degraded", "failed") if figures[name]} == {counted: 3}
+    assert ("p95_ms" in figures) == (counted == "answers")
 
 
 async def test_failures_are_counted_by_exception_or_status_code():
@@ -46,7 +46,7 @@ async def test_failures_are_counted_by_exception_or_status_code():
             raise aiohttp.ServerDisconnectedError
         return Answered(503, b"{}")
 
-    assert (await in_turn(ask, 3)).told()["failures"] == {"ServerDisconnectedError": 1, "503": 2}
+    assert (await in_turn(ask, 3)).as_json()["failures"] == {"ServerDisconnectedError": 1, "503": 2}
 
 
 def store(memories: int, p50_ms: float, p95_ms: float) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def store(memories: int, p50_ms: float, p95_ms: float) -> dict[str, Any]:
 
 
 def test_sequential_and_constant_rate_percentiles_are_both_extrapolated():
-    (told,) = extrapolated([store(10_000, 5.0, 10.0), store(100_000, 6.0, 19.0)]).values()
-    assert told["context"] == told["context_at_50_per_s"] == {"p50_ms": 16.0, "p95_ms": 109.0}
-    assert [row.split(" | ")[1:] for row in rows(told)][2:] == [["16.0", "109.0 |"]] * len(GROWING)
+    (growth,) = extrapolated([store(10_000, 5.0, 10.0), store(100_000, 6.0, 19.0)]).values()
+    assert growth["context"] == growth["context_at_50_per_s"] == {"p50_ms": 16.0, "p95_ms": 109.0}
+    assert [row.split(" | ")[1:] for row in rows(growth)][2:] == [["16.0", "109.0 |"]] * len(GROWING)
 
 
 def test_extrapolation_does_not_depend_on_the_order_of_store_sizes():
@@ -65,8 +65,8 @@ def test_extrapolation_does_not_depend_on_the_order_of_store_sizes():
 
 
 def test_a_time_that_did_not_grow_with_size_is_extrapolated_as_constant():
-    (told,) = extrapolated([store(10_000, 6.0, 12.0), store(100_000, 5.0, 12.0)]).values()
-    assert told["list"] == {"p50_ms": 5.0, "p95_ms": 12.0}
+    (growth,) = extrapolated([store(10_000, 6.0, 12.0), store(100_000, 5.0, 12.0)]).values()
+    assert growth["list"] == {"p50_ms": 5.0, "p95_ms": 12.0}
 
 
 def test_a_measured_size_is_not_extrapolated():
@@ -75,9 +75,9 @@ def test_a_measured_size_is_not_extrapolated():
 
 def test_a_figure_without_complete_responses_is_not_extrapolated():
     silent = store(100_000, 6.0, 19.0) | {"context_at_50_per_s": {"failed": 1_000}}
-    (told,) = extrapolated([store(10_000, 5.0, 10.0), silent]).values()
-    assert told["context_at_50_per_s"] == {"p50_ms": None, "p95_ms": None}
-    assert told["context"]["p95_ms"] == 109.0
+    (growth,) = extrapolated([store(10_000, 5.0, 10.0), silent]).values()
+    assert growth["context_at_50_per_s"] == {"p50_ms": None, "p95_ms": None}
+    assert growth["context"]["p95_ms"] == 109.0
 
 
 def test_seeded_passages_equal_those_the_passage_stage_builds_from_the_same_messages():

@@ -12,16 +12,16 @@ WITHIN = {"count_tokens": 0.1, "prune_usage_80_hybrid": 2.0, "context_that_fits"
 
 
 def test_steps_within_their_limits_produce_no_misses(capsys: pytest.CaptureFixture[str]) -> None:
-    code, told = checked(WITHIN, WINDOWS)
-    assert (code, told["misses"]) == (0, [])
-    assert told["machine_factor"] > 0
+    code, output = checked(WITHIN, WINDOWS)
+    assert (code, output["misses"]) == (0, [])
+    assert output["machine_factor"] > 0
     assert "times as long" in capsys.readouterr().err
 
 
 def test_a_step_above_its_limit_is_reported_and_fails_the_check(capsys: pytest.CaptureFixture[str]) -> None:
-    code, told = checked(WITHIN | {"prune_by_hand_hybrid": 51.0, "count_tokens_1_mb": 900.0}, WINDOWS)
+    code, output = checked(WITHIN | {"prune_by_hand_hybrid": 51.0, "count_tokens_1_mb": 900.0}, WINDOWS)
     assert code == 1
-    assert told["misses"] == [{"step": "prune_by_hand_hybrid", "took_ms": 51.0, "limit_ms": 50.0}]
+    assert output["misses"] == [{"step": "prune_by_hand_hybrid", "took_ms": 51.0, "limit_ms": 50.0}]
     assert "prune_by_hand_hybrid took 51 ms, and may take 50 ms" in capsys.readouterr().err
 
 
@@ -77,5 +77,5 @@ def test_bench_serve_with_check_exits_1_if_a_p95_of_any_store_exceeds_its_limit(
 
 
 def last_line(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
-    return told
+    report: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return report

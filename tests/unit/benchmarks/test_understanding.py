@@ -9,10 +9,10 @@ from msgspec import ValidationError, convert
 
 from schemas.memories.memories import Memory
 from tests.benchmarks.understanding.measures import Measured, Played, figures
-from tests.benchmarks.understanding.run import failures, told
+from tests.benchmarks.understanding.run import failures, figures_of_half
 from tests.benchmarks.understanding.scenarios import HALVES, ONE, Scenario, scenarios
 from tests.benchmarks.understanding.statements import Statement
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 ALL = scenarios()
 KINDS = sorted({scenario.kind for scenario in ALL})
@@ -177,7 +177,7 @@ class TestReport:
         each = [a_scenario(id=half, half=half, knows=["lyon"]) for half in HALVES]
         found = [(one, Measured(Played(one, ({ONE: ()},)))) for one in each]
         assert [failure.scenario for failure in failures(found, ())] == ["development"]
-        assert told(found, "held_out")["contained_of"] == 1
+        assert figures_of_half(found, "held_out")["contained_of"] == 1
 
 
 class TestData:

@@ -13,7 +13,7 @@ def test_relative_and_absolute_times_are_parsed_as_utc():
     assert parse_time("2026-11-22T14:00+02:00") == datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("text", "told"), [("999999d", "before the year 1"), ("yesterday", "not a time")])
-def test_an_invalid_time_raises_value_error(text: str, told: str):
-    with pytest.raises(ValueError, match=told):
+@pytest.mark.parametrize(("text", "error"), [("999999d", "before the year 1"), ("yesterday", "not a time")])
+def test_an_invalid_time_raises_value_error(text: str, error: str):
+    with pytest.raises(ValueError, match=error):
         parse_time(text)

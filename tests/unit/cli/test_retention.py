@@ -41,14 +41,14 @@ async def test_a_sweep_that_completes_at_the_last_poll_counts_as_completed():
 
 
 @pytest.mark.parametrize(
-    ("status", "waited_s", "told"),
+    ("status", "waited_s", "text"),
     [("pending", 30, "start a worker with the stage archive"), ("running", 60, "not ended within 60 s.* --wait")],
 )
 async def test_a_sweep_that_does_not_complete_in_time_raises_with_an_explanation(
-    status: str, waited_s: float, told: str
+    status: str, waited_s: float, text: str
 ):
     waiting = Waiting(status)
-    with pytest.raises(Misconfigured, match=told):
+    with pytest.raises(Misconfigured, match=text):
         await wait_for_sweep(waiting.sweeps, SWEEP, 60, waiting.sleep)
     assert waiting.waited_s == waited_s
 

@@ -22,6 +22,8 @@ def passage(speaker: str, text: str, ordinal: int) -> Passage:
 
 
 def test_a_passage_hit_with_neighbours_shows_the_speaker_on_each_line():
-    reply, asked = passage("ada", "The red one.", 2), passage("bob", "Which cabin?", 1)
-    assert passage_text(SaidHit(score=1, passage=reply, neighbours=(asked,))) == "bob: Which cabin?\nada: The red one."
+    reply, question = passage("ada", "The red one.", 2), passage("bob", "Which cabin?", 1)
+    assert (
+        passage_text(SaidHit(score=1, passage=reply, neighbours=(question,))) == "bob: Which cabin?\nada: The red one."
+    )
     assert passage_text(SaidHit(score=1, passage=reply)) == "The red one."

@@ -77,12 +77,12 @@ def test_the_last_pruning_is_shown_with_its_cause():
 def test_the_json_output_has_named_fields():
     last = LastPrune(1_700_000_000.0, "boundary", 4)
     whole = state(last, gaps=(Gap(2, 7, 4, 500),), prunings=(PRUNING,))
-    told = json.loads(codec.encode(window_view.as_json(whole)))
-    assert told["scope"] == {"conversation_id": "talk"}
-    assert told["statistics"]["last_prune"] == {"at": 1_700_000_000.0, "cause": "boundary", "removed": 4}
-    assert (told["gaps"][0]["first"], told["gaps"][0]["marker"]) == (2, "... [4 messages removed] ...")
-    assert told["prunings"][0]["count"] == 4
-    assert told["prunings"][0]["removed"][1] == {
+    shown = json.loads(codec.encode(window_view.as_json(whole)))
+    assert shown["scope"] == {"conversation_id": "talk"}
+    assert shown["statistics"]["last_prune"] == {"at": 1_700_000_000.0, "cause": "boundary", "removed": 4}
+    assert (shown["gaps"][0]["first"], shown["gaps"][0]["marker"]) == (2, "... [4 messages removed] ...")
+    assert shown["prunings"][0]["count"] == 4
+    assert shown["prunings"][0]["removed"][1] == {
         "reason": "oldest",
         "first": 5,
         "last": 5,

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from agents.consolidation.retries import FailedRuns
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 
 MINUTE = timedelta(minutes=1)
 

@@ -34,13 +34,13 @@ class Recorded(Struct, frozen=True):
     """A request as a chat service asks for its context, with what the provider adds for its tools, and its bill."""
 
     archived: tuple[ArchivedMessage, ...]
-    asked: ContextQuery
+    query: ContextQuery
     tool_use: int
     billed: int
 
-    def told(self, count: TokenCount, known: Calibration) -> ConversationContext:
+    def context(self, count: TokenCount, known: Calibration) -> ConversationContext:
         budget = Budget.of(WindowSettings(), SIZE, known)
-        return build_context(self.archived, KnownWindow(), self.asked, budget, count, AT.timestamp(), self.tool_use)
+        return build_context(self.archived, KnownWindow(), self.query, budget, count, AT.timestamp(), self.tool_use)
 
 
 def recorded() -> list[Recorded]:
@@ -104,10 +104,10 @@ def count(tmp_path_factory, monkeypatch) -> TokenCounter:
 
 def errors(requests: list[Recorded], count: TokenCount, known: Calibration) -> tuple[float, float, float]:
     """Median and mean error of one request, and that of their sum."""
-    told = [each.told(count, known).billed_tokens for each in requests]
+    estimated = [each.context(count, known).billed_tokens for each in requests]
     billed = [each.billed for each in requests]
-    apart = [abs(guess - true) / true for guess, true in zip(told, billed, strict=True)]
-    return median(apart), mean(apart), abs(sum(told) / sum(billed) - 1)
+    apart = [abs(guess - true) / true for guess, true in zip(estimated, billed, strict=True)]
+    return median(apart), mean(apart), abs(sum(estimated) / sum(billed) - 1)
 
 
 @pytest.mark.parametrize("learned_from", ["first half", "second half"])
@@ -120,7 +120,7 @@ def test_calibrated_token_counts_are_within_five_percent_of_the_billed_tokens(le
     known = UNCALIBRATED
     for each in learned:
         fixed = each.tool_use
-        known = observe(known, each.told(count, UNCALIBRATED).billed_tokens - fixed, each.billed, fixed)
+        known = observe(known, each.context(count, UNCALIBRATED).billed_tokens - fixed, each.billed, fixed)
     before, after = errors(held_out, count, UNCALIBRATED), errors(held_out, count, known)
     report("learned from %s: median, mean and total error %.3f, %.3f, %.3f before", learned_from, *before)
     report("and with a ratio of %.3f %.3f, %.3f, %.3f after", known.ratio, *after)
@@ -132,14 +132,14 @@ def test_per_message_overhead_of_short_messages_is_within_five_percent_of_the_bi
         ArchivedMessage(message=archived(number, role="user", content="a b c d e f g"), partition=0, position=number)
         for number in range(40)
     )
-    context = Recorded(said, ContextQuery(), 0, 0).told(lambda words: len(words.split()), UNCALIBRATED)
+    context = Recorded(said, ContextQuery(), 0, 0).context(lambda words: len(words.split()), UNCALIBRATED)
     billed = 40 * (7 + 3) + 3
     assert billed * (1 - WITHIN) <= context.billed_tokens <= billed
     assert context.statistics.total_tokens == context.billed_tokens
 
 
 def test_tools_of_a_request_reduce_the_room_for_messages(count):
-    (first, *_) = [each for each in recorded() if each.asked.tools]
-    with_tools = first.told(count, UNCALIBRATED)
+    (first, *_) = [each for each in recorded() if each.query.tools]
+    with_tools = first.context(count, UNCALIBRATED)
     assert with_tools.tool_tokens > first.tool_use > 0
     assert with_tools.billed_tokens <= with_tools.limit_tokens

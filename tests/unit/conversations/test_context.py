@@ -58,12 +58,12 @@ def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
 
 
 def build(
-    said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **asked: Any
+    said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **fields: Any
 ) -> ConversationContext:
-    return build_context(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
+    return build_context(said, known, ContextQuery(**fields), limits or budget(), words, NOW)
 
 
-def told(built: ConversationContext) -> list[str]:
+def shown_entries(built: ConversationContext) -> list[str]:
     return [entry.message_id or entry.content for entry in built.entries]
 
 
@@ -71,7 +71,7 @@ def test_a_small_conversation_is_shown_completely_with_metadata_of_each_message(
     system = archived(0, "system", "Be brief.")
     call = archived(3, "assistant", "", tool_calls=(ToolCall(id="t", name="clock"),))
     built = build([system, *talk(1), call, archived(4, "tool", "noon", tool_call_id="t")])
-    assert told(built) == ["m0", "m1", "m2", "m3", "m4"]
+    assert shown_entries(built) == ["m0", "m1", "m2", "m3", "m4"]
     assert built.entries[0] == ContextEntry(
         role="system",
         content="Be brief.",
@@ -92,7 +92,7 @@ def test_a_small_conversation_is_shown_completely_with_metadata_of_each_message(
 def test_pruned_messages_stay_out_and_are_replaced_by_their_gap_markers():
     known = KnownWindow((Gap(2, 3, 2, 9), Gap(6, 6, 1, 3, "They greeted.", 2)), in_context=7)
     built = build(talk(5), known)
-    assert told(built) == [
+    assert shown_entries(built) == [
         *("m1", "... [2 messages removed] ...", "m4", "m5", "... [1 message removed: They greeted.] ..."),
         *("m7", "m8", "m9", "m10"),
     ]
@@ -100,13 +100,18 @@ def test_pruned_messages_stay_out_and_are_replaced_by_their_gap_markers():
 
 
 def test_an_unpublished_system_prompt_comes_first_and_an_unpublished_current_message_last():
-    asked = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
-    built = build(talk(1), **asked)
-    assert told(built) == ["Be brief.", "m1", "m2", "m9"]
+    fields = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
+    built = build(talk(1), **fields)
+    assert shown_entries(built) == ["Be brief.", "m1", "m2", "m9"]
     assert [entry.position for entry in built.entries] == [None, 1, 2, None]
-    assert told(build([*talk(1), archived(9, content="And now?")], **asked)) == ["Be brief.", "m1", "m2", "m9"]
-    assert told(build([], current=CurrentMessage(content="Hi."))) == ["Hi."]
-    assert told(build(talk(1, first=0), **asked)) == ["Be brief.", "m0", "m1", "m9"]
+    assert shown_entries(build([*talk(1), archived(9, content="And now?")], **fields)) == [
+        "Be brief.",
+        "m1",
+        "m2",
+        "m9",
+    ]
+    assert shown_entries(build([], current=CurrentMessage(content="Hi."))) == ["Hi."]
+    assert shown_entries(build(talk(1, first=0), **fields)) == ["Be brief.", "m0", "m1", "m9"]
 
 
 def test_messages_that_exceed_max_tokens_are_left_out_with_a_reason():
@@ -114,7 +119,7 @@ def test_messages_that_exceed_max_tokens_are_left_out_with_a_reason():
     assert built.billed_tokens <= 80 == built.limit_tokens
     assert [each.message_id for each in built.left_out] == [f"m{n}" for n in range(1, 1 + len(built.left_out))]
     assert {(each.reason, each.why) for each in built.left_out} == {("oldest", "It was the oldest that could leave.")}
-    assert told(built)[0] == f"... [{len(built.left_out)} messages removed] ..."
+    assert shown_entries(built)[0] == f"... [{len(built.left_out)} messages removed] ..."
     assert build(talk(2), max_tokens=10_000).limit_tokens == 800, "a request makes no context larger"
 
 
@@ -135,7 +140,7 @@ def test_a_tool_result_that_does_not_fit_is_shortened_with_the_number_of_omitted
     call = archived(3, "assistant", "Let me look.", tool_calls=(ToolCall(id="t", name="read"),))
     result = archived(4, "tool", long_words(5_000), tool_call_id="t")
     built = build([*talk(1), call, result, archived(5, content=long_words(200))])
-    assert told(built) == ["m1", "m2", "m3", "m4", "m5"]
+    assert shown_entries(built) == ["m1", "m2", "m3", "m4", "m5"]
     shown = built.entries[3]
     assert [entry.shortened for entry in built.entries] == [False, False, False, True, False]
     assert shown.content.startswith("w0 w1 ") and shown.content.endswith(" w4999")
@@ -199,7 +204,7 @@ def test_the_context_built_from_the_archive_equals_the_context_of_the_window(lim
         assert_fits(said, known, terms.budget)
         return
     built = build(said, known, terms.budget)
-    assert told(built) == [
+    assert shown_entries(built) == [
         f"m{entry.position}" if isinstance(entry, MessageTraits) else entry.marker for entry in own.entries
     ]
     assert (built.tokens, built.billed_tokens) == (own.tokens, own.billed_tokens)
@@ -230,7 +235,7 @@ def assert_legal(said: list[ArchivedMessage], earlier: KnownWindow, limits: Budg
     assert late.billed_tokens <= limits.max_tokens
     latest = [each.message.message_id for each in said if each.message.role != "system"][-1:]
     cleared = said and gaps.holds(earlier.gaps, said[-1].position)
-    assert cleared or told(late)[-1:] == latest or said[-1].message.role == "system"
+    assert cleared or shown_entries(late)[-1:] == latest or said[-1].message.role == "system"
 
 
 class Stage:
@@ -249,10 +254,10 @@ class Stage:
         self.read.append(message.content)
         return detect_in(message)
 
-    async def build(self, **asked: Any) -> ConversationContext:
+    async def build(self, **fields: Any) -> ConversationContext:
         conversation = await self.conversations.find("talk", lambda namespace: True)
         assert conversation is not None
-        return await self.contexts.build(conversation, ContextQuery(**asked))
+        return await self.contexts.build(conversation, ContextQuery(**fields))
 
 
 @pytest.fixture
@@ -262,7 +267,7 @@ def stage() -> Stage:
 
 async def test_a_conversation_without_a_stored_window_has_a_context(stage: Stage):
     stage.archive.say("talk", ("user", "Hi."), ("assistant", "Hello!"), app_id="app", user_id="ada")
-    assert told(await stage.build()) == ["talk-1", "talk-2"]
+    assert shown_entries(await stage.build()) == ["talk-1", "talk-2"]
 
 
 async def test_the_model_determines_the_token_limit_and_a_request_can_override_the_model(stage: Stage):
@@ -280,7 +285,7 @@ async def test_a_context_omits_messages_of_a_forgotten_window_and_of_another_par
     known = a_state("talk", scope=Scope(conversation_id="talk", app_id="app", user_id="ada"))
     figures = replace(known.statistics, messages_in_context=2, total_messages=3)
     await stage.windows.project([replace(known, opened=4, gaps=(Gap(5, 5, 1, 2),), statistics=figures)])
-    assert told(await stage.build()) == ["talk-4", "... [1 message removed] ...", "talk-6"]
+    assert shown_entries(await stage.build()) == ["talk-4", "... [1 message removed] ...", "talk-6"]
 
 
 async def test_message_traits_are_detected_once_across_repeated_requests(stage: Stage):

@@ -42,11 +42,11 @@ def message(content: str, role: str = "user", **fields: Any) -> Message:
 
 
 def test_a_text_is_counted_once_and_cache_hits_are_reported():
-    count, told = Counting(), list[bool]()
-    kept = TokenCountCache(count, told.append)
+    count, notes = Counting(), list[bool]()
+    kept = TokenCountCache(count, notes.append)
     assert [kept("hello"), kept("hello"), kept("you"), kept("\ud800")] == [5, 5, 3, 1]
     assert count.counted == ["hello", "you", "\ud800"]
-    assert told == [False, True, False, False]
+    assert notes == [False, True, False, False]
 
 
 def test_the_least_recently_used_token_count_is_evicted():

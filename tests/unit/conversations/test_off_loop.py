@@ -61,11 +61,11 @@ class Watched:
         )
         await self.archive.store([ArchivedMessage(message=message, partition=0, position=number)])
 
-    async def build(self, **asked: Any) -> int:
+    async def build(self, **fields: Any) -> int:
         """The billed tokens."""
         conversation = await self.conversations.find("talk", lambda namespace: True)
         assert conversation is not None
-        return (await self.contexts.build(conversation, ContextQuery(**asked))).billed_tokens
+        return (await self.contexts.build(conversation, ContextQuery(**fields))).billed_tokens
 
     async def measure(self) -> None:
         conversation = await self.conversations.find("talk", lambda namespace: True)
@@ -83,7 +83,7 @@ def called(**arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    ("said", "fields"),
     [
         ({"content": LONG}, {}),
         ({"role": "tool", "content": LONG, "tool_call_id": "t"}, {}),
@@ -98,10 +98,10 @@ def called(**arguments: Any) -> dict[str, Any]:
     ids=["text", "result", "arguments", "numbers", "nested", "system", "current", "call of current", "tools"],
 )
 async def test_long_content_is_counted_off_the_event_loop(
-    watched: Watched, said: dict[str, Any], asked: dict[str, Any]
+    watched: Watched, said: dict[str, Any], fields: dict[str, Any]
 ):
     await watched.say(**said)
-    assert await watched.build(**asked) <= int(0.8 * 16_384)
+    assert await watched.build(**fields) <= int(0.8 * 16_384)
     assert watched.on_loop == [] and max(watched.elsewhere) > MAX_LOOP_CHARS
 
 

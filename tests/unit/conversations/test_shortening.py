@@ -41,9 +41,9 @@ def called(position: int, arguments: Any, call: str = "t") -> ArchivedMessage:
     return said(position, "assistant", tool_calls=(ToolCall(id=call, name="write_file", arguments=arguments),))
 
 
-def build(messages: list[ArchivedMessage], size: int = 16_384, **asked: Any) -> ConversationContext:
+def build(messages: list[ArchivedMessage], size: int = 16_384, **fields: Any) -> ConversationContext:
     budget = Budget.of(WindowSettings(), size)
-    built = build_context(messages, KnownWindow(), ContextQuery(**asked), budget, tokens, NOW)
+    built = build_context(messages, KnownWindow(), ContextQuery(**fields), budget, tokens, NOW)
     assert built.billed_tokens <= built.limit_tokens
     return built
 
@@ -176,8 +176,10 @@ def test_a_context_exists_for_any_conversation_and_limit_and_keeps_the_latest_us
     latest = [each.message for each in messages if each.message.role == "user"][-1:]
     left = {each.message_id for each in built.left_out if each.reason == "last_resort"}
     assert not {message.message_id for message in latest} & left
-    told = {entry.message_id: entry for entry in built.entries if entry.message_id}
-    assert told.keys() | {each.message_id for each in built.left_out} == {each.message.message_id for each in messages}
+    entries = {entry.message_id: entry for entry in built.entries if entry.message_id}
+    assert entries.keys() | {each.message_id for each in built.left_out} == {
+        each.message.message_id for each in messages
+    }
     for each in messages:
-        if (entry := told.get(each.message.message_id)) is not None and not entry.shortened:
+        if (entry := entries.get(each.message.message_id)) is not None and not entry.shortened:
             assert (entry.content, entry.tool_calls) == (each.message.content, each.message.tool_calls)

@@ -104,13 +104,13 @@ async def test_an_unexpected_cancellation_stops_the_worker_without_acking(stage)
 
 async def test_a_decision_span_joins_the_trace_of_its_record_and_has_the_command_id():
     stage = Stage()
-    asked = batch(
+    candidate_batch = batch(
         stage.fence,
         COMMANDS,
         [record(COMMANDS, 0, codec.encode(command("n", "c1")), headers=[("traceparent", CAUSE.encode())])],
     )
     with recorded() as spans:
-        await stage.agent.handle(asked)
+        await stage.agent.handle(candidate_batch)
         await asyncio.sleep(5)
     span = spans.named("curation decide")
     assert trace_id(span) == trace_of(CAUSE)

@@ -86,11 +86,11 @@ async def test_candidates_for_a_reserved_namespace_go_to_the_dead_letters(stage)
 
 def by_reference(stage: Stage) -> list[str | None]:
     """Returns the by-reference header of each dead letter; none contains message content."""
-    letters = stage.publisher.on(topics.DEAD_LETTERS)
+    dead_letters = stage.publisher.on(topics.DEAD_LETTERS)
     assert not any(
-        b"tea" in (letter.value or b"") or b"tea" in dict(letter.headers)["memstream-detail"] for letter in letters
+        b"tea" in (letter.value or b"") or b"tea" in dict(letter.headers)["memstream-detail"] for letter in dead_letters
     )
-    return [dead_letter_headers(letter.headers).get("by-reference") for letter in letters]
+    return [dead_letter_headers(letter.headers).get("by-reference") for letter in dead_letters]
 
 
 async def test_rejected_candidates_that_were_erased_count_as_answered_without_a_dead_letter(stage):
@@ -149,5 +149,5 @@ async def test_a_failed_command_older_than_an_erasure_becomes_a_dead_letter_with
     )
     await stage.agent.handle(given)
     await stage.settled()
-    letters = stage.publisher.on(topics.DEAD_LETTERS)
-    assert [b"tea" in (letter.value or b"") for letter in letters] == [False, True]
+    dead_letters = stage.publisher.on(topics.DEAD_LETTERS)
+    assert [b"tea" in (letter.value or b"") for letter in dead_letters] == [False, True]

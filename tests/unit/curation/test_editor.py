@@ -38,18 +38,18 @@ def provider() -> FakeProvider:
 async def test_candidates_are_rated_in_parallel_by_their_fullest_text(
     provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Subject] = []
+    subjects: list[Subject] = []
 
     async def score(subject: Subject, policy: Policy) -> Rating:
-        asked.append(subject)
+        subjects.append(subject)
         return Rating(provider="fake", model="fake-1", points=1_000 if subject.text == FULL else 10)
 
     monkeypatch.setattr(provider, "score", score)
     said = (candidate("a"), candidate("b", full_text=FULL, context="on the phone"))
     found = await Editor(provider).rate(said, "app/mara", DEFAULT_POLICY)
     assert found == {"a": importance.of_points(10), "b": importance.of_points(1_000)}
-    assert {subject.namespace for subject in asked} == {"app/mara"}, "who is charged"
-    assert asked[1].context == "on the phone"
+    assert {subject.namespace for subject in subjects} == {"app/mara"}, "who is charged"
+    assert subjects[1].context == "on the phone"
 
 
 @pytest.mark.parametrize("failure", FAILURES)
@@ -76,27 +76,27 @@ async def test_a_policy_that_disables_completion_makes_no_model_calls(provider: 
     completed = await editor.complete(command(full_text=FULL), SPARING)
     assert completed.text and "Clara" in completed.text and len(completed.text) <= SPARING.max_text_chars
     assert completed.importance is None
-    assert not provider.asked
+    assert not provider.call_counts
 
 
 async def test_a_full_text_alone_is_completed_with_a_short_text_and_an_importance(provider: FakeProvider) -> None:
     completed = await Editor(provider).complete(command(full_text=FULL), DEFAULT_POLICY)
     assert completed.text and completed.text.startswith("answer")
     assert completed.importance == importance.of_points(300)
-    assert provider.asked == {"score": 1, "shorten": 1}
+    assert provider.call_counts == {"score": 1, "shorten": 1}
 
 
 async def test_only_missing_fields_are_requested_from_the_model(provider: FakeProvider) -> None:
     editor = Editor(provider)
     rated = await editor.complete(command(text="User has a dog"), DEFAULT_POLICY)
-    assert (rated.text, provider.asked) == ("User has a dog", {"score": 1})
+    assert (rated.text, provider.call_counts) == ("User has a dog", {"score": 1})
     short = await editor.complete(command(full_text=FULL, importance=0.2), DEFAULT_POLICY)
-    assert (short.importance, provider.asked) == (0.2, {"score": 1, "shorten": 1})
+    assert (short.importance, provider.call_counts) == (0.2, {"score": 1, "shorten": 1})
     update = await editor.complete(command("update", full_text=FULL), DEFAULT_POLICY)
     assert update.importance == importance.of_points(300), "another full text is rated anew"
-    asked = dict(provider.asked)
+    calls = dict(provider.call_counts)
     pinned = await editor.complete(command("update", pinned=True), DEFAULT_POLICY)
-    assert (pinned.importance, provider.asked) == (None, asked), "what is stored has one already"
+    assert (pinned.importance, provider.call_counts) == (None, calls), "what is stored has one already"
 
 
 @pytest.mark.parametrize("failure", FAILURES)

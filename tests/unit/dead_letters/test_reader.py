@@ -20,7 +20,7 @@ from agents.dead_letters.writer import MAX_COPIED_BYTES, REPLAYED, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 
 TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 
@@ -86,12 +86,12 @@ def test_a_foreign_record_in_the_topic_is_parsed_as_a_dead_letter_without_a_sour
 def test_the_settlement_of_a_dead_letter_follows_it_in_its_partition_without_content():
     record = put_aside(source())
     letter = parse_dead_letter(record)
-    told = settlement(record, letter, "discarded", MONDAY)
-    assert (told.topic, told.partition, told.value) == (topics.DEAD_LETTERS, 3, b"")
-    assert TRACE not in told.headers
-    assert parse_settlement(record_of(told, offset=18)) == ("3:17", "discarded")
+    settled = settlement(record, letter, "discarded", MONDAY)
+    assert (settled.topic, settled.partition, settled.value) == (topics.DEAD_LETTERS, 3, b"")
+    assert TRACE not in settled.headers
+    assert parse_settlement(record_of(settled, offset=18)) == ("3:17", "discarded")
     assert parse_settlement(record) is None
-    assert parse_dead_letter(record_of(told)).source == letter.source, (
+    assert parse_dead_letter(record_of(settled)).source == letter.source, (
         "a reader who knows nothing of it sees the same source"
     )
 

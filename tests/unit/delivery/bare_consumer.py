@@ -23,14 +23,14 @@ class StubThread:
         self.offsets: dict[TP, int | None] = {}
         self.fetched_ends: dict[TP, int] = {}
         self.broker_ends: dict[TP, int] | None = {}
-        self.asked: list[set[TP]] = []
+        self.requested: list[set[TP]] = []
         self.placed: list[dict[TP, int]] = []
         self.paused: set[TP] = set()
         self.assigned = {MESSAGES, OTHER}
         self.meanwhile: Any = lambda: None
 
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
-        self.asked.append(tps)
+        self.requested.append(tps)
         await asyncio.sleep(0)
         self.meanwhile()
         return self.reads.pop(0)

@@ -58,11 +58,11 @@ def test_a_rebalance_may_take_longer_but_not_for_ever(app: StageApp):
         app.check_fence(2 * GIVE_UP_AFTER_S + 1.0)
 
 
-@pytest.mark.parametrize("told", [StageApp._on_partitions_revoked, StageApp._on_partitions_assigned])
+@pytest.mark.parametrize("report", [StageApp._on_partitions_revoked, StageApp._on_partitions_assigned])
 async def test_a_rebalance_while_the_stage_stops_closes_no_connection(
-    app: StageApp, told: Callable[[StageApp, set[TP]], Awaitable[None]]
+    app: StageApp, report: Callable[[StageApp, set[TP]], Awaitable[None]]
 ):
     app._stopped.set()
     app._consumer = Mock()
-    await told(app, {TP("messages", 0)})
+    await report(app, {TP("messages", 0)})
     assert app._consumer.mock_calls == []

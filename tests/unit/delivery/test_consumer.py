@@ -96,10 +96,10 @@ async def test_partitions_that_are_not_of_the_epoch_are_not_read():
     consumer = BareConsumer()
     await consumer.begin({MESSAGES}, set(), {})
     await consumer.drain(read(MESSAGES, 7, 8, 7))
-    assert consumer._thread.asked == [{MESSAGES}]
+    assert consumer._thread.requested == [{MESSAGES}]
     await consumer.end_epoch(1.0)
     await consumer._drain_once()
-    assert consumer._thread.asked == [{MESSAGES}]
+    assert consumer._thread.requested == [{MESSAGES}]
 
 
 async def test_only_stages_without_checkpoints_commit_offsets_through_the_consumer(consumer):

@@ -10,10 +10,10 @@ from streams.delivery.fenced_futures import leave_out_fenced_futures
 
 
 @pytest.mark.parametrize(
-    ("error", "told"), [(ProducerFenced(), False), (InvalidProducerEpoch(), False), (KafkaError("gone"), True)]
+    ("error", "is_reported"), [(ProducerFenced(), False), (InvalidProducerEpoch(), False), (KafkaError("gone"), True)]
 )
 async def test_unretrieved_future_errors_are_logged_unless_they_are_fencing_errors(
-    error: Exception, told: bool, caplog: pytest.LogCaptureFixture
+    error: Exception, is_reported: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     leave_out_fenced_futures()
     leave_out_fenced_futures()
@@ -21,4 +21,4 @@ async def test_unretrieved_future_errors_are_logged_unless_they_are_fencing_erro
     future.set_exception(error)
     del future
     gc.collect()
-    assert ("never retrieved" in caplog.text) is told
+    assert ("never retrieved" in caplog.text) is is_reported

@@ -36,7 +36,7 @@ RAISED: list[tuple[BaseException, type[BaseException]]] = [
     (TopicAuthorizationFailedError(), TopicAuthorizationFailedError),
     (ValueError("a bug"), ValueError),
 ]
-BY_NAME = [pytest.param(error, told, id=type(error).__name__) for error, told in RAISED]
+BY_NAME = [pytest.param(error, is_reported, id=type(error).__name__) for error, is_reported in RAISED]
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ async def test_a_transaction_makes_every_call_that_the_failure_tests_cover(coord
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(("error", "told"), BY_NAME)
+@pytest.mark.parametrize(("error", "is_reported"), BY_NAME)
 async def test_commit_translates_each_client_error_into_retryable_fenced_or_the_error_itself(
-    coordinator, call, error, told
+    coordinator, call, error, is_reported
 ):
     log = changelog()
     await log.open([2])
     coordinator.on(call, error)
-    with pytest.raises(told):
+    with pytest.raises(is_reported):
         await log.commit(2, checkpoint())
     assert coordinator.committed == []
     await log.close()
@@ -127,8 +127,10 @@ class Stage:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(("error", "told"), BY_NAME)
-async def test_a_failed_checkpoint_acks_no_batch_and_is_reported_unless_it_was_fenced(coordinator, call, error, told):
+@pytest.mark.parametrize(("error", "is_reported"), BY_NAME)
+async def test_a_failed_checkpoint_acks_no_batch_and_is_reported_unless_it_was_fenced(
+    coordinator, call, error, is_reported
+):
     stage = Stage()
     await stage.begin()
     coordinator.on(call, error)
@@ -136,8 +138,8 @@ async def test_a_failed_checkpoint_acks_no_batch_and_is_reported_unless_it_was_f
     await settled()
     assert not given.acked
     assert stage.fence.phase is Phase.SHUT
-    assert [type(failure) for failure in stage.failures] == ([] if told is Fenced else [told])
-    assert stage.checkpointer.counters.fenced == (told is Fenced)
+    assert [type(failure) for failure in stage.failures] == ([] if is_reported is Fenced else [is_reported])
+    assert stage.checkpointer.counters.fenced == (is_reported is Fenced)
     await stage.checkpointer.abandon()
     assert coordinator.open_clients == []
     assert coordinator.committed == []

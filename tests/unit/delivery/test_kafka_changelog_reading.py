@@ -21,11 +21,11 @@ class Reader:
 
     def __init__(self, **starts: int) -> None:
         self.starts = {int(name.removeprefix("p")): start for name, start in starts.items()}
-        self.asked: list[tuple[int, int, int]] = []
+        self.ranges: list[tuple[int, int, int]] = []
         self.given: list[tuple[int, dict, int]] = []
 
     def follow(self, partition: int, beginning: int, end: int) -> int:
-        self.asked.append((partition, beginning, end))
+        self.ranges.append((partition, beginning, end))
         return self.starts.get(partition, beginning)
 
     def restore(self, partition: int, rows: dict, offset: int) -> None:
@@ -50,7 +50,7 @@ async def test_reading_ends_at_the_log_end_position_after_trailing_transaction_m
 async def test_reading_begins_at_the_offset_of_the_store(coordinator):
     coordinator.logs[0], coordinator.beginnings[0] = [A, A, A, A, B, MARKER], 2
     reader = await Reader(p0=4).read(0)
-    assert reader.asked == [(0, 2, 6)]
+    assert reader.ranges == [(0, 2, 6)]
     assert reader.given == [(0, {b"b": b"1"}, 6)]
 
 
@@ -63,7 +63,7 @@ async def test_a_store_already_at_the_log_end_receives_no_rows(coordinator):
 
 async def test_an_empty_changelog_is_read_at_once(coordinator):
     reader = await Reader().read(0, 1)
-    assert sorted(reader.asked) == [(0, 0, 0), (1, 0, 0)]
+    assert sorted(reader.ranges) == [(0, 0, 0), (1, 0, 0)]
     assert reader.given == []
 
 

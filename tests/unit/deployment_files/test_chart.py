@@ -138,9 +138,12 @@ def test_keda_authenticates_to_kafka_with_oauth_tokens_like_the_stages(chart: An
     made = rendered(chart, BY_TOKEN)
     (login,) = of_kind(made, "TriggerAuthentication").values()
     read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
-    told = {each["parameter"]: each["name"] for each in login["spec"]["env"]}
-    assert told.keys() <= read
-    assert told == {"oauthTokenEndpointUri": "MEMSTREAM_KAFKA_OAUTH_TOKEN_URL", "scopes": "MEMSTREAM_KAFKA_OAUTH_SCOPE"}
+    environment = {each["parameter"]: each["name"] for each in login["spec"]["env"]}
+    assert environment.keys() <= read
+    assert environment == {
+        "oauthTokenEndpointUri": "MEMSTREAM_KAFKA_OAUTH_TOKEN_URL",
+        "scopes": "MEMSTREAM_KAFKA_OAUTH_SCOPE",
+    }
     for scaled in of_kind(made, "ScaledObject").values():
         assert {trigger["metadata"]["sasl"] for trigger in scaled["spec"]["triggers"]} == {"oauthbearer"}
 

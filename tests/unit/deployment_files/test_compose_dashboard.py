@@ -105,10 +105,10 @@ def test_kafka_and_qdrant_addresses_match_the_ports_they_listen_on():
     environment = SERVICES["worker"]["environment"]
     kafka = SERVICES["kafka"]["environment"]
     listening = dict(re.findall(r"(\w+)://:(\d+)", kafka["KAFKA_LISTENERS"]))
-    told = dict(re.findall(r"(\w+)://([\w.]+:\d+)", kafka["KAFKA_ADVERTISED_LISTENERS"]))
-    assert told == {"INSIDE": f"kafka:{listening['INSIDE']}", "MACHINE": f"127.0.0.1:{listening['MACHINE']}"}
-    assert environment["MEMSTREAM_BOOTSTRAP_SERVERS"] == told["INSIDE"]
-    assert SERVICES["kafka"]["ports"] == [f"{told['MACHINE']}:{listening['MACHINE']}"]
+    listeners = dict(re.findall(r"(\w+)://([\w.]+:\d+)", kafka["KAFKA_ADVERTISED_LISTENERS"]))
+    assert listeners == {"INSIDE": f"kafka:{listening['INSIDE']}", "MACHINE": f"127.0.0.1:{listening['MACHINE']}"}
+    assert environment["MEMSTREAM_BOOTSTRAP_SERVERS"] == listeners["INSIDE"]
+    assert SERVICES["kafka"]["ports"] == [f"{listeners['MACHINE']}:{listening['MACHINE']}"]
     (probe,) = [part for part in SERVICES["qdrant"]["healthcheck"]["test"] if "/dev/tcp" in part]
     (port,) = re.findall(r"/dev/tcp/127\.0\.0\.1/(\d+)", probe)
     assert environment["MEMSTREAM_QDRANT_URL"] == f"http://qdrant:{port}"

@@ -36,8 +36,8 @@ def panels() -> list[dict[str, Any]]:
 
 def expressions() -> list[str]:
     """Returns the expressions of the dashboard and the alerts."""
-    asked = [target["expr"] for panel in panels() for target in panel["targets"]]
-    return [INTERVAL.sub("5m", expression) for expression in [*asked, *(rule["expr"] for rule in alerts().values())]]
+    queries = [target["expr"] for panel in panels() for target in panel["targets"]]
+    return [INTERVAL.sub("5m", expression) for expression in [*queries, *(rule["expr"] for rule in alerts().values())]]
 
 
 def questions() -> list[str]:
@@ -68,10 +68,10 @@ async def no_handle(_: Any) -> None:
 
 
 def test_every_queried_metric_exists_and_nearly_every_metric_is_queried(samples: dict[str, set[str]]):
-    asked = set(re.findall(r"\bmemstream_\w+", " ".join(expressions())))
-    assert asked - samples.keys() == set()
+    metrics = set(re.findall(r"\bmemstream_\w+", " ".join(expressions())))
+    assert metrics - samples.keys() == set()
     ours = {name for name in samples if name.startswith("memstream_") and not name.endswith(("_created", "_sum"))}
-    assert ours - asked <= {"memstream_delivery_batches_total"}
+    assert ours - metrics <= {"memstream_delivery_batches_total"}
 
 
 def test_the_metrics_page_has_queries_over_existing_metrics(samples: dict[str, set[str]]):
@@ -134,10 +134,10 @@ def test_the_missing_stage_alert_counts_stages_per_prefix_and_fires_when_none_is
 def test_the_missing_api_alert_uses_a_metric_exported_by_the_api_from_the_start_and_by_no_worker():
     (series,) = re.findall(r"^absent\((\w+)\)$", alerts()["MemstreamApiMissing"]["expr"])
 
-    def told(registry: CollectorRegistry) -> set[str]:
+    def series_of(registry: CollectorRegistry) -> set[str]:
         return {sample.name for family in registry.collect() for sample in family.samples}
 
-    assert series in told(ApiMeters().registry) - told(Meters().registry)
+    assert series in series_of(ApiMeters().registry) - series_of(Meters().registry)
 
 
 def rules_complaints(text: str) -> list[str]:

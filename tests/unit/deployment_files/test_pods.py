@@ -30,13 +30,15 @@ def ports(container: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("api_port", [8080, 9000])
 def test_container_ports_are_those_the_processes_listen_on(chart: Any, api_port: int):
     for name, container in deployed(chart, {"api": {"port": api_port}}).items():
-        told = {variable["name"].removeprefix("MEMSTREAM_"): variable.get("value") for variable in container["env"]}
-        listening = {"metrics": told.get("METRICS_PORT")}
+        environment = {
+            variable["name"].removeprefix("MEMSTREAM_"): variable.get("value") for variable in container["env"]
+        }
+        listening = {"metrics": environment.get("METRICS_PORT")}
         if name == "demo-api":
-            listening = {"http": told["API_PORT"], "metrics": told["API_METRICS_PORT"]}
-            assert (told["API_PORT"], told["API_HOST"]) == (str(api_port), "0.0.0.0")
+            listening = {"http": environment["API_PORT"], "metrics": environment["API_METRICS_PORT"]}
+            assert (environment["API_PORT"], environment["API_HOST"]) == (str(api_port), "0.0.0.0")
         assert ports(container) == listening
-        assert told["METRICS_HOST"] == "0.0.0.0"
+        assert environment["METRICS_HOST"] == "0.0.0.0"
 
 
 def test_workers_are_probed_on_their_metrics_port_and_the_api_on_its_http_port(

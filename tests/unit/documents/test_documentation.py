@@ -88,11 +88,15 @@ def test_all_fields_of_a_blocks_templates_are_documented():
 
 
 def test_the_table_of_strategies_matches_the_statistics_texts():
-    assert rows_of_windows_page("strategies") == [[f"`{name}`", told] for name, told in STRATEGIES.items()]
+    assert rows_of_windows_page("strategies") == [
+        [f"`{name}`", description] for name, description in STRATEGIES.items()
+    ]
 
 
 def test_the_table_of_reasons_matches_the_decision_texts():
-    wanted = [[f"`{name}`", "stays" if name in STAYED else "leaves", told] for name, told in SENTENCES.items()]
+    wanted = [
+        [f"`{name}`", "stays" if name in STAYED else "leaves", description] for name, description in SENTENCES.items()
+    ]
     assert rows_of_windows_page("reasons") == wanted
 
 

@@ -86,7 +86,7 @@ def test_field_descriptions_are_of_existing_fields():
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "description"),
     [
         ({"type": "string", "maxLength": 1000, "minLength": 1}, "string, at most 1,000 characters"),
         ({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}, "integer, ≥ 1"),
@@ -98,5 +98,5 @@ def test_field_descriptions_are_of_existing_fields():
         ({}, "anything"),
     ],
 )
-def test_a_schema_type_is_described_in_few_words(schema: dict[str, Any], told: str):
-    assert shapes.kind(schema) == told
+def test_a_schema_type_is_described_in_few_words(schema: dict[str, Any], description: str):
+    assert shapes.kind(schema) == description

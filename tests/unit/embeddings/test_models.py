@@ -62,8 +62,8 @@ async def test_each_question_is_closest_to_its_answer(embedder: OnnxEmbedder) ->
 async def test_models_trained_with_a_query_prefix_embed_questions_differently_from_texts(
     model: Model, embedder: OnnxEmbedder
 ) -> None:
-    (asked,), (stored,) = await embedder.embed_questions(["Berlin"]), await embedder.embed(["Berlin"])
-    assert bool(np.allclose(asked, stored, atol=1e-4)) is (model is MINILM)
+    (question_vector,), (stored,) = await embedder.embed_questions(["Berlin"]), await embedder.embed(["Berlin"])
+    assert bool(np.allclose(question_vector, stored, atol=1e-4)) is (model is MINILM)
 
 
 async def test_text_beyond_the_token_limit_of_the_model_is_ignored(model: Model, embedder: OnnxEmbedder) -> None:

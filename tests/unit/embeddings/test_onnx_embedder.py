@@ -52,14 +52,14 @@ def embedder(loaded: Noted) -> Noted:
     return loaded
 
 
-async def asked(embedder: Noted, *calls: tuple[str, ...]) -> list[asyncio.Task[NDArray[np.float32]]]:
+async def waiting_calls(embedder: Noted, *calls: tuple[str, ...]) -> list[asyncio.Task[NDArray[np.float32]]]:
     """The calls as tasks, all of which wait for the thread."""
     tasks = [asyncio.create_task(embedder.embed(texts)) for texts in calls]
     await asyncio.sleep(0)
     return tasks
 
 
-def told(embedder: Noted) -> list[list[str]]:
+def batches(embedder: Noted) -> list[list[str]]:
     return [texts for texts in embedder.together if texts]
 
 
@@ -67,9 +67,9 @@ async def test_waiting_questions_are_embedded_in_one_batch_and_each_caller_gets_
     alone = [await embedder.embed((question,)) for question in QUESTIONS]
     embedder.together = []
     with embedder.busy():
-        tasks = await asked(embedder, *((question,) for question in QUESTIONS))
+        tasks = await waiting_calls(embedder, *((question,) for question in QUESTIONS))
     found = await asyncio.gather(*tasks)
-    assert told(embedder) == [list(QUESTIONS)]
+    assert batches(embedder) == [list(QUESTIONS)]
     for each, expected in zip(found, alone, strict=True):
         assert each == pytest.approx(expected, abs=1e-5)
 
@@ -77,9 +77,9 @@ async def test_waiting_questions_are_embedded_in_one_batch_and_each_caller_gets_
 async def test_waiting_texts_are_embedded_in_order_of_arrival_in_batches_of_limited_size(embedder: Noted) -> None:
     many = tuple(f"Fact {number}." for number in range(MINILM.batch))
     with embedder.busy():
-        tasks = await asked(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
+        tasks = await waiting_calls(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
     assert [len(each) for each in await asyncio.gather(*tasks)] == [1, MINILM.batch, 1]
-    assert told(embedder) == [[QUESTIONS[0], *many[:-1]], [many[-1], QUESTIONS[1]]]
+    assert batches(embedder) == [[QUESTIONS[0], *many[:-1]], [many[-1], QUESTIONS[1]]]
 
 
 async def test_a_batch_is_made_of_texts_of_similar_length(embedder: Noted) -> None:
@@ -90,17 +90,17 @@ async def test_a_batch_is_made_of_texts_of_similar_length(embedder: Noted) -> No
 
 async def test_a_cancelled_request_is_not_embedded(embedder: Noted) -> None:
     with embedder.busy():
-        given_up, kept = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
+        given_up, kept = await waiting_calls(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
         given_up.cancel()
         await asyncio.wait([given_up])
     assert len(await kept) == 1
-    assert told(embedder) == [[QUESTIONS[1]]]
+    assert batches(embedder) == [[QUESTIONS[1]]]
 
 
 async def test_a_model_failure_is_raised_to_every_waiting_caller(embedder: Noted) -> None:
     embedder.failure = RuntimeError("no memory")
     with embedder.busy():
-        tasks = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
+        tasks = await waiting_calls(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
     for each in tasks:
         with pytest.raises(RuntimeError, match="no memory"):
             await each
@@ -108,7 +108,9 @@ async def test_a_model_failure_is_raised_to_every_waiting_caller(embedder: Noted
 
 async def test_a_text_that_cannot_be_embedded_does_not_fail_other_callers(embedder: Noted) -> None:
     with embedder.busy():
-        first, bad, last = await asked(embedder, (QUESTIONS[0],), ("half a character: \ud800",), (QUESTIONS[1],))
+        first, bad, last = await waiting_calls(
+            embedder, (QUESTIONS[0],), ("half a character: \ud800",), (QUESTIONS[1],)
+        )
     assert (len(await first), len(await last)) == (1, 1)
     with pytest.raises(TypeError):
         await bad
@@ -117,6 +119,6 @@ async def test_a_text_that_cannot_be_embedded_does_not_fail_other_callers(embedd
 async def test_long_texts_are_computed_in_small_batches(embedder: Noted) -> None:
     texts = ("tea " * 500, "sofa " * 500, "tea", "sofa")
     with embedder.busy():
-        (task,) = await asked(embedder, texts)
+        (task,) = await waiting_calls(embedder, texts)
     await task
-    assert told(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]
+    assert batches(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]

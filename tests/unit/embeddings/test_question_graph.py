@@ -50,10 +50,13 @@ def untrained(files: ModelFiles) -> Iterator[OnnxEmbedder]:
 
 async def margins(embedder: OnnxEmbedder) -> list[float]:
     """How much nearer the answers are than what resembles the questions."""
-    asked = await embedder.embed_questions([question for question, _, _ in RIVALS])
+    question_vectors = await embedder.embed_questions([question for question, _, _ in RIVALS])
     answers = await embedder.embed([answer for _, answer, _ in RIVALS])
     others = await embedder.embed([other for _, _, other in RIVALS])
-    return [float(vector @ (answer - other)) for vector, answer, other in zip(asked, answers, others, strict=True)]
+    return [
+        float(vector @ (answer - other))
+        for vector, answer, other in zip(question_vectors, answers, others, strict=True)
+    ]
 
 
 async def test_training_moves_questions_towards_their_answers_away_from_messages_with_the_same_words(

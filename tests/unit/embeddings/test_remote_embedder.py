@@ -11,8 +11,8 @@ from schemas.errors import Misconfigured, Rejected, Retryable
 from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, retry_after_s
 from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import BATCH, MAX_CHARS, MIN_CHARS, RemoteEmbedder
-from tests.embedding_server import KEY, MODEL, EmbeddingServer
 from tests.fakes.embedder import FakeEmbedder
+from tests.servers.embeddings import KEY, MODEL, EmbeddingServer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXTS = ["The user drinks tea", "Invoices are due on Friday"]

@@ -10,7 +10,7 @@ from agents.dead_letters.reader import parse_dead_letter, settlement
 from agents.erasure.dead_letters import is_covered, settled_offset
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Policies, Policy
-from tests.slices import MONDAY
+from tests.builders.slices import MONDAY
 from tests.unit.dead_letters.test_reader import put_aside, record_of, source
 
 AT = MONDAY + timedelta(hours=1)  # letters are of MONDAY

@@ -71,10 +71,10 @@ def batch(namespace: str = "kitchen/ada", said_at: datetime = NOW, scope: Scope 
 async def test_an_erasure_wish_erases_the_user_within_the_tenant_and_app_of_the_conversation(
     wishes: ErasureWishes, erasing: FakeErasing
 ) -> None:
-    asked = batch()
-    begun = await wishes.begin(asked, ERASE)
+    candidate_batch = batch()
+    begun = await wishes.begin(candidate_batch, ERASE)
 
-    named = erasure_id(asked, asked.wishes[0])
+    named = erasure_id(candidate_batch, candidate_batch.wishes[0])
     assert begun == {"of kitchen/ada": named}
     reason = "the user asked for it, in message m7 of conversation c"
     assert erasing.begun == {
@@ -112,7 +112,7 @@ async def test_an_erasure_wish_older_than_another_erasure_starts_none(
 
 
 @pytest.mark.parametrize(
-    ("asked", "policy"),
+    ("wish_batch", "policy"),
     [
         (batch(), Policy(name="p")),
         (batch("~0123abcd/kitchen/ada"), ERASE),
@@ -122,7 +122,7 @@ async def test_an_erasure_wish_older_than_another_erasure_starts_none(
     ids=["policy that reports", "replay", "message of long ago", "wish for one thing"],
 )
 async def test_reporting_policies_replays_old_messages_and_partial_wishes_start_no_erasure(
-    wishes: ErasureWishes, erasing: FakeErasing, asked: CandidateBatch, policy: Policy
+    wishes: ErasureWishes, erasing: FakeErasing, wish_batch: CandidateBatch, policy: Policy
 ) -> None:
-    assert await wishes.begin(asked, policy) == {}
+    assert await wishes.begin(wish_batch, policy) == {}
     assert not erasing.begun

@@ -34,7 +34,7 @@ PARTITION = 3
 CALL = Call(counted_tokens=1_000, billed_tokens=1_200)
 
 
-def asked(number: int = 1) -> ExtractionRequest:
+def numbered_request(number: int = 1) -> ExtractionRequest:
     scope = Scope(conversation_id=f"conversation-{number}", app_id="app", user_id="user")
     return request([sliced(10 * number), sliced(10 * number + 1)], scope, PARTITION, POLICY, START_S)
 
@@ -43,7 +43,7 @@ def left(number: int = 1, summary: str = "") -> ExtractionRequest:
     """Messages of the same conversation that left its context."""
     request_id = ids.derive("summary", number)
     return structs.replace(
-        asked(number), request_id=request_id, namespaces=(), purpose="summarise", summary=summary, first=3
+        numbered_request(number), request_id=request_id, namespaces=(), purpose="summarise", summary=summary, first=3
     )
 
 
@@ -108,4 +108,4 @@ class Worker:
 
 def patient(number: int, **changed: object) -> ExtractionRequest:
     """A request of which nobody waits for the answer, so that it may share a call."""
-    return structs.replace(asked(number), may_wait=True, **changed)
+    return structs.replace(numbered_request(number), may_wait=True, **changed)

@@ -8,13 +8,13 @@ from msgspec import structs
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
 from tests.fakes.clock import utc
-from tests.unit.extraction.extraction_stage import Worker, asked
+from tests.unit.extraction.extraction_stage import Worker, numbered_request
 
 HOUR_S = 3_600.0
 
 
 def in_background(number: int = 1) -> ExtractionRequest:
-    return structs.replace(asked(number), lane="background")
+    return structs.replace(numbered_request(number), lane="background")
 
 
 def deferred(after_s: float = HOUR_S) -> Deferred:
@@ -28,7 +28,7 @@ async def parked(worker: Worker, *requests: ExtractionRequest, after_s: float = 
     await asyncio.sleep(2)
     assert batch.acked
     assert len(worker.parking.rows) == len(requests)
-    worker.provider.asked.clear()
+    worker.provider.call_counts.clear()
 
 
 async def ticked(worker: Worker, times: int = 1) -> None:

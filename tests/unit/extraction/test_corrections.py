@@ -7,8 +7,8 @@ from agents.extraction.corrections import corrected
 from agents.extraction.records import candidate_batches
 from agents.models.port import Answer, Proposal
 from schemas.policies.policies import Policy
-from tests.groups import group_message, slices_of
-from tests.slices import MONDAY, said, slice_of
+from tests.builders.groups import group_message, slices_of
+from tests.builders.slices import MONDAY, said, slice_of
 
 MEDIUM, LARGE = "User takes the jacket in medium.", "User takes the jacket in large."
 

@@ -11,7 +11,7 @@ from agents.models.port import Summary
 from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
 from schemas.kafka import topics
-from tests.unit.extraction.extraction_stage import Worker, asked, left
+from tests.unit.extraction.extraction_stage import Worker, left, numbered_request
 
 
 @pytest.fixture
@@ -20,60 +20,68 @@ async def worker() -> Worker:
 
 
 async def test_messages_older_than_the_erasure_of_their_namespaces_are_sent_to_no_model(worker):
-    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
-    given = await worker.take(asked())
+    worker.extractions.fences = {
+        name: numbered_request().messages[-1].timestamp for name in numbered_request().namespaces
+    }
+    given = await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert given.acked
-    assert not worker.provider.asked
+    assert not worker.provider.call_counts
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
 async def test_a_message_older_than_an_erasure_is_left_out_and_a_newer_one_is_extracted(worker):
-    first, second = asked().messages
+    first, second = numbered_request().messages
     first = structs.replace(first, timestamp=second.timestamp - timedelta(minutes=1))
-    worker.extractions.fences = dict.fromkeys(asked().namespaces, first.timestamp)
-    await worker.take(structs.replace(asked(), messages=(first, second)))
+    worker.extractions.fences = dict.fromkeys(numbered_request().namespaces, first.timestamp)
+    await worker.take(structs.replace(numbered_request(), messages=(first, second)))
     await asyncio.sleep(2)
     ((candidate,), _) = (batch.candidates for batch in worker.candidates)
     assert [source.message_id for source in candidate.sources] == [second.message_id]
 
 
 async def test_messages_with_future_timestamps_do_not_get_past_an_erasure(worker):
-    tomorrow = asked().requested_at + timedelta(days=1)
-    ahead = [structs.replace(each, timestamp=tomorrow) for each in asked().messages]
-    worker.extractions.fences = dict.fromkeys(asked().namespaces, asked().requested_at)
-    await worker.take(structs.replace(asked(), messages=tuple(ahead), overlap=tuple(ahead[:1])))
+    tomorrow = numbered_request().requested_at + timedelta(days=1)
+    ahead = [structs.replace(each, timestamp=tomorrow) for each in numbered_request().messages]
+    worker.extractions.fences = dict.fromkeys(numbered_request().namespaces, numbered_request().requested_at)
+    await worker.take(structs.replace(numbered_request(), messages=tuple(ahead), overlap=tuple(ahead[:1])))
     await asyncio.sleep(2)
-    assert not worker.provider.asked
+    assert not worker.provider.call_counts
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
 async def test_candidate_batches_carry_the_time_of_their_request(worker):
-    await worker.take(asked())
+    await worker.take(numbered_request())
     await asyncio.sleep(2)
-    assert [batch.requested_at for batch in worker.candidates] == [asked().requested_at] * 2
+    assert [batch.requested_at for batch in worker.candidates] == [numbered_request().requested_at] * 2
 
 
 async def test_messages_that_feed_another_namespace_not_erased_are_still_extracted(worker):
-    worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
-    await worker.take(asked())
+    worker.extractions.fences = {numbered_request().namespaces[0]: numbered_request().messages[-1].timestamp}
+    await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert all(batch.candidates for batch in worker.candidates)
 
 
 async def test_an_answer_about_messages_erased_during_the_model_call_is_not_stored(worker):
     worker.provider.takes_s = 5.0
-    await worker.take(asked())
+    await worker.take(numbered_request())
     await asyncio.sleep(1.0)
-    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    worker.extractions.fences = {
+        name: numbered_request().messages[-1].timestamp for name in numbered_request().namespaces
+    }
     await asyncio.sleep(10)
-    assert worker.provider.asked == {asked().request_id: 1}
+    assert worker.provider.call_counts == {numbered_request().request_id: 1}
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
-    assert b"answer" not in (worker.extractions.rows[asked().request_id].answer or b"").replace(b'"answers"', b"")
+    assert b"answer" not in (worker.extractions.rows[numbered_request().request_id].answer or b"").replace(
+        b'"answers"', b""
+    )
 
 
 async def test_erased_messages_are_not_summarised(worker):
-    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    worker.extractions.fences = {
+        name: numbered_request().messages[-1].timestamp for name in numbered_request().namespaces
+    }
     await worker.take(left())
     await asyncio.sleep(2)
     assert not worker.provider.summarised
@@ -81,27 +89,27 @@ async def test_erased_messages_are_not_summarised(worker):
 
 
 async def test_messages_of_an_erased_user_or_conversation_are_sent_to_no_model(worker):
-    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
-    await worker.take(asked())
+    worker.extractions.person_fences = (Fence(numbered_request().messages[-1].timestamp),)
+    await worker.take(numbered_request())
     await asyncio.sleep(2)
-    assert not worker.provider.asked
+    assert not worker.provider.call_counts
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
 async def test_a_fence_erases_messages_by_offset_whatever_their_timestamp(worker):
-    first, second = asked().messages
+    first, second = numbered_request().messages
     before = first.timestamp - timedelta(hours=1)
-    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
-    await worker.take(structs.replace(asked(), requested_at=second.timestamp))
+    worker.extractions.person_fences = (Fence(before, {numbered_request().partition: second.position}),)
+    await worker.take(structs.replace(numbered_request(), requested_at=second.timestamp))
     await asyncio.sleep(2)
     ((candidate,), _) = (batch.candidates for batch in worker.candidates)
     assert [source.message_id for source in candidate.sources] == [second.message_id]
 
 
 async def test_an_erased_request_joins_no_provider_batch_and_is_answered_at_once(worker):
-    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
-    assert await worker.extractor.enrol_in_batch(asked(), "batch", lambda: True) is True
-    assert not worker.provider.asked
+    worker.extractions.person_fences = (Fence(numbered_request().messages[-1].timestamp),)
+    assert await worker.extractor.enrol_in_batch(numbered_request(), "batch", lambda: True) is True
+    assert not worker.provider.call_counts
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
 
@@ -109,21 +117,21 @@ async def refused(worker: Worker, *erased: Fence) -> None:
     """The model refuses what is erased while it thinks."""
     worker.provider.takes_s = 5.0
     worker.provider.failures.append(Rejected("refused", "Zanzibar is no place to talk about"))
-    await worker.take(asked())
+    await worker.take(numbered_request())
     await asyncio.sleep(1)
     worker.extractions.person_fences = erased
     await asyncio.sleep(10)
 
 
 async def test_a_request_erased_while_the_model_refuses_it_is_not_dead_lettered(worker):
-    await refused(worker, Fence(asked().messages[-1].timestamp))
+    await refused(worker, Fence(numbered_request().messages[-1].timestamp))
     assert not worker.publisher.on(topics.DEAD_LETTERS)
     assert [control.kind for control in worker.controls] == ["extraction_failed"]
 
 
 async def test_a_request_partly_erased_while_the_model_refuses_it_is_dead_lettered_without_content(worker):
-    before = asked().messages[0].timestamp - timedelta(days=1)
-    await refused(worker, Fence(before, {asked().partition: asked().messages[0].position + 1}))
+    before = numbered_request().messages[0].timestamp - timedelta(days=1)
+    await refused(worker, Fence(before, {numbered_request().partition: numbered_request().messages[0].position + 1}))
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert letter.value is None
     assert dict(letter.headers)["memstream-by-reference"] == b"true"
@@ -133,42 +141,42 @@ async def test_a_request_partly_erased_while_the_model_refuses_it_is_dead_letter
 @pytest.mark.parametrize("purpose", ["extract", "summarise"])
 async def test_an_erased_request_is_not_parked_and_is_answered_at_once(purpose):
     worker = Worker(background_concurrency=1)
-    await worker.take(structs.replace(asked(9), lane="background"))
+    await worker.take(structs.replace(numbered_request(9), lane="background"))
     await asyncio.sleep(0.1)  # the one call that there may be is under way
-    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
-    request = asked() if purpose == "extract" else left()
+    worker.extractions.person_fences = (Fence(numbered_request().messages[-1].timestamp),)
+    request = numbered_request() if purpose == "extract" else left()
     await worker.take(structs.replace(request, lane="background"))
     await asyncio.sleep(20)
     assert not await worker.parking.holds(request.request_id)
-    assert request.request_id not in worker.provider.asked
+    assert request.request_id not in worker.provider.call_counts
     assert not any(batch.candidates for batch in worker.candidates if batch.request_id == request.request_id)
 
 
 async def test_a_request_erased_just_before_parking_is_answered_at_once():
     worker = Worker(background_concurrency=1)
-    await worker.take(structs.replace(asked(9), lane="background"))
+    await worker.take(structs.replace(numbered_request(9), lane="background"))
     await asyncio.sleep(0.1)
 
     async def erased(*_: object) -> tuple[Fence, ...]:
-        worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+        worker.extractions.person_fences = (Fence(numbered_request().messages[-1].timestamp),)
         return worker.extractions.person_fences
 
     worker.parking.fences_of = erased
-    given = await worker.take(structs.replace(asked(), lane="background"))
+    given = await worker.take(structs.replace(numbered_request(), lane="background"))
     await asyncio.sleep(20)
     assert given.acked
     assert not worker.parking.rows
-    assert asked().request_id not in worker.provider.asked
+    assert numbered_request().request_id not in worker.provider.call_counts
 
 
 async def test_the_remaining_messages_of_a_partly_erased_request_are_parked():
     worker = Worker(background_concurrency=1)
-    await worker.take(structs.replace(asked(9), lane="background"))
+    await worker.take(structs.replace(numbered_request(9), lane="background"))
     await asyncio.sleep(0.1)
-    first, second = asked().messages
+    first, second = numbered_request().messages
     before = first.timestamp - timedelta(days=1)
-    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
-    request = structs.replace(asked(), lane="background", requested_at=second.timestamp)
+    worker.extractions.person_fences = (Fence(before, {numbered_request().partition: second.position}),)
+    request = structs.replace(numbered_request(), lane="background", requested_at=second.timestamp)
     await worker.take(request)
     await asyncio.sleep(0.5)
     parked = worker.parking.rows[request.request_id].parked.request()
@@ -176,7 +184,9 @@ async def test_the_remaining_messages_of_a_partly_erased_request_are_parked():
 
 
 async def test_a_summary_of_a_message_erased_meanwhile_is_empty():
-    request = structs.replace(asked(), purpose="summarise")
-    told = Summary(provider="p", model="m", text="They live in Zanzibar")
-    assert summary_without_erased(request, told, {None: (Fence(asked().messages[0].timestamp),)}).text == ""
-    assert summary_without_erased(request, told, {}) == told
+    request = structs.replace(numbered_request(), purpose="summarise")
+    summary = Summary(provider="p", model="m", text="They live in Zanzibar")
+    assert (
+        summary_without_erased(request, summary, {None: (Fence(numbered_request().messages[0].timestamp),)}).text == ""
+    )
+    assert summary_without_erased(request, summary, {}) == summary

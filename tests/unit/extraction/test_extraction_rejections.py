@@ -14,7 +14,7 @@ from schemas.kafka import topics
 from schemas.windows.window_controls import WindowControl
 from tests.fakes.batches import batch, record
 from tests.fakes.clock import utc
-from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
+from tests.unit.extraction.extraction_stage import PARTITION, Worker, numbered_request
 
 
 @pytest.fixture
@@ -24,26 +24,26 @@ async def worker() -> Worker:
 
 async def test_a_rejected_request_is_dead_lettered_recorded_as_failed_and_reported_to_its_window(worker):
     worker.provider.failures.append(Rejected("refused", "the model refused"))
-    batch = await worker.take(asked())
+    batch = await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert batch.acked
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
-    assert codec.decode(letter.value, ExtractionRequest) == asked()
+    assert codec.decode(letter.value, ExtractionRequest) == numbered_request()
     assert dead_letter_headers(letter.headers)["reason"] == "refused"
     (control,) = worker.controls
     assert (control.kind, control.request_id, control.reason) == (
         "extraction_failed",
-        asked().request_id,
+        numbered_request().request_id,
         "refused",
     )
-    assert control.conversation_id == asked().conversation_id
+    assert control.conversation_id == numbered_request().conversation_id
     assert worker.publisher.on(topics.WINDOW_CONTROL)[0].partition == PARTITION
-    assert str(worker.extractions.rows[asked().request_id].failed) == "refused: the model refused"
+    assert str(worker.extractions.rows[numbered_request().request_id].failed) == "refused: the model refused"
     assert worker.candidates == []
 
 
 async def test_a_request_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is_processed(worker):
-    batch = await worker.take(b"{}", asked())
+    batch = await worker.take(b"{}", numbered_request())
     await asyncio.sleep(2)
     assert batch.acked
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
@@ -52,7 +52,7 @@ async def test_a_request_that_cannot_be_decoded_is_dead_lettered_and_the_rest_is
 
 
 async def test_the_window_of_an_undecodable_request_is_notified_using_the_request_id_header(worker):
-    sent = outgoing(asked(), PARTITION, utc())
+    sent = outgoing(numbered_request(), PARTITION, utc())
     broken = record(topics.REQUESTS, 0, sent.value[:100], partition=sent.partition, key=sent.key, headers=sent.headers)
     given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
     await worker.agent.handle(given)
@@ -63,12 +63,12 @@ async def test_the_window_of_an_undecodable_request_is_notified_using_the_reques
     (control,) = worker.controls
     assert (control.kind, control.request_id, control.reason) == (
         "extraction_failed",
-        asked().request_id,
+        numbered_request().request_id,
         "undecodable",
     )
     (record_of_control,) = worker.publisher.on(topics.WINDOW_CONTROL)
     assert (record_of_control.key, record_of_control.partition) == (sent.key, PARTITION)
-    assert control.conversation_id == asked().conversation_id
+    assert control.conversation_id == numbered_request().conversation_id
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_an_undecodable_request_without_key_or_request_id_notifies_no_wind
 
 async def test_an_unexpected_error_dead_letters_the_request_and_notifies_its_window(worker):
     worker.provider.failures.append(ValueError("a bug"))
-    batch = await worker.take(asked())
+    batch = await worker.take(numbered_request())
     await asyncio.sleep(2)
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert dead_letter_headers(letter.headers)["reason"] == "unforeseen"
@@ -98,7 +98,7 @@ async def test_an_unexpected_error_dead_letters_the_request_and_notifies_its_win
 async def test_a_configuration_error_stops_the_worker_without_an_ack(worker):
     error = Misconfigured("no such model")
     worker.provider.failures.append(error)
-    batch = await worker.take(asked())
+    batch = await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert worker.app.crashes == [error]
     assert not batch.acked
@@ -106,7 +106,7 @@ async def test_a_configuration_error_stops_the_worker_without_an_ack(worker):
 
 async def test_an_internal_cancellation_stops_the_worker_without_an_ack(worker):
     worker.provider.failures.append(asyncio.CancelledError())
-    given = await worker.take(asked())
+    given = await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert not given.acked
     assert ["cancelled from within" in str(crash) for crash in worker.app.crashes] == [True]

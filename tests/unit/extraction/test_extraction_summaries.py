@@ -14,7 +14,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
 from schemas.kafka import topics
 from schemas.windows.window_controls import WindowControl
-from tests.unit.extraction.extraction_stage import PARTITION, POLICY, Worker, asked, left
+from tests.unit.extraction.extraction_stage import PARTITION, POLICY, Worker, left, numbered_request
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def test_a_repeated_summary_request_returns_the_stored_summary_without_a_m
     await asyncio.sleep(2)
     await worker.take(left())
     await asyncio.sleep(2)
-    assert worker.provider.asked == {left().request_id: 1}
+    assert worker.provider.call_counts == {left().request_id: 1}
     assert [control.summary for control in worker.controls] == ["answer 1", "answer 1"]
 
 
@@ -65,7 +65,7 @@ async def test_two_workers_with_the_same_summary_request_make_one_model_call():
     one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S
     batches = [await one.take(left()), await two.take(left())]
     await asyncio.sleep(11 * LEASE_S)
-    assert one.provider.asked + two.provider.asked == {left().request_id: 1}
+    assert one.provider.call_counts + two.provider.call_counts == {left().request_id: 1}
     assert all(batch.acked for batch in batches)
     assert one.controls[0].summary == two.controls[0].summary == "answer 1"
 
@@ -75,7 +75,7 @@ async def test_a_failed_publication_of_a_summary_is_retried_without_another_mode
     batch = await worker.take(left())
     await asyncio.sleep(60)
     assert batch.acked
-    assert worker.provider.asked == {left().request_id: 1}
+    assert worker.provider.call_counts == {left().request_id: 1}
     assert len(worker.controls) == 1
 
 
@@ -101,24 +101,27 @@ async def test_a_rejected_summary_request_is_dead_lettered_without_notifying_the
 
 async def test_a_stored_answer_of_another_purpose_is_never_used_and_the_request_is_dead_lettered(worker):
     """The same request id with another purpose: a bug somewhere, which must not become an empty answer."""
-    confused = structs.replace(left(), request_id=asked().request_id), structs.replace(asked(2), request_id="shared")
-    await worker.take(asked(), structs.replace(left(2), request_id="shared"))
+    confused = (
+        structs.replace(left(), request_id=numbered_request().request_id),
+        structs.replace(numbered_request(2), request_id="shared"),
+    )
+    await worker.take(numbered_request(), structs.replace(left(2), request_id="shared"))
     await asyncio.sleep(2)
     sent = len(worker.publisher.records)
     await worker.take(*confused)
     await asyncio.sleep(2)
-    letters = worker.publisher.on(topics.DEAD_LETTERS)
-    assert [dead_letter_headers(letter.headers)["reason"] for letter in letters] == ["invalid", "invalid"]
-    assert len(worker.publisher.records) == sent + len(letters) + 1, (
+    dead_letters = worker.publisher.on(topics.DEAD_LETTERS)
+    assert [dead_letter_headers(letter.headers)["reason"] for letter in dead_letters] == ["invalid", "invalid"]
+    assert len(worker.publisher.records) == sent + len(dead_letters) + 1, (
         "only the extraction's window is told of its failure"
     )
 
 
 async def test_an_answer_stored_before_summaries_existed_can_still_be_decoded(worker):
     stored = codec.encode({"provider": "fake", "model": "fake-1"})
-    await worker.extractions.lease(asked(), "worker-1", LEASE_S)
-    await worker.extractions.store_answer(asked().request_id, "worker-1", stored)
-    batch = await worker.take(asked())
+    await worker.extractions.lease(numbered_request(), "worker-1", LEASE_S)
+    await worker.extractions.store_answer(numbered_request().request_id, "worker-1", stored)
+    batch = await worker.take(numbered_request())
     await asyncio.sleep(2)
     assert batch.acked
     assert [part.candidates for part in worker.candidates] == [(), ()]

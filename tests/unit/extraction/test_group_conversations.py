@@ -10,9 +10,9 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from schemas.policies.triggers import Triggers
-from tests.groups import PEOPLE, batches_of, generated, group_message, misplaced, slices_of, speakers
-from tests.memories import a_memory
-from tests.slices import MONDAY
+from tests.builders.groups import PEOPLE, batches_of, generated, group_message, misplaced, slices_of, speakers
+from tests.builders.memories import a_memory
+from tests.builders.slices import MONDAY
 
 CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "600"))
 TRIGGERS = (Triggers(), Triggers(on_exchange=True), Triggers(after_tokens=60))

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from schemas.extraction.requests import ExtractionRequest
 from tests.fakes.clock import settled
-from tests.unit.extraction.extraction_stage import NIGHTLY, POLICY, Worker, asked
+from tests.unit.extraction.extraction_stage import NIGHTLY, POLICY, Worker, numbered_request
 from tests.unit.extraction.parking_stage import deferred, in_background, parked, ticked
 
 
@@ -30,23 +30,23 @@ async def test_background_requests_are_parked_if_all_slots_are_taken_and_live_re
     await settled()
     assert [batch.acked for batch in batches] == [False] + 6 * [True]
     worker.provider.takes_s = 1.0
-    live = await worker.take(asked(9))
+    live = await worker.take(numbered_request(9))
     await asyncio.sleep(1.5)
     assert live.acked
     await ticked(worker, 300)
     assert worker.parking.rows == {}
-    assert all(calls == 1 for calls in worker.provider.asked.values())
-    assert len(worker.provider.asked) == 8
+    assert all(calls == 1 for calls in worker.provider.call_counts.values())
+    assert len(worker.provider.call_counts) == 8
 
 
 async def test_background_requests_take_no_slots_of_live_parked_requests(worker):
     worker.provider.takes_s = 1.0
     await parked(worker, *(in_background(number) for number in range(1, 5)), after_s=0)
-    await parked_live(worker, asked(9))
+    await parked_live(worker, numbered_request(9))
     worker.provider.takes_s = 1_000.0
-    worker.provider.slow[asked(9).request_id] = 1.0
+    worker.provider.slow[numbered_request(9).request_id] = 1.0
     await ticked(worker, 3)
-    assert {part.request_id for part in worker.candidates} == {asked(9).request_id}
+    assert {part.request_id for part in worker.candidates} == {numbered_request(9).request_id}
     await worker.resuming.close()
 
 
@@ -77,7 +77,7 @@ async def test_a_background_request_under_a_batching_policy_is_parked_for_a_batc
     (row,) = batching.parking.rows.values()
     assert (row.batched, row.parked.reason) == (True, "batch")
     await ticked(batching, 10)
-    assert batching.provider.asked == {}
+    assert batching.provider.call_counts == {}
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.vectors.port import Point
+from tests.builders.groups import TEAM, group_message, slices_of
+from tests.builders.slices import known, said, slice_of
 from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
 from tests.fakes.sinks import FakeVectors
-from tests.groups import TEAM, group_message, slices_of
-from tests.slices import known, said, slice_of
 
 
 class Shelf:
@@ -56,10 +56,10 @@ async def test_the_note_of_the_conversation_comes_first_under_a_note_policy() ->
     note = structs.replace(known("User bakes bread. The oven is broken."), sources=(source,))
     near = known("User drinks green tea daily.")
     related = await looking_up(FakeEmbedder(), near, note)
-    asked = slice_of("I drink green tea daily.")
+    request = slice_of("I drink green tea daily.")
 
-    assert await related.of(asked, Policy(name="p", note=True)) == (note, near)
-    assert await related.of(asked, Policy(name="p")) == (near,)
+    assert await related.of(request, Policy(name="p", note=True)) == (note, near)
+    assert await related.of(request, Policy(name="p")) == (near,)
 
 
 async def test_messages_of_a_speaker_look_up_only_memories_of_that_speaker_and_shared_ones() -> None:
@@ -88,18 +88,18 @@ async def test_lookup_text_is_scrubbed_of_credentials_and_of_personal_data_per_p
 ) -> None:
     embedder = RecordingEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
-    embedder.heard.clear()
+    embedder.embedded_texts.clear()
     request = slice_of("Write to anna@example.org, the password is EXAMPLE-pw1")
     await related.of(request, Policy(name="p", privacy=privacy))
-    assert embedder.heard == [sent]
+    assert embedder.embedded_texts == [sent]
 
 
 async def test_only_the_beginning_of_a_long_message_is_sent_to_the_embedder() -> None:
     embedder = RecordingEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
-    embedder.heard.clear()
+    embedder.embedded_texts.clear()
     await related.of(slice_of("x" * (MAX_QUERY_CHARS - 5) + " the password is EXAMPLE-pw1"), Policy(name="p"))
-    (sent,) = embedder.heard
+    (sent,) = embedder.embedded_texts
     assert len(sent) == MAX_QUERY_CHARS
     await related.of(slice_of("x" * (MAX_QUERY_CHARS - 25) + " the password is EXAMPLE-pw1"), Policy(name="p"))
-    assert "the password is [PASS" in embedder.heard[1] and "EXAMPLE" not in embedder.heard[1]
+    assert "the password is [PASS" in embedder.embedded_texts[1] and "EXAMPLE" not in embedder.embedded_texts[1]

@@ -13,9 +13,9 @@ from agents.extraction.shared_calls import SHARED
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policies
+from tests.builders.slices import MONDAY
 from tests.fakes.clock import utc
-from tests.slices import MONDAY
-from tests.unit.extraction.extraction_stage import POLICY, Worker, asked, patient
+from tests.unit.extraction.extraction_stage import POLICY, Worker, numbered_request, patient
 from tests.unit.extraction.parking_stage import ticked
 
 WAIT_S = POLICY.share_wait_s
@@ -38,19 +38,19 @@ async def test_requests_that_may_wait_share_one_model_call_with_separate_answers
 
     await ticked(worker, int(WAIT_S) + 3)
 
-    assert worker.provider.asked == {}
+    assert worker.provider.call_counts == {}
     (together,) = worker.provider.together
     assert sorted(together) == sorted(patient(each).request_id for each in (1, 2, 3))
-    told = {(batch.conversation_id, each.text) for batch in worker.candidates for each in batch.candidates}
-    assert told == {(f"conversation-{each}", f"together {patient(each).request_id}") for each in (1, 2, 3)}
+    candidates = {(batch.conversation_id, each.text) for batch in worker.candidates for each in batch.candidates}
+    assert candidates == {(f"conversation-{each}", f"together {patient(each).request_id}") for each in (1, 2, 3)}
     assert len(worker.candidates) == 3 * len(POLICY.namespaces)
     assert worker.parking.rows == {}
 
 
 async def test_a_request_that_may_not_wait_is_sent_at_once(worker):
-    await worker.take(asked(1))
+    await worker.take(numbered_request(1))
     await asyncio.sleep(2)
-    assert worker.provider.asked == {asked(1).request_id: 1}
+    assert worker.provider.call_counts == {numbered_request(1).request_id: 1}
     assert worker.parking.rows == {}
 
 
@@ -69,9 +69,9 @@ async def test_a_waiting_request_resent_as_urgent_starts_the_shared_call_at_once
 async def test_a_single_waiting_request_is_sent_alone_after_the_wait_time_of_the_policy(worker):
     await delivered(worker, patient(1))
     await ticked(worker, int(WAIT_S) - 2)
-    assert worker.provider.asked == {}
+    assert worker.provider.call_counts == {}
     await ticked(worker, 5)
-    assert worker.provider.asked == {patient(1).request_id: 1}
+    assert worker.provider.call_counts == {patient(1).request_id: 1}
     assert worker.provider.together == []
     assert worker.parking.rows == {}
 
@@ -94,7 +94,7 @@ async def test_members_of_a_rejected_shared_call_are_retried_alone_and_only_the_
 
     await ticked(worker, int(WAIT_S) + 5)
 
-    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+    assert worker.provider.call_counts == {patient(1).request_id: 1, patient(2).request_id: 1}
     assert [control.kind for control in worker.controls] == ["extraction_failed"]
     assert len(worker.candidates) == len(POLICY.namespaces)
     assert worker.parking.rows == {}
@@ -106,7 +106,7 @@ async def test_a_shared_call_with_a_temporary_failure_is_retried_as_a_shared_cal
     await delivered(worker, patient(1), patient(2))
     await ticked(worker, int(WAIT_S) + 12)
     assert len(worker.provider.together) == 2
-    assert worker.provider.asked == {}
+    assert worker.provider.call_counts == {}
     assert len(worker.candidates) == 2 * len(POLICY.namespaces)
     assert worker.parking.rows == {}
 
@@ -116,7 +116,7 @@ async def test_a_shared_call_that_keeps_failing_is_split_into_single_calls(worke
     await delivered(worker, patient(1), patient(2))
     await ticked(worker, int(WAIT_S) + 15)
     assert len(worker.provider.together) == SHARED_TRIES
-    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+    assert worker.provider.call_counts == {patient(1).request_id: 1, patient(2).request_id: 1}
     assert worker.parking.rows == {}
 
 
@@ -151,7 +151,7 @@ async def test_messages_erased_during_a_shared_call_yield_no_candidates(worker):
     assert len(worker.provider.together) == 1
     worker.extractions.fences = {name: utc() for name in patient(1).namespaces}
     await ticked(worker, 15)
-    assert worker.provider.asked == {}
+    assert worker.provider.call_counts == {}
     assert [batch.candidates for batch in worker.candidates] == [()] * len(worker.candidates)
     assert worker.parking.rows == {}
 
@@ -179,7 +179,7 @@ async def test_another_worker_publishes_stored_answers_of_a_stopped_one_and_call
     two.offset = one.offset
     await delivered(two, patient(3))
     await ticked(two, 40)
-    assert two.provider.asked == {patient(3).request_id: 1}
+    assert two.provider.call_counts == {patient(3).request_id: 1}
     assert len({batch.request_id for batch in two.candidates}) == 3
     assert one.parking.rows == {}
 
@@ -218,7 +218,7 @@ class HeldSlots:
 async def waiting_for_room(worker: Worker, *requests: ExtractionRequest) -> None:
     await delivered(worker, *requests)
     await ticked(worker, int(WAIT_S) + 2)
-    assert (worker.provider.together, worker.provider.asked) == ([], {})
+    assert (worker.provider.together, worker.provider.call_counts) == ([], {})
 
 
 async def test_messages_erased_while_the_shared_call_waits_for_a_slot_are_sent_to_no_model(worker):
@@ -227,7 +227,7 @@ async def test_messages_erased_while_the_shared_call_waits_for_a_slot_are_sent_t
         await waiting_for_room(worker, one, two)
         worker.extractions.fences = {name: utc() for name in one.namespaces}
     await ticked(worker, 10)
-    assert (worker.provider.together, worker.provider.asked) == ([], {})
+    assert (worker.provider.together, worker.provider.call_counts) == ([], {})
     assert worker.parking.rows == {}
 
 
@@ -238,7 +238,7 @@ async def test_messages_erased_while_a_single_remaining_member_waits_for_a_slot_
         await ticked(worker, int(WAIT_S) + 10)
         worker.extractions.fences = {name: utc() for name in patient(1).namespaces}
     await ticked(worker, 10)
-    assert (worker.provider.together, worker.provider.asked) == ([], {})
+    assert (worker.provider.together, worker.provider.call_counts) == ([], {})
 
 
 @pytest.mark.parametrize("changed", [{"note": True}, {"share_wait_s": 0.0}])
@@ -248,7 +248,7 @@ async def test_a_policy_change_that_forbids_sharing_splits_a_call_that_waits_for
         worker.extractor._policies = Policies((structs.replace(POLICY, **changed),))
     await ticked(worker, 10)
     assert worker.provider.together == []
-    assert worker.provider.asked == {patient(1).request_id: 1, patient(2).request_id: 1}
+    assert worker.provider.call_counts == {patient(1).request_id: 1, patient(2).request_id: 1}
 
 
 async def test_a_policy_change_to_local_only_applies_to_a_call_that_waits_for_a_slot(worker):
@@ -275,5 +275,5 @@ async def test_a_rejected_single_remaining_member_is_not_sent_twice(worker):
     await worker.extractions.lease(patient(2), "another worker", 3_600.0)
     worker.provider.failures.append(Rejected("refused", "this one"))
     await ticked(worker, int(WAIT_S) + 10)
-    assert worker.provider.asked == {patient(1).request_id: 1}
+    assert worker.provider.call_counts == {patient(1).request_id: 1}
     assert [control.kind for control in worker.controls] == ["extraction_failed"]

@@ -11,8 +11,8 @@ from schemas.conversations.messages import Message
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from tests.groups import group_message, slices_of
-from tests.slices import MONDAY, said, slice_of
+from tests.builders.groups import group_message, slices_of
+from tests.builders.slices import MONDAY, said, slice_of
 
 GROUP = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
 

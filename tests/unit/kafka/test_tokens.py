@@ -18,7 +18,7 @@ from schemas.errors import Misconfigured
 from streams.apps import credentials
 from streams.kafka.security import Security
 from streams.kafka.tokens import ClientCredentials, MskIam, SharedToken, Token
-from tests.openid_server import OpenIdServer
+from tests.servers.openid import OpenIdServer
 
 SECRET = "EXAMPLE-pa55word"
 
@@ -38,7 +38,9 @@ async def test_a_token_is_requested_with_client_credentials_scope_and_audience(p
     token = await asyncio.to_thread(asking(provider, scope="kafka.write", audience="https://kafka").fetch)
     assert jwt.decode(token.value, options={"verify_signature": False})["sub"] == "memstream"
     assert token.lives_s == provider.lives_s
-    assert provider.asked == [{"grant_type": "client_credentials", "scope": "kafka.write", "audience": "https://kafka"}]
+    assert provider.requests == [
+        {"grant_type": "client_credentials", "scope": "kafka.write", "audience": "https://kafka"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,14 +57,14 @@ async def test_a_failed_token_request_names_endpoint_client_and_reason_but_no_se
     provider: OpenIdServer, script: tuple[str, ...], changed: dict[str, Any], said: str
 ):
     provider.script(*script)
-    asked = asking(provider, **changed)
+    source = asking(provider, **changed)
     with pytest.raises(KafkaError) as refused:
-        await SharedToken(asked.fetch).token()
-    told = str(refused.value)
-    assert "no token for the client 'memstream' from" in told
-    assert asked.token_url in told
-    assert said in told
-    assert "EXAMPLE-" not in told
+        await SharedToken(source.fetch).token()
+    error = str(refused.value)
+    assert "no token for the client 'memstream' from" in error
+    assert source.token_url in error
+    assert said in error
+    assert "EXAMPLE-" not in error
 
 
 class Clock:
@@ -87,28 +89,28 @@ class Counted:
 async def test_a_token_is_reused_until_most_of_its_lifetime_has_passed():
     clock = Clock()
     shared = SharedToken(Counted(), clock=clock)
-    told = []
+    grants = []
     for passed in (0.0, 7.9, 0.2, 7.9, 0.2):
         clock.now += passed
-        told.append(await shared.token())
-    assert told == ["1", "1", "2", "2", "3"]
+        grants.append(await shared.token())
+    assert grants == ["1", "1", "2", "2", "3"]
 
 
 def test_connections_that_begin_at_once_on_several_threads_share_one_token():
     counted, together = Counted(), threading.Barrier(4)
     shared = SharedToken(counted)
-    told: list[str] = []
+    paths: list[str] = []
 
     def connect() -> None:
         together.wait(10)
-        told.append(asyncio.run(shared.token()))
+        paths.append(asyncio.run(shared.token()))
 
     threads = [threading.Thread(target=connect) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(10)
-    assert told == ["1"] * 4
+    assert paths == ["1"] * 4
 
 
 async def test_a_failed_token_request_is_not_cached():
@@ -169,15 +171,15 @@ async def test_an_msk_token_is_a_presigned_connect_request(monkeypatch: pytest.M
     assert options["sasl_mechanism"] == "OAUTHBEARER"
     token = await options["sasl_oauth_token_provider"].token()
     address = urlsplit(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode())
-    asked = {name: value for name, (value,) in parse_qs(address.query).items()}
+    parameters = {name: value for name, (value,) in parse_qs(address.query).items()}
     assert (address.scheme, address.netloc) == ("https", "kafka.eu-central-1.amazonaws.com")
-    assert asked["Action"] == "kafka-cluster:Connect"
-    assert asked["X-Amz-Algorithm"] == "AWS4-HMAC-SHA256"
-    assert asked["X-Amz-Credential"].startswith("EXAMPLEKEYID/")
-    assert asked["X-Amz-Credential"].endswith("/eu-central-1/kafka-cluster/aws4_request")
-    assert len(asked["X-Amz-Signature"]) == 64
+    assert parameters["Action"] == "kafka-cluster:Connect"
+    assert parameters["X-Amz-Algorithm"] == "AWS4-HMAC-SHA256"
+    assert parameters["X-Amz-Credential"].startswith("EXAMPLEKEYID/")
+    assert parameters["X-Amz-Credential"].endswith("/eu-central-1/kafka-cluster/aws4_request")
+    assert len(parameters["X-Amz-Signature"]) == 64
     assert SECRET not in address.query
-    assert 0 < MskIam(region="eu-central-1").fetch().lives_s <= int(asked["X-Amz-Expires"]) == 900
+    assert 0 < MskIam(region="eu-central-1").fetch().lives_s <= int(parameters["X-Amz-Expires"]) == 900
 
 
 async def test_missing_aws_credentials_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -40,9 +40,9 @@ def test_topics_have_the_documented_retention_and_cleanup_policies():
 
 def test_the_asyncapi_document_states_the_same_retention():
     for name, channel in asyncapi.document("1.0.0")["channels"].items():
-        told = channel["bindings"]["kafka"]["topicConfiguration"]
+        documented = channel["bindings"]["kafka"]["topicConfiguration"]
         days = KEPT[name]
-        assert told == (
+        assert documented == (
             {"cleanup.policy": ["compact"]}
             if days is None
             else {"cleanup.policy": ["delete"], "retention.ms": days * DAY_MS}

@@ -20,8 +20,8 @@ from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.kafka import topics
 from streams.kafka.schema_registry import RegistrySettings, SchemaRegistry
 from streams.kafka.wire_format import WireFormat
-from tests.registry_server import RegistryServer
-from tests.scripted_server import in_a_thread
+from tests.servers.schema_registry import RegistryServer
+from tests.servers.scripted import in_a_thread
 
 AT = datetime(2026, 11, 1, 10, tzinfo=UTC)
 SAID = {"conversation_id": "c", "message_id": "c-1", "role": "user", "content": "I like tea.", "user_id": "ada"}
@@ -106,15 +106,15 @@ async def test_plain_json_and_empty_values_are_passed_through_without_a_registry
 ):
     plain = codec.encode(JSON_SAID)
     assert await WireFormat(registry).read([plain, None, b""]) == [plain, None, b""]
-    assert server.asked == 0
+    assert server.request_count == 0
 
 
 async def test_a_schema_is_fetched_from_the_registry_once(theirs: Any, server: RegistryServer, registry: Any):
     wire, value = WireFormat(registry), avro(theirs)
-    before = server.asked
+    before = server.request_count
     for _ in range(3):
         await wire.read([value, value])
-    assert server.asked - before == 1
+    assert server.request_count - before == 1
 
 
 async def test_a_schema_may_build_on_another_one(theirs: Any, registry: Any):
@@ -127,7 +127,7 @@ async def test_a_schema_may_build_on_another_one(theirs: Any, registry: Any):
     assert codec.decode(read, Message).role == "user"
 
 
-def told(read: bytes | None) -> Rejected:
+def rejection_of(read: bytes | None) -> Rejected:
     with pytest.raises(Rejected) as refused:
         codec.decode_untrusted(read, Message)
     return refused.value
@@ -144,19 +144,19 @@ async def test_an_undecodable_value_is_kept_unchanged_with_the_reason(theirs: An
     read = await WireFormat(registry).read([*cases, right])
     assert read[:-1] == list(cases)
     for value, (reason, detail) in zip(read, cases.values(), strict=False):
-        assert told(value).reason == reason
-        assert detail in told(value).detail
+        assert rejection_of(value).reason == reason
+        assert detail in rejection_of(value).detail
     assert codec.decode(read[-1], Message).content == "I like tea."
 
 
 async def test_a_value_with_a_schema_but_a_wrong_shape_is_invalid(theirs: Any, registry: Any):
     value = JSONSerializer(json.dumps({"title": "Said", "type": "object"}), theirs)({"a": 1}, CONTEXT)
-    assert told((await WireFormat(registry).read([value]))[0]).reason == "invalid"
+    assert rejection_of((await WireFormat(registry).read([value]))[0]).reason == "invalid"
 
 
 async def test_a_schema_registered_later_is_found_on_the_next_read(theirs: Any, registry: Any):
     wire, early = WireFormat(registry), b"\0\0\0\0\1" + codec.encode(JSON_SAID)
-    assert told((await wire.read([early]))[0]).reason == "unknown_schema"
+    assert rejection_of((await wire.read([early]))[0]).reason == "unknown_schema"
     json_schema(theirs)
     assert codec.decode((await wire.read([early]))[0], Message).content == "I like tea."
 

@@ -6,7 +6,7 @@ import orjson
 
 from schemas import codec, ids
 from schemas.memories.events import Cause, MemoryChanged, MemoryEvent
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 MEMORY = a_memory("User lives in Porto.", AT, memory_id="m-1", namespace="notes/mara", sequence=4, created_by="offline")

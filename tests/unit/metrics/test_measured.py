@@ -25,16 +25,16 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.effects import ContextPruned
+from tests.builders.slices import MONDAY, slice_of
 from tests.fakes.calls import FakeCalls
 from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.windows import a_state
-from tests.slices import MONDAY, slice_of
 
 REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT_POLICY)
 
 
-def asked(meters: Meters, provider: str, outcome: str) -> float | None:
+def question_count(meters: Meters, provider: str, outcome: str) -> float | None:
     labels = {"operation": "extract", "provider": provider, "outcome": outcome}
     return meters.registry.get_sample_value("memstream_model_request_duration_seconds_count", labels)
 
@@ -45,7 +45,7 @@ async def test_a_provider_response_is_passed_on_and_its_proposals_are_counted():
     answer = await measured.extract(REQUEST, CONTEXT)
     assert answer == await plain.extract(REQUEST, CONTEXT)
     assert (measured.name, measured.leaves_machine) == (plain.name, plain.leaves_machine)
-    assert asked(meters, answer.provider, "answered") == 1
+    assert question_count(meters, answer.provider, "answered") == 1
     proposals = meters.registry.get_sample_value("memstream_proposals_total", {"provider": answer.provider})
     assert proposals == len(answer.proposals) == 1
 
@@ -72,7 +72,7 @@ async def test_a_failed_provider_call_is_counted_by_outcome_and_raised(error: Ex
     provider.failures.append(error)
     with pytest.raises(type(error)):
         await MeasuredProvider(provider, meters).extract(REQUEST, CONTEXT)
-    assert asked(meters, "fake", outcome) == 1
+    assert question_count(meters, "fake", outcome) == 1
 
 
 async def test_published_changes_and_dead_letters_are_counted_by_type():
@@ -128,8 +128,8 @@ async def test_activity_events_are_counted_by_type():
         [Outgoing(topic=topics.ACTIVITY, key=b"c", value=event) for event in events]
     )
     assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.warned"}) == 1
-    told = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
-    assert told == {"window.warned"}
+    types = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
+    assert types == {"window.warned"}
 
 
 async def test_pruned_messages_are_counted_by_cause_even_if_ids_contain_similar_json():

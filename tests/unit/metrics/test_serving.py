@@ -89,10 +89,10 @@ async def test_context_usage_and_prompt_tokens_are_exported(measured: Measured):
     assert measured.value("context_used_ratio_sum") == made.billed_tokens / 100
     assert measured.value("prompt_tokens_total", part="context") == made.billed_tokens > 0
     measured.searched.memories = [a_memory("m1")]
-    told = await measured.api.client(read="app/*").post(
+    response = await measured.api.client(read="app/*").post(
         "/v1/context", json={"namespaces": ["app/ada"], "text": "What?"}
     )
-    assert measured.value("prompt_tokens_total", part="block") == told.json()["tokens"] > 0
+    assert measured.value("prompt_tokens_total", part="block") == response.json()["tokens"] > 0
 
 
 def test_only_passages_older_than_the_context_of_their_conversation_are_out_of_context() -> None:

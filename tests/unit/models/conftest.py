@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.messages_server import MessagesServer
+from tests.servers.messages import MessagesServer
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ from agents.privacy.scrub import scrub
 from schemas import codec
 from schemas.conversations.messages import EARLIEST, LATEST
 from schemas.conversations.windows import LONGEST_SUMMARY
-from tests import hostile_text
-from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
-from tests.slices import MONDAY, knowing, known, said, slice_of
+from tests.builders.slices import MONDAY, knowing, known, said, slice_of
+from tests.cases import hostile_text
+from tests.cases.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
 
 FINDING = Finding(
     kind="preference", text="User likes tea.", confidence=0.9, importance=0.5, tags=(), old="tea", new="wine"
@@ -91,7 +91,7 @@ def related(text: str) -> object:
     return relate(FINDING, [known(text), known(text)])
 
 
-def told(text: str) -> object:
+def excerpted(text: str) -> object:
     request = slice_of(text, said(text, 2, role="assistant"))
     return excerpt(structs.replace(request, summary=text), 40, estimated_tokens)
 
@@ -108,7 +108,7 @@ FUNCTIONS = (
     drafted,
     related,
     read_reply,
-    told,
+    excerpted,
 )
 
 

@@ -12,8 +12,8 @@ from agents.models.port import Call, Usage
 from agents.models.prompts.questions import REPAIR
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.tokens.calibration import request_tokens
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 LONG = slice_of("I live in Turin.", *["It rains a lot in these weeks of the year. " * 20] * 10)
 BILLED = Usage(input_tokens=3_000, output_tokens=99, cache_read_tokens=200, cache_write_tokens=10)

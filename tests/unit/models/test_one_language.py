@@ -18,8 +18,8 @@ from agents.models.prompts.questions import extraction_question
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
-from tests.messages_server import MessagesServer
-from tests.slices import knowing, known, said, slice_of
+from tests.builders.slices import knowing, known, said, slice_of
+from tests.servers.messages import MessagesServer
 from tests.unit.models.calls.test_broken_off import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
 
@@ -40,20 +40,20 @@ def test_a_policy_with_an_invalid_language_tag_is_rejected(language: str) -> Non
 def test_a_policy_without_one_language_adds_no_language_rule_to_the_prompt() -> None:
     assert "BCP 47" not in policy_part(DEFAULT_POLICY)
     assert writing_rule(DEFAULT_POLICY, "each text") == ""
-    asked = extraction_question(SAID, knowing())
-    assert "BCP 47" not in asked.repair
+    question = extraction_question(SAID, knowing())
+    assert "BCP 47" not in question.repair
 
 
 def test_every_prompt_that_writes_memories_names_the_language_in_its_cached_policy_part() -> None:
     memories, full = [known("User has a dog."), known("User has a cat.")], "Der Nutzer hat einen Hund und eine Katze."
-    told = 'in the language "de-AT"'
+    instruction = 'in the language "de-AT"'
     questions = (
         extraction_question(SAID, knowing(policy=GERMAN)),
         resolving.question([], memories, GERMAN, "n", estimated_tokens),
         compaction.question(memories, GERMAN, estimated_tokens),
         shortening.question(full, GERMAN, estimated_tokens),
     )
-    assert all(told in each.policy and told not in each.stable + each.user_prompt for each in questions)
+    assert all(instruction in each.policy and instruction not in each.stable + each.user_prompt for each in questions)
 
 
 async def test_calls_with_the_same_policy_language_share_the_cached_prompt_part(server: MessagesServer) -> None:
@@ -145,7 +145,7 @@ async def test_a_wrong_language_is_also_requested_again_for_slices_that_share_a_
     context = knowing(policy=ENGLISH)
     first, _ = await ModelProvider(calls).extract_together([(one, context), (other, context)])
     assert [each.text for each in first.proposals] == ["User lives in Turku."]
-    assert len(calls.asked) == 2
+    assert len(calls.received) == 2
 
 
 async def test_the_offline_provider_keeps_the_original_language() -> None:

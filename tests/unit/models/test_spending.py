@@ -16,11 +16,11 @@ from agents.models.prompts.questions import MIN_ANSWER_TOKENS, extraction_questi
 from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, known, slice_of
 from tests.fakes.budget_guard import FakeBudgetGuard
 from tests.fakes.calls import FakeCalls
 from tests.fakes.clock import settled
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import knowing, known, slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 SLICE = replace(slice_of("I am allergic to peanuts.", "I prefer tea over coffee."), lane="background")
 BUDGET = Budget(tokens_per_day=5)
@@ -53,7 +53,7 @@ def billed(energy: FakeBudgetGuard) -> list[Usage]:
 
 async def test_a_call_reserves_its_maximum_cost_with_operation_and_payer_and_is_billed_its_usage(claude, energy):
     answer = await claude.extract(SLICE, knowing())
-    (work,) = energy.asked
+    (work,) = energy.priced_work
     assert (work.operation, work.provider, work.model) == ("extract", "claude", "claude-test-1")
     assert work.payer.lane == "background"
     assert (work.payer.namespaces, work.payer.request_id) == (SLICE.namespaces, SLICE.request_id)
@@ -92,7 +92,7 @@ async def test_an_outage_is_not_billed_and_releases_the_reservation(claude, ener
     server.script("server_error")
     with pytest.raises(Retryable):
         await claude.extract(SLICE, knowing())
-    assert energy.settled == [(energy.asked[0], (), "failed")]
+    assert energy.settled == [(energy.priced_work[0], (), "failed")]
 
 
 async def test_a_cancelled_call_releases_the_reservation(energy):

@@ -10,8 +10,8 @@ from agents.models.ollama.provider import OllamaProvider
 from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
 from schemas.policies.policies import Policy
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 SECRET = Policy(name="secret", local_only=True)
 SLICE = slice_of("I live in Turin.")
@@ -70,21 +70,21 @@ async def test_no_byte_of_a_local_only_conversation_is_sent_to_a_remote_address(
     # The name is a loopback address that is not known for one, as a host of the outside is: were it sent, it would arrive.
     async with Listener() as listener:
         url = f"http://2130706433:{listener.port}"
-        asked = (
+        questions = (
             ClaudeProvider("claude-test-1", api_key=KEY, base_url=url, max_retries=0, timeout_s=1.0)
             if provider == "claude"
             else OllamaProvider("llama-test", url, timeout_s=1.0)
         )
-        assert asked.leaves_machine
-        for asking in (asked.extract(SLICE, knowing(policy=SECRET)), asked.summarise(SLICE, SECRET)):
+        assert questions.leaves_machine
+        for asking in (questions.extract(SLICE, knowing(policy=SECRET)), questions.summarise(SLICE, SECRET)):
             with pytest.raises(Rejected) as caught:
                 await asking
             assert caught.value.reason == "must_stay"
         assert listener.received == 0
         with pytest.raises(Retryable, match=r"did not answer|could not be reached"):
-            await asked.extract(SLICE, knowing())
+            await questions.extract(SLICE, knowing())
         assert listener.received > 0
-        await asked.close()
+        await questions.close()
 
 
 async def test_a_local_only_conversation_may_use_an_api_on_this_machine(server: MessagesServer) -> None:

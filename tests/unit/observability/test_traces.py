@@ -60,11 +60,11 @@ def test_without_tracing_no_trace_is_started():
 def test_a_span_with_one_cause_is_its_child():
     with recorded() as spans:
         with traces.span("work", {"memstream.request_id": "r"}, causes=[CAUSE, None, CAUSE]):
-            told = traces.current()
+            carried = traces.current()
         span = spans.named("work")
-    assert trace_id(span) == trace_of(CAUSE) == trace_of(told)
+    assert trace_id(span) == trace_of(CAUSE) == trace_of(carried)
     assert f"{span.parent.span_id:016x}" == CAUSE.split("-")[2]
-    assert told.split("-")[2] == f"{span.context.span_id:016x}"
+    assert carried.split("-")[2] == f"{span.context.span_id:016x}"
     assert dict(span.attributes) == {"memstream.request_id": "r"}
 
 

@@ -15,7 +15,7 @@ from agents.passages.repeated_messages import MAX_ANALYSED_CHARS, MAX_COMPARED_C
 from schemas.extraction.candidates import Source, Wish
 from schemas.extraction.requests import SliceMessage
 from sinks.passages.user_messages import UserMessage
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 if TYPE_CHECKING:
     from sinks.postgres.connection import Connection

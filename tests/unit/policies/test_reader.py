@@ -22,8 +22,8 @@ class World:
     def __init__(self, *own: Policy) -> None:
         self.topic, self.publisher = FakePolicyTopic(), FakePublisher()
         self.policies = CurrentPolicies(Policies(own), self.topic, self.publisher, lambda: AT)
-        self.told: list[Policies] = []
-        self.policies.add_listener(self.told.append)
+        self.reported: list[Policies] = []
+        self.policies.add_listener(self.reported.append)
 
 
 def notes(version: int = 1, **settings) -> Policy:
@@ -46,7 +46,7 @@ async def test_a_policy_change_applies_once_read_and_is_reported_to_listeners_on
     await world.policies.follow()
     assert world.policies.match(NOTES) == world.policies.by_name("notes") == notes(2)
     await world.policies.follow()
-    assert world.told == [world.policies.now], "a change is told once"
+    assert world.reported == [world.policies.now], "a change is reported once"
 
 
 async def test_a_policy_of_the_topic_precedes_the_own_policy_of_its_name_until_it_is_removed():

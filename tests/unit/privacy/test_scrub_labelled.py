@@ -65,8 +65,8 @@ def of_kind(kind: str, half: str) -> list[Case]:
 
 def is_clean(case: Case) -> bool:
     """Whether no part of what is marked is left; personal data is asked for where it is what is marked."""
-    asked = [PERSONAL_KINDS[case.kind]] if case.kind in PERSONAL_KINDS else []
-    left = PLACEHOLDER.sub("", scrub(case.plain, asked).text)
+    kinds = [PERSONAL_KINDS[case.kind]] if case.kind in PERSONAL_KINDS else []
+    left = PLACEHOLDER.sub("", scrub(case.plain, kinds).text)
     parts = [part for secret in case.secrets for part in secret.split() if len(part) >= LEAST_PART_CHARS]
     return not any(part in left for part in parts)
 

@@ -5,7 +5,7 @@ import pytest
 from agents.privacy.personal_data import PERSONAL
 from agents.privacy.scrub import Scrubbed, scrub
 from schemas.policies.policies import PersonalKind
-from tests.hostile_text import assert_grows_linearly
+from tests.cases.hostile_text import assert_grows_linearly
 
 EVERYTHING = tuple(PERSONAL)
 TEXT = "I am anna@example.org, +44 7700 900123, 12 Elm Street."

@@ -15,8 +15,8 @@ from schemas.memories.memories import Memory
 from sinks.memories.writer import state_record, tombstone_record
 from sinks.rebuild.rebuilds import Page
 from streams.kafka.log import Chunk
+from tests.builders.memories import a_memory
 from tests.fakes.log import Record
-from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DOGS = a_memory("The user has 2 dogs", memory_id="m")
@@ -24,14 +24,14 @@ GONE = replace(deleted(DOGS, NOON), version=2, sequence=2)
 
 
 def event(change: Change, memory: Memory, **cause: Any) -> Record:
-    told = MemoryChanged(
+    changed = MemoryChanged(
         change=change,
         namespace=memory.namespace,
         sequence=memory.sequence,
         memory=memory,
         cause=Cause(actor="somebody", **cause),
     )
-    return Record(0, b"n", encode(MemoryEvent.of(told, NOON)), ())
+    return Record(0, b"n", encode(MemoryEvent.of(changed, NOON)), ())
 
 
 def stated(memory: Memory) -> Record:
@@ -55,7 +55,7 @@ def test_a_tombstone_is_attributed_to_its_namespace_by_headers() -> None:
     record = tombstone_record("m", "n", 2, 9)
     found = paged(topics.STATE, [stated(DOGS), Record(1, record.key, None, record.headers)])
     assert (list(found.rows), list(found.shells), found.heads) == ([], [], {"n": 9})
-    assert [(told.memory_id, told.memory, told.erased) for told in found.latest] == [("m", None, False)]
+    assert [(change.memory_id, change.memory, change.erased) for change in found.latest] == [("m", None, False)]
 
 
 def test_a_deletion_keeps_an_empty_row_and_the_versions_of_the_memory() -> None:

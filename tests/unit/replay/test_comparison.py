@@ -14,7 +14,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.replay.comparison import EndedMemory, LiveMemory, ReplayedMemory, compare, pair, replayed_whole
 from schemas.extraction.candidates import Source
 from sinks.vectors.port import Vector
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 THRESHOLDS = Thresholds(related=0.7, merge=0.85)
 
@@ -110,8 +110,8 @@ def test_every_memory_of_both_sides_appears_in_exactly_one_difference(sides: Any
         vector = data.draw(st.sampled_from([None, NORTH, NEAR, EAST]))
         (live if is_live else again).append((LiveMemory if is_live else ReplayedMemory)(memory=said, vector=vector))
     found = compare(live, [], again, THRESHOLDS)
-    told = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
-    assert sorted(told) == sorted(str(number) for number in range(len(sides)))
+    memory_ids = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
+    assert sorted(memory_ids) == sorted(str(number) for number in range(len(sides)))
 
 
 def test_pairing_thousands_of_memories_uses_little_memory():

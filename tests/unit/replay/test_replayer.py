@@ -34,7 +34,7 @@ class FakeExtractor:
     """Answers with one proposal a slice, a second after it was asked; `failures` come first."""
 
     def __init__(self) -> None:
-        self.asked: list[ExtractionRequest] = []
+        self.requests: list[ExtractionRequest] = []
         self.failures: deque[Exception] = deque()
         self.running = self.most = 0
 
@@ -46,7 +46,7 @@ class FakeExtractor:
         self.running -= 1
         if self.failures:
             raise self.failures.popleft()
-        self.asked.append(request)
+        self.requests.append(request)
         proposal = Proposal(kind="fact", text="tea", message_ids=(request.messages[0].message_id,), confidence=0.9)
         return codec.encode(Answer(provider="fake", model="fake-1", proposals=(proposal,)))
 
@@ -111,7 +111,7 @@ async def stage() -> Stage:
 async def test_a_replayed_slice_is_requested_for_shadow_namespaces_without_a_partition(stage: Stage):
     await stage.take("c1")
     await stage.replayer.finish()
-    (request,), (batch,) = stage.extractor.asked, stage.curator.curated
+    (request,), (batch,) = stage.extractor.requests, stage.curator.curated
     assert request.namespaces == (batch.namespace,) == (shadow_of("0a1b2c3d", "notes/ada"),)
     assert (request.partition, request.lane) == (NO_PARTITION, "background")
     assert batch.candidates[0].sources[0].position == 7
@@ -125,13 +125,13 @@ async def test_replay_request_ids_are_stable_per_generation_and_differ_between_g
     await stage.take("c1")
     await stage.take("c1")
     await stage.replayer.finish()
-    first, second = (request.request_id for request in stage.extractor.asked)
+    first, second = (request.request_id for request in stage.extractor.requests)
     assert first == second
     other = Stage()
     other.replayer._generation = replace(stage.generation, generation_id="ffffffff")
     await other.take("c1")
     await other.replayer.finish()
-    assert other.extractor.asked[0].request_id != first
+    assert other.extractor.requests[0].request_id != first
 
 
 async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_concurrently(stage: Stage):
@@ -139,8 +139,8 @@ async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_con
     for conversation, user in (("c1", "ada"), ("c2", "bob"), ("c3", "ada"), ("c4", "cleo")):
         await stage.take(conversation, user)
     await stage.replayer.finish()
-    asked = [request.conversation_id for request in stage.extractor.asked]
-    assert asked.index("c1") < asked.index("c3")
+    conversation_ids = [request.conversation_id for request in stage.extractor.requests]
+    assert conversation_ids.index("c1") < conversation_ids.index("c3")
     assert stage.extractor.most > 1
     assert asyncio.get_running_loop().time() - begun < 4
 
@@ -179,7 +179,7 @@ async def test_replayed_ranges_contain_only_requested_messages_and_no_positions_
     ]
     await stage.replayer.add(PlannedConversation("c1", BEGAN), archived)
     await stage.replayer.finish()
-    assert [(request.first, request.last) for request in stage.extractor.asked] == [(3, 9)]
+    assert [(request.first, request.last) for request in stage.extractor.requests] == [(3, 9)]
     assert stage.records.ended[0].ranges == [(3, 4), (7, 7), (9, 9)]
 
 
@@ -188,7 +188,7 @@ async def test_a_conversation_outside_the_planned_namespaces_is_not_requested():
     await stage.take("c1")
     await stage.take("c2", "bob")
     await stage.replayer.finish()
-    assert [request.conversation_id for request in stage.extractor.asked] == ["c2"]
+    assert [request.conversation_id for request in stage.extractor.requests] == ["c2"]
     assert stage.records.fed == {"notes/bob"}
 
 
@@ -197,5 +197,5 @@ async def test_a_conversation_erased_since_the_planning_is_not_requested(stage: 
     await stage.take("c1")
     await stage.replayer.add(PlannedConversation("c2", BEGAN), [])
     await stage.replayer.finish()
-    assert stage.extractor.asked == []
+    assert stage.extractor.requests == []
     assert [(each.planned.conversation_id, each.slices) for each in stage.records.ended] == [("c1", 0), ("c2", 0)]

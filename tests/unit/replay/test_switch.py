@@ -15,7 +15,7 @@ from schemas.extraction.links import Link
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from schemas.policies.shadows import shadow_of
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CAUSE = Cause(actor="memstream", reason="cutover")

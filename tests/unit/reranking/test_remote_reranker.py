@@ -8,7 +8,7 @@ import pytest
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from sinks.reranking.dialects import DIALECTS
 from sinks.reranking.endpoint import RemoteReranker
-from tests.rerank_server import KEY, MODEL, SPOILT, TEI_BATCH, RerankServer
+from tests.servers.reranker import KEY, MODEL, SPOILT, TEI_BATCH, RerankServer
 
 TEXTS = ["We had soup.", "The night train to Porto was late.", "A train."]
 QUERY = "night train"

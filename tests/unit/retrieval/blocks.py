@@ -55,7 +55,7 @@ def said(*turns: tuple[str, str]) -> list[Message]:
     ]
 
 
-def told(
+def built_block(
     found: Sequence[Hit] = (),
     tail: Sequence[Message] = (),
     style: BlockStyle = RATED,

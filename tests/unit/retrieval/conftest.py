@@ -8,7 +8,7 @@ from uuid import NAMESPACE_OID, uuid5
 import pytest
 
 from schemas.memories.memories import Memory
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -27,8 +27,8 @@ class Held:
         self.begun: list[str] = []
         self.held: list[asyncio.Future[None]] = []
 
-    async def search(self, asked: Query) -> Found:
-        self.begun.append(asked.text or "")
+    async def search(self, query: Query) -> Found:
+        self.begun.append(query.text or "")
         self.held.append(asyncio.get_running_loop().create_future())
         await self.held[-1]
         return Found()
@@ -49,7 +49,7 @@ def admission() -> Admission:
 
 
 @pytest.fixture
-async def asked(held: Held, admission: Admission) -> AsyncIterator[list[asyncio.Task[Any]]]:
+async def queries(held: Held, admission: Admission) -> AsyncIterator[list[asyncio.Task[Any]]]:
     """Sends as many queries as a process accepts: two run, four wait."""
     search = AdmittedSearch(held, admission)
     tasks = [asyncio.create_task(search.search(question(str(number)))) for number in range(3 * AT_ONCE)]
@@ -69,26 +69,26 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_searches_beyond_the_concurrency_limit_wait_in_order_of_arrival(held: Held, asked: list[Any]):
+async def test_searches_beyond_the_concurrency_limit_wait_in_order_of_arrival(held: Held, queries: list[Any]):
     assert held.begun == ["0", "1"]
     held.answer()
     held.answer()
     await settled()
     assert held.begun == ["0", "1", "2", "3"]
-    assert [task.done() for task in asked] == [True, True, False, False, False, False]
+    assert [task.done() for task in queries] == [True, True, False, False, False, False]
 
 
 async def test_a_search_beyond_the_queue_limit_is_rejected_immediately(
-    held: Held, admission: Admission, asked: list[Any]
+    held: Held, admission: Admission, queries: list[Any]
 ):
     with pytest.raises(Overloaded, match="4 searches"):
         await AdmittedSearch(held, admission).search(question("late"))
     assert "late" not in held.begun
 
 
-async def test_a_cancelled_search_frees_its_place(held: Held, admission: Admission, asked: list[Any]):
-    asked[0].cancel()  # one that is looked for
-    asked[5].cancel()  # one that waits
+async def test_a_cancelled_search_frees_its_place(held: Held, admission: Admission, queries: list[Any]):
+    queries[0].cancel()  # one that is looked for
+    queries[5].cancel()  # one that waits
     await settled()
     assert held.begun == ["0", "1", "2"]
     late = asyncio.create_task(AdmittedSearch(held, admission).search(question("late")))
@@ -97,7 +97,7 @@ async def test_a_cancelled_search_frees_its_place(held: Held, admission: Admissi
     late.cancel()
 
 
-async def test_a_context_block_counts_toward_the_admission_limit(held: Held, admission: Admission, asked: list[Any]):
+async def test_a_context_block_counts_toward_the_admission_limit(held: Held, admission: Admission, queries: list[Any]):
     recall = Recall(held, FakeArchive(), POLICIES, len, lambda: NOW, admission=admission)
     with pytest.raises(Overloaded):
         await recall.block(BlockQuery(namespaces=("app",), text="late"), None)

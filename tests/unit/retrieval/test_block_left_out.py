@@ -5,12 +5,12 @@ from typing import Any
 from agents.retrieval.block_left_out import MOST_LEFT_OUT
 from schemas.extraction.candidates import Source
 from schemas.retrieval.blocks import LONGEST_LEFT_OUT, Block
-from tests.unit.retrieval.blocks import BARE, from_messages, hits, passages, said, told, words
+from tests.unit.retrieval.blocks import BARE, built_block, from_messages, hits, passages, said, words
 from tests.unit.retrieval.conftest import MakeMemory
 
 
 def explained(*given: Any, **limits: Any) -> Block:
-    return told(*given, explain=True, **limits)
+    return built_block(*given, explain=True, **limits)
 
 
 def reasons(block: Block) -> list[tuple[str, str, str]]:
@@ -19,7 +19,7 @@ def reasons(block: Block) -> list[tuple[str, str, str]]:
 
 def test_left_out_items_are_listed_only_on_request(memory: MakeMemory):
     found = hits(memory("One."), memory("Two."))
-    assert told(found, max_memories=1).left_out is None
+    assert built_block(found, max_memories=1).left_out is None
     assert explained(found).left_out == ()
 
 

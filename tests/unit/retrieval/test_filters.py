@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.codec import decode
 from schemas.errors import Rejected
 from schemas.retrieval.searches import Filters, Query, Scale, as_fraction
-from tests.filter_cases import CASES, FILTERED
+from tests.cases.filters import CASES, FILTERED
 
 
 @pytest.mark.parametrize("filters, accepted", CASES, ids=[str(filters) for filters, _ in CASES])
@@ -52,5 +52,5 @@ def test_a_query_must_name_namespaces_and_contain_only_known_valid_fields() -> N
     ):
         with pytest.raises(Rejected, match="invalid"):
             decode(msgspec.json.encode(wrong), Query)
-    asked = decode(b'{"namespaces":["n"],"filters":{"valid_at":"2026-03-01T12:00:00Z"}}', Query)
-    assert asked.filters.valid_at == datetime(2026, 3, 1, 12, tzinfo=UTC)
+    query = decode(b'{"namespaces":["n"],"filters":{"valid_at":"2026-03-01T12:00:00Z"}}', Query)
+    assert query.filters.valid_at == datetime(2026, 3, 1, 12, tzinfo=UTC)

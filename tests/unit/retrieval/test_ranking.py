@@ -18,7 +18,7 @@ from agents.retrieval.scales import Scale, scale_of, table
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from sinks.embeddings.models import MEMORY_DEFAULT
-from tests.filter_cases import a_memory
+from tests.cases.filters import a_memory
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 SCALE = Scale(cosine_from=0.2, cosine_to=0.7, floor=0.2)

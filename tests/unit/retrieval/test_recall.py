@@ -44,8 +44,8 @@ class Stage:
     async def conversation(self, name: str) -> Conversation | None:
         return await self.conversations.find(name, lambda namespace: True)
 
-    async def block(self, **asked: Any) -> Block:
-        query = BlockQuery(**asked)
+    async def block(self, **fields: Any) -> Block:
+        query = BlockQuery(**fields)
         known = await self.conversation(query.conversation_id) if query.conversation_id else None
         return await self.recall.block(query, known)
 
@@ -74,9 +74,9 @@ async def test_a_block_has_memories_and_recent_messages_by_the_policy_of_the_con
         *("", "Said in this conversation, and not yet remembered:", "user: I moved to Ghent.", "assistant: How nice!"),
     ]
     assert (answer.namespaces, answer.policy, answer.conversation_known) == (("kitchen/ada",), "kitchen", True)
-    (asked,) = stage.searched.asked
-    assert (asked.namespaces, asked.text, asked.filters.kinds) == (("kitchen/ada",), "Where does she live?", ("fact",))
-    assert asked.limit > 3, "some of them may say only what is said anyway"
+    (query,) = stage.searched.queries
+    assert (query.namespaces, query.text, query.filters.kinds) == (("kitchen/ada",), "Where does she live?", ("fact",))
+    assert query.limit > 3, "some of them may say only what is said anyway"
 
 
 async def test_request_parameters_override_the_policy(stage: Stage, memory: MakeMemory):
@@ -85,7 +85,7 @@ async def test_request_parameters_override_the_policy(stage: Stage, memory: Make
     assert 1 < len(answer.memories) < 5 and answer.max_tokens == 20 and not answer.messages
     assert answer.text.split("\n")[1].endswith(f"[{answer.memories[0].reference}]")
     assert (await stage.block(conversation_id="talk", max_memories=0)).memories == ()
-    assert len(stage.searched.asked) == 1, "nobody searches for none"
+    assert len(stage.searched.queries) == 1, "nobody searches for none"
 
 
 async def test_a_memory_of_only_recent_messages_is_omitted_from_the_block(stage: Stage, memory: MakeMemory):
@@ -171,19 +171,19 @@ async def test_passages_are_included_within_the_limits_of_the_policy_and_the_req
     stage.searched.said = [passage_hit("We took the night train.", 1), passage_hit("It was late.", 2)]
     answer = await stage.block(conversation_id="talk", text="How did we travel?", asked_at=NOW - timedelta(days=1))
     assert [each.text for each in answer.said] == ["We took the night train.", "It was late."]
-    (asked,) = (query for query in stage.searched.asked if query.tier == "said")
-    assert asked.asked_at == NOW - timedelta(days=1)
+    (said_query,) = (query for query in stage.searched.queries if query.tier == "said")
+    assert said_query.asked_at == NOW - timedelta(days=1)
     only = await stage.block(conversation_id="talk", text="How did we travel?", max_said=1)
     assert ([each.text for each in only.said], only.said_left_out) == (["We took the night train."], 0)
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"text": " "}, {"text": "x", "max_said": 0}, {"text": "x", "filters": Filters(kinds=("fact",))}]
+    "fields", [{}, {"text": " "}, {"text": "x", "max_said": 0}, {"text": "x", "filters": Filters(kinds=("fact",))}]
 )
-async def test_passages_are_not_searched_without_a_text_or_with_memory_filters(stage: Stage, asked: dict[str, Any]):
+async def test_passages_are_not_searched_without_a_text_or_with_memory_filters(stage: Stage, fields: dict[str, Any]):
     stage.searched.said = [passage_hit("We took the night train.")]
-    assert (await stage.block(conversation_id="talk", **asked)).said == ()
-    assert {query.tier for query in stage.searched.asked} == {"memories"}
+    assert (await stage.block(conversation_id="talk", **fields)).said == ()
+    assert {query.tier for query in stage.searched.queries} == {"memories"}
 
 
 async def test_a_passage_known_to_the_caller_is_omitted(stage: Stage):
@@ -221,9 +221,9 @@ async def test_a_hit_joined_to_a_passage_known_to_the_caller_is_included(stage: 
 async def test_a_passage_is_included_only_if_the_caller_may_read_one_of_its_owners(stage: Stage):
     stage.searched.said = [passage_hit("We took the night train.")]
     query = BlockQuery(namespaces=("kitchen",), text="x")
-    for namespace, told in (("kitchen/ada", 1), ("kitchen", 0)):
+    for namespace, count in (("kitchen/ada", 1), ("kitchen", 0)):
         answer = await stage.recall.block(query, None, namespace.__eq__)
-        assert len(answer.said) == told
+        assert len(answer.said) == count
 
 
 async def test_a_conversation_without_extraction_contributes_no_recent_messages(stage: Stage):
@@ -239,7 +239,7 @@ async def test_a_query_without_namespaces_conversation_and_scope_raises_value_er
 
 async def test_recent_messages_of_several_speakers_show_their_names(stage: Stage):
     stage.archive.say("talk", ("user", "I'm allergic to nuts."), app_id="kitchen", user_id="bob")
-    told = await stage.block(conversation_id="talk")
-    assert "user ada: I moved to Ghent." in told.text
-    assert "user bob: I'm allergic to nuts." in told.text
-    assert "\nassistant: How nice!" in told.text
+    block = await stage.block(conversation_id="talk")
+    assert "user ada: I moved to Ghent." in block.text
+    assert "user bob: I'm allergic to nuts." in block.text
+    assert "\nassistant: How nice!" in block.text

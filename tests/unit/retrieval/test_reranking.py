@@ -13,7 +13,7 @@ from schemas.errors import Retryable
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy, Privacy
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}",), privacy=Privacy(scrub=("email",))),))
@@ -26,9 +26,9 @@ class Searched:
         self.hits = hits
         self.limits: list[int] = []
 
-    async def search(self, asked: Query) -> Found:
-        self.limits.append(asked.limit)
-        mixed = self.hits[: asked.limit]
+    async def search(self, query: Query) -> Found:
+        self.limits.append(query.limit)
+        mixed = self.hits[: query.limit]
         return Found(mixed=mixed, hits=tuple(hit for hit in mixed if isinstance(hit, Hit)), degraded=("vectors_slow",))
 
 
@@ -97,8 +97,8 @@ async def test_texts_are_sent_to_the_reranker_with_day_and_speaker_and_scrubbed(
 
 
 async def test_a_passage_is_sent_to_the_reranker_with_its_neighbours() -> None:
-    hit, asked = passage("The soup."), passage("Which dish?").passage
-    hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(asked,))
+    hit, question = passage("The soup."), passage("Which dish?").passage
+    hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(question,))
     reranker = ByLength()
     await reranking(Searched(hit, memory("Short.")), reranker).search(QUESTION)
     assert reranker.seen[0][1][0] == "2026-03-01, ada: Which dish?\n2026-03-01, ada: The soup."

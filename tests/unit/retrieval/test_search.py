@@ -120,9 +120,9 @@ async def test_a_secret_at_the_truncation_point_of_a_long_query_is_not_sent_part
     for before in (5, 20, 25, 30):
         text = "tea " * ((MAX_QUESTION_CHARS - before) // 4) + f"the password is {password}, and more of it"
         await retrieval.search(Query(namespaces=("n",), text=text))
-    assert [len(sent) for sent in embedder.heard] == [MAX_QUESTION_CHARS] * 4
-    assert "the password is [PASS" in embedder.heard[2]
-    assert not any(password[:3] in sent for sent in embedder.heard)
+    assert [len(sent) for sent in embedder.embedded_texts] == [MAX_QUESTION_CHARS] * 4
+    assert "the password is [PASS" in embedder.embedded_texts[2]
+    assert not any(password[:3] in sent for sent in embedder.embedded_texts)
 
 
 @pytest.mark.parametrize("failure", [Retryable("busy"), Misconfigured("key"), Rejected("unembeddable", "empty")])
@@ -205,13 +205,13 @@ async def test_without_the_vector_index_a_query_without_common_words_uses_the_ve
 
 
 async def test_a_timed_out_dependency_is_skipped_during_its_cooldown() -> None:
-    asked = 0
+    calls = 0
 
     async def slow() -> int:
-        nonlocal asked
-        asked += 1
-        await asyncio.sleep(10 if asked == 1 else 0)
-        return asked
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(10 if calls == 1 else 0)
+        return calls
 
     def patiently() -> list[CallResult[int]]:
         async def run() -> list[CallResult[int]]:
@@ -251,4 +251,4 @@ async def test_secrets_in_a_query_are_not_sent_to_the_embedder(memory: MakeMemor
     embedder = RecordingEmbedder()
     retrieval, _ = await searching(memory(), embedder=embedder)
     await retrieval.search(Query(namespaces=("n",), text="my key is sk-ant-api03-" + "aB3dE5gH7jK9" * 8))
-    assert embedder.heard and not any("aB3dE5gH7jK9" in text for text in embedder.heard)
+    assert embedder.embedded_texts and not any("aB3dE5gH7jK9" in text for text in embedder.embedded_texts)

@@ -9,7 +9,7 @@ from agents.retrieval.tiers import merged
 from schemas.memories.memories import Source
 from schemas.passages.passages import Passage
 from schemas.retrieval.searches import Hit, Parts, SaidHit
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 SCALE = CosineScale(start=0.0, span=1.0, floor=0.0, least_range=0.5)
 AT = datetime(2026, 3, 2, tzinfo=UTC)

@@ -15,9 +15,9 @@ def passage(namespace: str, *terms: int) -> PassageRow:
 
 
 def test_words_are_counted_by_the_terms_of_each_namespace():
-    asked = {"a": [5, -7], "b": [9, 4, 30]}
+    words_of = {"a": [5, -7], "b": [9, 4, 30]}
     rows = [passage("a", -7, 1, 5, 5), passage("b", 4), passage("a"), passage("b", 30, 9, 2, 9)]
-    assert counts(rows, asked).tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0], [2, 0, 1]]
+    assert counts(rows, words_of).tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0], [2, 0, 1]]
 
 
 def test_a_query_without_words_has_no_counts():

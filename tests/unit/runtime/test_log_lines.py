@@ -121,12 +121,12 @@ def test_a_logged_error_omits_the_data_it_quotes(name: str, log: logging.Logger,
     log.warning(error)
     log.warning("by name: %(error)s", {"error": error})
     log.error("it fails", exc_info=error)
-    told = written.getvalue()
+    logged = written.getvalue()
     for word in ("Ilse", "diabetes"):
-        assert word not in told
-    assert type(error).__name__ in told
-    assert "test_log_lines.py" in told  # where it was raised
-    assert "attempt 3 failed: " in told
+        assert word not in logged
+    assert type(error).__name__ in logged
+    assert "test_log_lines.py" in logged  # where it was raised
+    assert "attempt 3 failed: " in logged
 
 
 def test_a_logged_error_keeps_codes_and_reasons_for_diagnosis(log: logging.Logger, written: StringIO):
@@ -135,7 +135,7 @@ def test_a_logged_error_keeps_codes_and_reasons_for_diagnosis(log: logging.Logge
     log.error("%s", translated(claude(503), "a-model"))
     log.error("%s", Retryable("PostgreSQL failed while storing: connection refused"))
     log.error("%s", ConnectionRefusedError(111, "Connection refused"))
-    told = written.getvalue()
+    logged = written.getvalue()
     for wanted in (
         "CheckViolationError, sqlstate 23514, constraint_name short",
         "invalid",
@@ -143,7 +143,7 @@ def test_a_logged_error_keeps_codes_and_reasons_for_diagnosis(log: logging.Logge
         "connection refused",
         "ConnectionRefusedError, errno 111, Connection refused",
     ):
-        assert wanted in told
+        assert wanted in logged
 
 
 def test_at_debug_level_errors_are_logged_in_full(written: StringIO):

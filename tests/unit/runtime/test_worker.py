@@ -52,32 +52,32 @@ def worker(tmp_path: Path) -> Waiting:
 
 
 async def test_a_crashed_stage_stops_the_worker_even_if_its_start_never_returns(worker: Waiting):
-    told: list[str] = []
+    calls: list[str] = []
     running = asyncio.create_task(
-        worker.run(asyncio.Event(), lambda: told.append("ready"), lambda: told.append("stopping"))
+        worker.run(asyncio.Event(), lambda: calls.append("ready"), lambda: calls.append("stopping"))
     )
     await worker.begun.wait()
     await worker.stage.crash(RuntimeError("the brokers are gone"))
     with pytest.raises(RuntimeError, match="the brokers are gone"):
         await running
-    assert told == ["stopping"]
+    assert calls == ["stopping"]
 
 
 async def test_a_worker_keeps_fetching_the_log_ends_of_its_partitions_despite_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("deploy.runtime.worker.ENDS_S", 0.01)
-    worker, stop, asked = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
+    worker, stop, requests = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
 
     async def ask() -> None:
-        asked.put_nowait(None)
+        requests.put_nowait(None)
         raise Retryable("nobody answers")
 
     worker.stage.fetch_log_ends = ask  # type: ignore[method-assign]
     running = asyncio.create_task(worker.run(stop, lambda: None, lambda: None))
     async with asyncio.timeout(60):
         for _ in range(3):
-            await asked.get()
+            await requests.get()
     stop.set()
     await running
 

@@ -71,17 +71,17 @@ class Server:
 
 
 def refused(status: int, code: str = "some-code", **headers: str) -> httpx.Response:
-    told = {
+    problem = {
         "type": f"urn:memstream:problem:{code}",
         "title": "x",
         "status": status,
         "detail": "do this",
         "request_id": "r1",
     }
-    return httpx.Response(status, json=told, headers=headers | {"content-type": "application/problem+json"})
+    return httpx.Response(status, json=problem, headers=headers | {"content-type": "application/problem+json"})
 
 
-def told(sequence: int, **data: Any) -> bytes:
+def event_frame(sequence: int, **data: Any) -> bytes:
     about = {"change": "created", "namespace": "kitchen/ada", "sequence": sequence, "memory": MEMORY} | data
     event = {"type": "memstream.memory.created", "data": about}
     return format_sse_event(
@@ -159,9 +159,9 @@ async def test_a_persistent_outage_raises_unavailable_after_five_attempts(failur
 async def test_an_id_that_would_change_the_path_is_rejected_before_sending(memory_id: str) -> None:
     server = Server()
     async with server.client() as client:
-        for asked in (client.get, client.update, client.delete, client.undo):
+        for method in (client.get, client.update, client.delete, client.undo):
             with pytest.raises(Invalid):
-                await asked(memory_id)
+                await method(memory_id)
     assert server.seen == []
 
 
@@ -191,10 +191,10 @@ async def test_a_list_is_read_across_all_pages() -> None:
 
 async def test_a_broken_event_stream_resumes_after_the_last_event_and_yields_each_once() -> None:
     server = Server(
-        httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000) + told(7)),
+        httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000) + event_frame(7)),
         httpx.ReadTimeout("silence"),
         refused(503),
-        httpx.Response(200, content=b": ping\n\n" + told(8) + told(9)),
+        httpx.Response(200, content=b": ping\n\n" + event_frame(8) + event_frame(9)),
     )
     async with server.client() as client:
         events = await first(client.events("kitchen/ada", "kitchen/tom"), 3)
@@ -208,7 +208,7 @@ async def test_a_broken_event_stream_resumes_after_the_last_event_and_yields_eac
 async def test_a_position_received_before_any_event_is_used_to_resume() -> None:
     server = Server(
         httpx.Response(200, content=format_sse_event(id="kitchen%2Fada=6", retry=1000)),
-        httpx.Response(200, content=told(7)),
+        httpx.Response(200, content=event_frame(7)),
     )
     async with server.client() as client:
         await first(client.events("kitchen/ada"), 1)

@@ -11,7 +11,7 @@ from agents.models.answers.candidates import moment
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.memories.commands import Command
-from tests.slices import said
+from tests.builders.slices import said
 
 BEYOND = (
     "9999-12-31T23:59:59-14:00",

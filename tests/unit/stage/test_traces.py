@@ -50,7 +50,7 @@ class Windows(window_stage.Stage):
         self.app.consumer.handed(MESSAGES, PARTITION, given.end)
         await self.agent.handle(given)
 
-    async def asked(self):
+    async def requested(self):
         """The record of the request that the end of the conversation calls for."""
         await self.end(ended())
         await self.checkpoint()
@@ -83,7 +83,7 @@ def traceparent(record) -> bytes | None:
 async def test_the_trace_of_a_message_is_stored_with_it_and_continues_to_its_candidates(spans):
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
-    request = await windows.asked()
+    request = await windows.requested()
     extraction = Extraction()
     await extraction.answered(request)
     parts = extraction.publisher.on(topics.CANDIDATES)
@@ -107,7 +107,7 @@ async def test_without_tracing_the_traceparent_is_still_propagated_to_the_candid
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
     extraction = Extraction()
-    await extraction.answered(await windows.asked())
+    await extraction.answered(await windows.requested())
     assert {traceparent(part) for part in extraction.publisher.on(topics.CANDIDATES)} == {CAUSE.encode()}
 
 
@@ -115,7 +115,7 @@ async def test_a_request_of_messages_of_several_traces_links_to_each(spans):
     windows = await Windows().begin()
     for number, cause in enumerate((CAUSE, OTHER, None)):
         await windows.say_traced(number, cause)
-    request = await windows.asked()
+    request = await windows.requested()
     asking = spans.named("windows request extraction")
     assert linked(asking) == {trace_of(CAUSE), trace_of(OTHER)}
     assert trace_of(traceparent(request)) == trace_id(asking) not in linked(asking)
@@ -128,7 +128,7 @@ async def test_a_trace_survives_a_rebalance_of_the_window_partition():
     second = Windows(first.app.broker, first.clock)
     second.offsets = first.offsets
     await second.begin()
-    assert traceparent(await second.asked()) == CAUSE.encode()
+    assert traceparent(await second.requested()) == CAUSE.encode()
 
 
 async def test_a_message_without_a_trace_stores_no_trace_field():
@@ -137,7 +137,7 @@ async def test_a_message_without_a_trace_stores_no_trace_field():
     row = windows.app.checkpointer[PARTITION].read(rows.chunk_key(CONVERSATION, 0))
     assert row is not None
     assert b"trace" not in row
-    request = await windows.asked()
+    request = await windows.requested()
     assert traceparent(request) is None
     assert b'"trace"' not in request.value
 
@@ -145,7 +145,7 @@ async def test_a_message_without_a_trace_stores_no_trace_field():
 async def test_an_invalid_traceparent_does_not_stop_processing():
     windows = await Windows().begin()
     await windows.say_traced(1, "00-no-trace")
-    assert traceparent(await windows.asked()) is None
+    assert traceparent(await windows.requested()) is None
 
 
 async def test_a_parked_request_resumes_with_its_trace():
@@ -153,7 +153,7 @@ async def test_a_parked_request_resumes_with_its_trace():
     await windows.say_traced(1, CAUSE)
     extraction = Extraction()
     extraction.provider.failures.append(deferred(1))
-    await extraction.answered(await windows.asked())
+    await extraction.answered(await windows.requested())
     assert extraction.publisher.records == []
     for _ in range(20):
         await extraction.resuming.tick()
@@ -164,15 +164,15 @@ async def test_a_parked_request_resumes_with_its_trace():
 async def test_spans_contain_ids_but_no_message_content(spans):
     windows = await Windows().begin()
     await windows.say_traced(1, CAUSE)
-    request = await windows.asked()
+    request = await windows.requested()
     extraction = Extraction()
     extraction.provider.failures.append(ValueError("hello"))
     await extraction.answered(request)
     everything = "".join(span.to_json() for span in spans.ended)
     assert "hello" not in everything
-    asked = codec.decode(request.value, ExtractionRequest)
+    extraction_request = codec.decode(request.value, ExtractionRequest)
     attributes = spans.named("extraction answer").attributes
-    assert attributes["memstream.request_id"] == asked.request_id
+    assert attributes["memstream.request_id"] == extraction_request.request_id
     assert attributes["memstream.conversation_id"] == CONVERSATION
     (letter,) = extraction.publisher.on(topics.DEAD_LETTERS)
     assert dead_letter_headers(letter.headers)["reason"] == "unforeseen"
@@ -182,7 +182,7 @@ async def test_spans_contain_ids_but_no_message_content(spans):
 async def test_the_overlap_messages_of_a_slice_do_not_contribute_their_traces():
     windows = await Windows(policy=structs.replace(window_stage.POLICY, overlap_messages=1)).begin()
     await windows.say_traced(1, CAUSE)
-    await windows.asked()
+    await windows.requested()
     await windows.say_traced(2, OTHER)
     await windows.end(ended())
     await windows.checkpoint()

@@ -42,9 +42,13 @@ async def test_a_direct_search_uses_the_url_prefix_and_api_key_of_the_client() -
     async with asking(answering, prefix="/behind", api_key="secret") as vectors:
         found = await vectors.search(VECTOR, namespaces=("n",), limit=7, min_score=0.25)
     assert found == [Neighbour("one", 0.5)]
-    [(key, asked)] = seen
+    [(key, request_body)] = seen
     assert key == "secret"
-    assert (asked["query"], asked["limit"], asked["score_threshold"]) == ([1.0, 0.0, 0.0, 0.0], 7, 0.25)
+    assert (request_body["query"], request_body["limit"], request_body["score_threshold"]) == (
+        [1.0, 0.0, 0.0, 0.0],
+        7,
+        0.25,
+    )
 
 
 @pytest.mark.parametrize(

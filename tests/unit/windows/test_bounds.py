@@ -15,7 +15,7 @@ NOW = 1_800_000_000.0
 EACH = terms(Policy(name="each", triggers=Triggers(after_tokens=1)))
 
 
-def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRequest]:
+def requests_for(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRequest]:
     return [
         request
         for number in numbers
@@ -25,13 +25,13 @@ def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRe
 
 def test_the_number_of_pending_requests_is_bounded():
     window = Window.opened(CONVERSATION, 0)
-    assert len(asked(window, range(100))) == MAX_PENDING_REQUESTS == len(window.head.pending)
+    assert len(requests_for(window, range(100))) == MAX_PENDING_REQUESTS == len(window.head.pending)
     assert unextracted(window) == list(range(100))
 
 
 def test_messages_behind_a_full_backlog_are_requested_as_answers_arrive():
     window = Window.opened(CONVERSATION, 0)
-    requests, offset = asked(window, range(100)), 0
+    requests, offset = requests_for(window, range(100)), 0
     while offset < len(requests):
         answer = control("extraction_completed", request_id=requests[offset].request_id)
         requests += requests_among(window.control(answer, offset, EACH, NOW))
@@ -43,7 +43,7 @@ def test_messages_behind_a_full_backlog_are_requested_as_answers_arrive():
 
 def test_messages_behind_a_full_backlog_survive_a_restart():
     window = Window.opened(CONVERSATION, 0)
-    requests = asked(window, range(50))
+    requests = requests_for(window, range(50))
     stored = rows.save(window)
     loaded = rows.load(CONVERSATION, stored.get)
     assert loaded is not None
@@ -54,7 +54,7 @@ def test_messages_behind_a_full_backlog_survive_a_restart():
 
 def test_a_full_backlog_sets_a_deadline_for_overdue_answers_only():
     window = Window.opened(CONVERSATION, 0)
-    asked(window, range(50))
+    requests_for(window, range(50))
     assert window.deadline(EACH.policy).at == NOW + EACH.policy.reask_after_s
     again = requests_among(window.due(1_000, EACH, NOW + EACH.policy.reask_after_s))
     assert [request.attempt for request in again] == [2] * MAX_PENDING_REQUESTS
@@ -64,7 +64,7 @@ def test_the_head_of_a_long_conversation_without_answers_stays_small():
     """10,000 messages, an outage of the model all the while: the head lists a bounded number of slices and few chunks."""
     window = Window.opened(CONVERSATION, 0)
     for start in range(0, 10_000, 10):
-        asked(window, range(start, start + 10))
+        requests_for(window, range(start, start + 10))
         written = rows.save(window)
     assert len(written[rows.head_key(CONVERSATION)] or b"") < 4_096
 

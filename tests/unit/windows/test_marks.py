@@ -29,8 +29,8 @@ def say(window: Window, *numbers: int, **fields: object) -> None:
 
 def mark(window: Window, number: int, importance: str, offset: int) -> list[str]:
     event = control("mark", message_id=f"m{number}", importance=importance)
-    told = window.control(event, offset, SMALL, NOW)
-    return [each.outcome for each in told if isinstance(each, MessageMarked)]
+    effects = window.control(event, offset, SMALL, NOW)
+    return [each.outcome for each in effects if isinstance(each, MessageMarked)]
 
 
 def shown(window: Window) -> list[int]:

@@ -36,16 +36,16 @@ def test_a_message_with_a_known_id_is_not_added(window):
 
 
 def test_terms_are_looked_up_with_the_scope_and_model_of_a_message_but_not_for_a_repeated_one(window):
-    asked: list[tuple[str | None, str | None]] = []
+    scopes: list[tuple[str | None, str | None]] = []
 
     def terms_of(asking: Window) -> Terms:
-        asked.append((asking.head.scope.app_id, asking.head.model))
+        scopes.append((asking.head.scope.app_id, asking.head.model))
         return TERMS
 
     window.add(message(1, app_id="mail"), 1, 10, terms_of, NOW)
     window.add(message(2, model="small"), 2, 10, terms_of, NOW)
     window.add(message(2, model="large"), 3, 10, terms_of, NOW)
-    assert asked == [("mail", None), ("mail", "small")]
+    assert scopes == [("mail", None), ("mail", "small")]
     assert window.head.model == "small"
 
 
@@ -132,7 +132,7 @@ def test_a_request_carries_the_messages_before_its_slice_as_overlap_without_requ
     *hastened, third = window.control(control("flush"), 0, TERMS, NOW)
     assert [each.request_id for each in hastened] == [first.request_id, second.request_id]
     assert (positions([third]), [seen.position for seen in third.overlap]) == ([[5]], [3, 4])
-    again = {asked.request_id: asked for asked in window.due(1_000, TERMS, NOW + 100)}
+    again = {following.request_id: following for following in window.due(1_000, TERMS, NOW + 100)}
     assert [seen.position for seen in again[second.request_id].overlap] == [1, 2]
 
 
@@ -140,7 +140,7 @@ def test_requests_carry_no_preceding_messages_under_a_policy_without_overlap(win
     alone = terms(structs.replace(POLICY, overlap_messages=0))
     for number in (1, 2, 3):
         window.add(message(number), number, 60, always(alone), NOW)
-    assert [asked.overlap for asked in window.control(control("flush"), 0, alone, NOW)] == [(), (), ()]
+    assert [each.overlap for each in window.control(control("flush"), 0, alone, NOW)] == [(), (), ()]
 
 
 def test_answers_in_any_order_complete_their_slices(window):
@@ -186,5 +186,5 @@ def test_an_answer_does_not_affect_messages_after_its_slice(window):
 
 def test_merged_scope_keeps_known_fields_and_fills_in_missing_ones():
     known = Scope(conversation_id="c", app_id="app", user_id=None)
-    told = Scope(conversation_id="c", app_id="other", user_id="user", mode="m")
-    assert merged(known, told) == Scope(conversation_id="c", app_id="app", user_id="user", mode="m")
+    scope = Scope(conversation_id="c", app_id="other", user_id="user", mode="m")
+    assert merged(known, scope) == Scope(conversation_id="c", app_id="app", user_id="user", mode="m")

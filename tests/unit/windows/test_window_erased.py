@@ -19,8 +19,8 @@ SECRET = "Zanzibar"
 
 def erase(window: Window, offset: int, second: int, read_to: int | None = None):
     """Erases messages up to that second of the conversation, or before `read_to`."""
-    told = control("erase", read_to=read_to)
-    return window.control(replace(told, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
+    erasure = control("erase", read_to=read_to)
+    return window.control(replace(erasure, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
 
 
 def secrets(window: Window, *numbers: int, said_at: int | None = None) -> None:
@@ -70,21 +70,21 @@ def test_an_emptied_window_still_ignores_known_offsets_and_message_ids():
 
 def test_an_erasure_drops_a_pending_request_and_its_answer_changes_nothing():
     window, _ = saved()
-    (asked,) = end(window)
+    (request,) = end(window)
     erase(window, 0, 10)
     assert window.head.pending == []
     say(window, 11)
-    answer(window, asked, 1)
+    answer(window, request, 1)
     assert unextracted(window) == [11]
 
 
 def test_the_rest_of_a_partly_erased_slice_is_requested_again_under_a_new_id():
     window, table = saved()
-    (asked,) = end(window)
+    (request,) = end(window)
     erase(window, 0, 2)
     (left,) = window.head.pending
     assert (left.first, left.last) == (3, 4)
-    assert left.request_id != asked.request_id
+    assert left.request_id != request.request_id
     table.save(window)
     (again,) = table.load().due(1_000, TERMS, NOW)
     assert ([each.position for each in again.messages], again.request_id) == ([3, 4], left.request_id)

@@ -12,8 +12,8 @@ from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.models import MEMORY_DEFAULT, MODELS, PASSAGE_DEFAULT
 from tests.embedders import CACHE_DIR
-from tests.embedding_server import KEY, MODEL, EmbeddingServer
 from tests.fakes.policy_topic import FakePolicyTopic
+from tests.servers.embeddings import KEY, MODEL, EmbeddingServer
 
 
 def settings(**overrides: object) -> Settings:

@@ -13,9 +13,9 @@ from deploy.settings import Settings, load
 from deploy.wiring import models
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import Policy
-from tests.messages_server import KEY
-from tests.ollama_server import MODEL, OllamaServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.messages import KEY
+from tests.servers.ollama import MODEL, OllamaServer
 
 NOBODY = "http://127.0.0.1:9"
 

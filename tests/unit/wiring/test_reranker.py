@@ -13,7 +13,7 @@ from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import Query, SaidHit
 from tests.fakes.policy_topic import FakePolicyTopic
-from tests.rerank_server import MODEL, RerankServer
+from tests.servers.reranker import MODEL, RerankServer
 from tests.unit.retrieval.test_reranking import NOON, Searched, texts
 
 WARD = Policies((Policy(name="open"), Policy(name="ward", local_only=True)))

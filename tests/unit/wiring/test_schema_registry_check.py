@@ -8,8 +8,8 @@ import pytest
 from deploy.cli import doctor
 from deploy.settings import load
 from deploy.wiring import schema_registry
-from tests.registry_server import RegistryServer
-from tests.scripted_server import in_a_thread
+from tests.servers.schema_registry import RegistryServer
+from tests.servers.scripted import in_a_thread
 
 LOGIN = ("memstream", "EXAMPLE-pa55word")
 

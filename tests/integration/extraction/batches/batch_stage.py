@@ -30,11 +30,11 @@ from sinks.extraction.batches import Batches, Bounds
 from sinks.extraction.parked import Parking
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
+from tests.builders.slices import slice_of
 from tests.fakes.batches import record
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.slices import slice_of
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 POLICY = Policy(name="nightly", batch=True)
 
@@ -55,7 +55,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def asked(number: int, text: str = "I live in Town{}.") -> ExtractionRequest:
+def numbered_request(number: int, text: str = "I live in Town{}.") -> ExtractionRequest:
     request_id, scope = ids.derive("batched", number), Scope(conversation_id=f"c{number}")
     return replace(
         slice_of(text.format(number)), request_id=request_id, scope=scope, policy=POLICY.name, lane="background"

@@ -6,7 +6,7 @@ import pytest
 
 from sinks.postgres.connection import Pool
 from tests.integration.extraction.batches.batch_stage import Worker
-from tests.messages_server import MessagesServer
+from tests.servers.messages import MessagesServer
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.windows.window_controls import WindowControl
 from tests.integration.curation_bench import Bench
-from tests.integration.extraction.batches.batch_stage import Worker, asked, lives_in
-from tests.messages_server import MODELS, MessagesServer
+from tests.integration.extraction.batches.batch_stage import Worker, lives_in, numbered_request
+from tests.servers.messages import MODELS, MessagesServer
 
 
 async def test_requests_are_sent_in_one_batch_and_each_answer_is_stored_and_published(
     worker: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(asked(1), asked(2), asked(3))
+    await worker.park(numbered_request(1), numbered_request(2), numbered_request(3))
     await worker.agent.tick()
     (batch,) = server.batches.made.values()
-    assert set(batch.requests) == {asked(number).request_id for number in (1, 2, 3)}
+    assert set(batch.requests) == {numbered_request(number).request_id for number in (1, 2, 3)}
     await worker.look()
     assert worker.remembered == lives_in(1, 2, 3)
     assert await worker.count("parked") == 0
@@ -35,7 +35,7 @@ async def test_requests_are_sent_in_one_batch_and_each_answer_is_stored_and_publ
 
 async def test_a_running_batch_is_polled_at_growing_intervals(worker: Worker, server: MessagesServer) -> None:
     server.batches.ends_at_poll = 3
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     worker.agent._poll_s = 60.0
     pauses = []
@@ -51,7 +51,7 @@ async def test_a_running_batch_is_polled_at_growing_intervals(worker: Worker, se
 async def test_a_batch_is_collected_by_another_worker_after_a_restart(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     await another.look()
     assert another.remembered == lives_in(1, 2)
@@ -61,7 +61,7 @@ async def test_a_batch_is_collected_by_another_worker_after_a_restart(
 async def test_another_worker_collects_the_rest_when_a_worker_dies_while_collecting(
     worker: Worker, another: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(*(asked(number) for number in range(1, 6)))
+    await worker.park(*(numbered_request(number) for number in range(1, 6)))
     await worker.agent.tick()
     taken = 0
     published = worker.publisher.publish
@@ -88,7 +88,7 @@ async def test_memory_references_in_a_reply_refer_to_the_memories_shown_in_its_p
 ) -> None:
     shown = [await bench.remember(text) for text in ("User likes chess.", "User drinks coffee.")]
     worker.related.memories = tuple(shown)
-    await worker.park(asked(1, "I prefer tea over coffee."))
+    await worker.park(numbered_request(1, "I prefer tea over coffee."))
     server.batches.script(
         'text:{"memories":[{"kind":"fact","text":"User drinks tea.","messages":[1],"confidence":0.9,"contradicts":2}]}'
     )
@@ -105,7 +105,7 @@ async def test_a_request_without_a_reply_is_sent_individually(
     worker: Worker, server: MessagesServer, step: str
 ) -> None:
     server.batches.script("rules", step)
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     await worker.look()
     assert worker.remembered == lives_in(1)
@@ -120,14 +120,14 @@ async def test_an_unanswerable_request_becomes_a_dead_letter_and_its_window_is_n
     worker: Worker, server: MessagesServer, step: str, reason: str
 ) -> None:
     server.batches.script(step)
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     await worker.look()
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert dead_letter_headers(letter.headers)["reason"] == reason
-    assert codec.decode(letter.value, ExtractionRequest) == asked(1)
+    assert codec.decode(letter.value, ExtractionRequest) == numbered_request(1)
     (control,) = [codec.decode(each.value, WindowControl) for each in worker.publisher.on(topics.WINDOW_CONTROL)]
-    assert (control.kind, control.request_id) == ("extraction_failed", asked(1).request_id)
+    assert (control.kind, control.request_id) == ("extraction_failed", numbered_request(1).request_id)
     assert worker.remembered == lives_in(2)
     assert await worker.count("parked") == 0
 
@@ -135,7 +135,7 @@ async def test_an_unanswerable_request_becomes_a_dead_letter_and_its_window_is_n
 @pytest.mark.parametrize("step", ["text:I would rather not.", "truncated"])
 async def test_an_incomplete_reply_is_repaired_by_one_call(worker: Worker, server: MessagesServer, step: str) -> None:
     server.batches.script(step)
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     await worker.look()
     assert worker.remembered == lives_in(1)
@@ -149,7 +149,7 @@ async def test_a_reply_that_cannot_be_repaired_yet_is_repaired_later_without_del
 ) -> None:
     server.batches.script("text:no", "rules")
     server.script("overloaded")
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     await worker.look()
     assert worker.remembered == lives_in(2)
@@ -161,7 +161,7 @@ async def test_a_reply_that_cannot_be_repaired_yet_is_repaired_later_without_del
 async def test_requests_of_a_batch_with_lost_results_are_sent_individually(
     worker: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     server.batches.made.clear()
     await worker.look()
@@ -170,7 +170,7 @@ async def test_requests_of_a_batch_with_lost_results_are_sent_individually(
 
 
 async def test_a_slice_erased_during_its_batch_is_skipped(worker: Worker, server: MessagesServer) -> None:
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     for table in ("parked", "extractions"):
         await worker.pool.execute(f"DELETE FROM {table} WHERE conversation_id = 'c1'")
@@ -182,7 +182,7 @@ async def test_a_slice_erased_during_its_batch_is_skipped(worker: Worker, server
 async def test_a_request_in_a_batch_is_sent_individually_only_long_after_its_deadline(
     worker: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     for days, answered in ((1, []), (3, lives_in(1))):
         await worker.pool.execute("UPDATE parked SET deadline = now() - $1 * interval '1 day'", days)
@@ -192,7 +192,7 @@ async def test_a_request_in_a_batch_is_sent_individually_only_long_after_its_dea
 
 async def test_batches_that_ended_long_ago_are_deleted(worker: Worker, server: MessagesServer) -> None:
     for number in (1, 2):
-        await worker.park(asked(number))
+        await worker.park(numbered_request(number))
         await worker.agent.tick()
         await worker.look()
         await worker.pool.execute("UPDATE batches SET ended_at = now() - $1 * interval '1 day'", 31)

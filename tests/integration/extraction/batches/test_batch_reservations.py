@@ -11,14 +11,14 @@ from schemas.errors import Retryable
 from schemas.memories.commands import Command
 from sinks.postgres.connection import Pool
 from tests.integration.curation_bench import Bench
-from tests.integration.extraction.batches.batch_stage import POLICY, PRICE, Worker, asked, lives_in, now
-from tests.messages_server import MessagesServer
+from tests.integration.extraction.batches.batch_stage import POLICY, PRICE, Worker, lives_in, now, numbered_request
+from tests.servers.messages import MessagesServer
 
 
 async def test_erasing_a_namespace_releases_the_reservations_of_its_batch_requests(
     worker: Worker, bench: Bench
 ) -> None:
-    request = replace(asked(1), namespaces=("n",))
+    request = replace(numbered_request(1), namespaces=("n",))
     await worker.park(request)
     await worker.agent.tick()
     assert (await worker.reserved()).tokens > 0
@@ -30,7 +30,7 @@ async def test_erasing_a_namespace_releases_the_reservations_of_its_batch_reques
 async def test_batch_cost_is_reserved_until_replies_are_booked_at_half_price(
     worker: Worker, server: MessagesServer
 ) -> None:
-    await worker.park(asked(1), asked(2))
+    await worker.park(numbered_request(1), numbered_request(2))
     await worker.agent.tick()
     assert (await worker.reserved()).tokens > 0
     assert await worker.booked() == []
@@ -40,11 +40,13 @@ async def test_batch_cost_is_reserved_until_replies_are_booked_at_half_price(
         assert (record_["batched"], record_["calls"], record_["lane"]) == (True, 1, "background")
         usage = Usage(**{name: record_[name] for name in Usage.__struct_fields__ if name != "batched"})
         assert record_["cost_micros"] == ceil(PRICE.of(usage) / 2)
-    assert {record_["request_id"] for record_ in await worker.booked()} == {asked(n).request_id for n in (1, 2)}
+    assert {record_["request_id"] for record_ in await worker.booked()} == {
+        numbered_request(n).request_id for n in (1, 2)
+    }
 
 
 async def test_a_reply_collected_twice_is_booked_once(worker: Worker, another: Worker) -> None:
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     worker.publisher.failures.append(Retryable("broker away"))
     await worker.look()
@@ -57,7 +59,7 @@ async def test_a_repaired_reply_is_booked_as_one_batched_and_one_regular_call(
     worker: Worker, server: MessagesServer
 ) -> None:
     server.batches.script("text:no")
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     await worker.look()
     assert sorted(record_["batched"] for record_ in await worker.booked()) == [False, True]
@@ -65,7 +67,7 @@ async def test_a_repaired_reply_is_booked_as_one_batched_and_one_regular_call(
 
 async def test_a_refusal_is_booked_as_failed_usage(worker: Worker, server: MessagesServer) -> None:
     server.batches.script("refusal")
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     await worker.look()
     assert [record_["outcome"] for record_ in await worker.booked()] == ["failed"]
@@ -80,7 +82,7 @@ async def test_the_reservation_of_a_request_without_a_reply_is_released(
         server.batches.script("expired")
     if way == "refused":
         server.batches.faults.append("bad_request")
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     if way == "gone":
         server.batches.made.clear()
@@ -91,7 +93,7 @@ async def test_the_reservation_of_a_request_without_a_reply_is_released(
 
 async def test_a_request_beyond_the_budget_waits_for_another_batch(pool: Pool, server: MessagesServer) -> None:
     poor = Worker(pool, server, policy=replace(POLICY, budget=Budget(tokens_per_day=0)))
-    await poor.park(asked(1))
+    await poor.park(numbered_request(1))
     await poor.agent.tick()
     assert server.batches.made == {}
     (row,) = await pool.fetch("SELECT * FROM parked")
@@ -102,7 +104,7 @@ async def test_a_request_beyond_the_budget_waits_for_another_batch(pool: Pool, s
 
 async def test_requests_of_a_rate_limited_batch_keep_their_reservation(worker: Worker, server: MessagesServer) -> None:
     server.batches.faults.append("rate_limited")
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     kept = await worker.reserved()
     assert kept.tokens > 0
@@ -123,7 +125,7 @@ async def test_the_reservation_of_a_request_that_cannot_be_stored_is_released(
         return False
 
     monkeypatch.setattr(worker.batches, "ask", ask)
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     assert await worker.reserved() == Amount()
 
@@ -132,7 +134,7 @@ async def test_the_reservation_is_released_when_the_deadline_passes_before_the_b
     worker: Worker, server: MessagesServer
 ) -> None:
     server.batches.faults.append("rate_limited")
-    await worker.park(asked(1))
+    await worker.park(numbered_request(1))
     await worker.agent.tick()
     assert (await worker.reserved()).tokens > 0
     await worker.pool.execute("UPDATE parked SET deadline = now()")
@@ -146,7 +148,7 @@ async def test_a_request_beyond_the_budget_is_sent_individually_where_the_policy
 ) -> None:
     policy = replace(POLICY, budget=Budget(tokens_per_day=0), on_spent_budget="stay_local")
     poor = Worker(pool, server, policy=policy)
-    await poor.park(asked(1))
+    await poor.park(numbered_request(1))
     await poor.agent.tick()
     (row,) = await pool.fetch("SELECT reason, batched, batch_key, not_before <= now() AS due FROM parked")
     assert (row["reason"], row["batched"], row["batch_key"], row["due"]) == ("budget", False, None, True)

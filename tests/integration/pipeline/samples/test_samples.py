@@ -68,16 +68,18 @@ def test_a_namespace_above_its_limit_is_compacted_with_a_reason(once: Snapshot):
     compacted = [row for row in once.rows["memory_versions"] if row["change"] == "compacted"]
     assert {row["namespace"] for row in compacted} == {"support"}
     assert all(row["cause"]["reason"] for row in compacted)
-    told = [event for event in once.values(topics.EVENTS) if event["type"] == "memstream.memory.compacted"]
-    assert len(told) == len(compacted)
+    compactions = [event for event in once.values(topics.EVENTS) if event["type"] == "memstream.memory.compacted"]
+    assert len(compactions) == len(compacted)
 
 
 @pytest.mark.parametrize("conversation_id", NOTHING)
 def test_small_talk_instructions_and_quotations_create_no_memories(conversation_id: str, once: Snapshot):
     completed = [row for row in once.rows["extractions"] if row["conversation_id"] == conversation_id]
     assert [row["completed_at"] is not None for row in completed] == [True]
-    heard = [source["conversation_id"] for memory in once.rows["memories"] for source in memory["sources"]]
-    assert conversation_id not in heard
+    source_conversations = [
+        source["conversation_id"] for memory in once.rows["memories"] for source in memory["sources"]
+    ]
+    assert conversation_id not in source_conversations
 
 
 @pytest.mark.parametrize("table", ["memories", "memory_versions", "outbox", "extractions", "extraction_parts"])

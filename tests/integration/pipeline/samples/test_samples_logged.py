@@ -18,9 +18,9 @@ def test_every_log_line_is_a_json_object_with_time_level_logger_and_message(samp
 
 
 def test_log_lines_about_a_request_contain_request_conversation_and_trace_ids(samples: Any):
-    told = [line for line in lines(samples) if " proposed " in line["message"]]
-    assert all(line.keys() >= {"conversation_id", "request_id", "trace_id"} for line in told)
-    assert len(told) > 10
+    proposals = [line for line in lines(samples) if " proposed " in line["message"]]
+    assert all(line.keys() >= {"conversation_id", "request_id", "trace_id"} for line in proposals)
+    assert len(proposals) > 10
 
 
 def test_no_message_content_is_logged(samples: Any, published: list[Event]):

@@ -18,25 +18,25 @@ from tests.json_schema import violations
 def test_malformed_events_become_dead_letters_with_reason_position_and_original_value(
     once: Snapshot, published: list[Event], samples: Any
 ):
-    letters = once.records[topics.DEAD_LETTERS]
+    dead_letters = once.records[topics.DEAD_LETTERS]
     wanted = malformed(published)
-    assert len(letters) == len(wanted) == 2
+    assert len(dead_letters) == len(wanted) == 2
     by_value = {event.bytes: event for event in wanted}
-    for letter in letters:
+    for letter in dead_letters:
         event = by_value[letter.value]
-        told = {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
+        headers = {name.removeprefix("memstream-"): value.decode() for name, value in letter.headers}
         assert violations({name: value.decode() for name, value in letter.headers}, "dead-letter-headers") == []
-        assert told["reason"] == ("undecodable" if letter.value == b"{not json" else "invalid")
-        assert (told["stage"], told["topic"]) == ("windows", samples.deployment.topic(topics.MESSAGES))
+        assert headers["reason"] == ("undecodable" if letter.value == b"{not json" else "invalid")
+        assert (headers["stage"], headers["topic"]) == ("windows", samples.deployment.topic(topics.MESSAGES))
         (source,) = [
             record
             for record in once.records[topics.MESSAGES]
-            if (record.partition, record.offset) == (int(told["partition"]), int(told["offset"]))
+            if (record.partition, record.offset) == (int(headers["partition"]), int(headers["offset"]))
         ]
         assert (source.value, source.key) == (letter.value, letter.key) == (event.bytes, event.key.encode())
-        assert int(told["timestamp-ms"]) == source.timestamp
+        assert int(headers["timestamp-ms"]) == source.timestamp
         assert set(source.headers) == set(event.headers) <= set(letter.headers)
-        assert "role" in told["detail"] if told["reason"] == "invalid" else "JSON" in told["detail"]
+        assert "role" in headers["detail"] if headers["reason"] == "invalid" else "JSON" in headers["detail"]
 
 
 @pytest.mark.parametrize(("topic", "schema"), [(topics.EVENTS, "memory-event"), (topics.ACTIVITY, "activity-event")])
@@ -86,13 +86,15 @@ def test_the_compacted_state_topic_equals_postgres_for_every_memory(once: Snapsh
     rows = {row["memory_id"]: row for row in once.rows["memories"]}
     assert states.keys() == rows.keys()
     assert latest.keys() == {memory_id for memory_id, row in rows.items() if row["status"] != "deleted"}
-    for memory_id, told in latest.items():
-        assert violations(told, "memory") == []
+    for memory_id, latest_event in latest.items():
+        assert violations(latest_event, "memory") == []
         row = rows[memory_id]
-        for name, value in told.items():
+        for name, value in latest_event.items():
             same = datetime.fromisoformat(value) if isinstance(row[name], datetime) else value
             assert row[name] == same, (memory_id, name)
-        unsaid = {name for name, value in row.items() if value not in (None, [], 0)} - told.keys() - {"normalised"}
+        unsaid = (
+            {name for name, value in row.items() if value not in (None, [], 0)} - latest_event.keys() - {"normalised"}
+        )
         assert unsaid == set(), memory_id
 
 

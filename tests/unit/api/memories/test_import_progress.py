@@ -55,11 +55,11 @@ async def steps_of(curation: Curation, number: int, **settings: Any) -> list[Imp
 async def test_import_progress_is_reported_until_the_curator_has_processed_the_last_command() -> None:
     *steps, report = await steps_of(Curation(per_look=4), 35)
     assert isinstance(report, ImportReport)
-    told = [(step.accepted, step.carried_out) for step in steps if isinstance(step, ImportProgress)]
-    assert told[0][0] < 35, "it begins while lines come in"
-    assert told[-1] == (35, 35)
-    assert told == sorted(told)
-    assert {done for _, done in told} <= {0, 10, 20, 30, 35}
+    progress = [(step.accepted, step.carried_out) for step in steps if isinstance(step, ImportProgress)]
+    assert progress[0][0] < 35, "it begins while lines come in"
+    assert progress[-1] == (35, 35)
+    assert progress == sorted(progress)
+    assert {done for _, done in progress} <= {0, 10, 20, 30, 35}
 
 
 async def test_an_import_ends_with_its_report_after_the_curator_makes_no_progress_for_the_stall_timeout() -> None:

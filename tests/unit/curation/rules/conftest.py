@@ -9,7 +9,7 @@ import pytest
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -25,12 +25,12 @@ def decided(said: Candidate, known: Memory, exact: Memory | None = None) -> obje
 def test_a_statement_attributed_to_the_assistant_does_not_supersede_a_users_memory(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
 ) -> None:
-    told = structs.replace(source(10), attributed_to="assistant")
+    of_assistant = structs.replace(source(10), attributed_to="assistant")
     users, assistants = (
         memory("The deadline is March 15.", sources=(each,))
-        for each in (source(0), structs.replace(told, message_id="m0"))
+        for each in (source(0), structs.replace(of_assistant, message_id="m0"))
     )
-    said = candidate("The deadline is March 20.", sources=(told,), contradicts=users.memory_id)
+    said = candidate("The deadline is March 20.", sources=(of_assistant,), contradicts=users.memory_id)
     assert not isinstance(decided(said, users), Supersede)
     assert isinstance(decided(said, assistants), Supersede)
     by_user = candidate("The deadline is March 20.", sources=(source(10),), contradicts=users.memory_id)
@@ -40,9 +40,9 @@ def test_a_statement_attributed_to_the_assistant_does_not_supersede_a_users_memo
 def test_an_assistant_statement_reinforces_a_users_memory_only_if_the_text_is_identical(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
 ) -> None:
-    told = structs.replace(source(10), attributed_to="assistant")
+    of_assistant = structs.replace(source(10), attributed_to="assistant")
     users = memory("The order number is 4711.", sources=(source(0),))
-    more = candidate("The order number is 4711, shipped by train.", sources=(told,))
+    more = candidate("The order number is 4711, shipped by train.", sources=(of_assistant,))
     assert isinstance(decided(more, users), Create)
-    same = candidate("The order number is 4711.", sources=(told,))
+    same = candidate("The order number is 4711.", sources=(of_assistant,))
     assert isinstance(decided(same, users, exact=users), Reinforce)

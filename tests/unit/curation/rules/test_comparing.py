@@ -6,7 +6,7 @@ from agents.curation.rules.decisions.comparing import numbers_tell_apart, pair_o
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "unframed"),
     [
         ('User said: "Laid off from the studio".', "Laid off from the studio."),
         ("User lives in Leeds.", "User lives in Leeds."),
@@ -16,9 +16,9 @@ from agents.curation.rules.decisions.comparing import numbers_tell_apart, pair_o
         ('El usuario dijo: "Somos de Vigo".', "Somos de Vigo."),
     ],
 )
-def test_quotation_frames_are_removed_before_statements_are_compared(text: str, asked: str) -> None:
-    assert pair_of(text, "User moved.").earlier == asked
-    assert pair_of("User moved.", text).later == asked
+def test_quotation_frames_are_removed_before_statements_are_compared(text: str, unframed: str) -> None:
+    assert pair_of(text, "User moved.").earlier == unframed
+    assert pair_of("User moved.", text).later == unframed
 
 
 @pytest.mark.parametrize(

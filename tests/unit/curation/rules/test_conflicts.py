@@ -3,7 +3,7 @@
 import pytest
 
 from agents.curation.rules.conflicts.conflicts import conflict
-from tests.labelled_pairs import Pair, changes, held_out, pairs, topics
+from tests.cases.labelled_pairs import Pair, changes, held_out, pairs, topics
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from agents.curation.rules.statements.similarity import ALIKE
 from agents.curation.rules.statements.uncertainty import doubt
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
+from tests.cases.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.deduplication import RIGHT_WORD, Case, as_curated, decision, is_folded, measured, texts_of, with_vectors
 from tests.embedders import vectors_of
-from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
 LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70
@@ -127,10 +127,10 @@ def test_guards_do_not_object_to_a_text_compared_with_itself() -> None:
 
 
 def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) -> None:
-    told = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
+    cases = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
     listed = [
         Pair("contradiction", "en", case["initial_fact"], case["contradicting_fact"])
-        for case in told
+        for case in cases
         if "contradicting_fact" in case
     ]
     assert len(listed) >= 5

@@ -11,7 +11,7 @@ from agents.curation.rules.ledger.merge import joined_context
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import MANY_MARKS, in_order
 from agents.curation.rules.statements.uncertainty import doubt
-from tests.hostile_text import UNITS, anything, assert_grows_linearly, wordy
+from tests.cases.hostile_text import UNITS, anything, assert_grows_linearly, wordy
 
 MARKS = "\u0301\u0316\u0308\u0327\u0344\u0345\u034f\u0f71\u0f73\u3099\uff9e\uff9f\u05b0\u00b4😀"
 unhurried = settings(deadline=None, max_examples=200)

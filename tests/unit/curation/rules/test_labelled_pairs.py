@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import get_args
 
-from tests.labelled_pairs import Label, held_out, pairs, tuning
+from tests.cases.labelled_pairs import Label, held_out, pairs, tuning
 
 PAIRS = pairs()
 

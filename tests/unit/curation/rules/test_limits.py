@@ -13,7 +13,7 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Compaction
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 from tests.unit.curation.rules.conftest import NOON
 
 MakeMemory = Callable[..., Memory]
@@ -154,16 +154,16 @@ def test_the_memory_limit_is_met_for_any_plan_as_far_as_pinned_memories_allow(
 
 
 def test_a_large_surplus_is_removed_in_one_pass_over_the_memories(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = 0
+    calls = 0
     of_all = Ledger.live_memories
 
     def counted(ledger: Ledger) -> list[Memory]:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         return of_all(ledger)
 
     ledger = ledger_of(*(remembered(number) for number in range(1_000)))
     monkeypatch.setattr(Ledger, "live_memories", counted)
     enforce_limit(ledger, 10, (), CAUSE, NOON)
-    assert asked == 1, "each pass costs milliseconds of everybody's time"
+    assert calls == 1, "each pass costs milliseconds of everybody's time"
     assert live(ledger) == [f"m{number}" for number in range(990, 1_000)]

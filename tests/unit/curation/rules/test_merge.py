@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agents.curation.rules.ledger.merge import MAX_CONTEXT_CHARS, adds_content, joined_context, merge, raised_importance
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
-from tests.memories import a_memory
+from tests.builders.memories import a_memory
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.curation.rules.conflicts.conflicts import conflict
-from tests.labelled_pairs import RULE_PAIRS, rule_pairs
+from tests.cases.labelled_pairs import RULE_PAIRS, rule_pairs
 
 SUBJECTS = sorted(path.stem for path in RULE_PAIRS.glob("*.txt"))
 

@@ -17,9 +17,9 @@ def command(**fields: Any) -> Command:
 
 
 def test_no_text_of_a_command_keeps_a_credential() -> None:
-    told = command(text=SECRET, context=SECRET, full_text=SECRET, reason=SECRET, tags=("wifi", SECRET))
+    unscrubbed = command(text=SECRET, context=SECRET, full_text=SECRET, reason=SECRET, tags=("wifi", SECRET))
     expected = command(text=SAFE, context=SAFE, full_text=SAFE, reason=SAFE, tags=("wifi",))
-    assert scrub_command(told, Privacy()) == expected
+    assert scrub_command(unscrubbed, Privacy()) == expected
 
 
 def test_scrubbing_leaves_unset_and_empty_command_fields_unchanged() -> None:
@@ -28,6 +28,6 @@ def test_scrubbing_leaves_unset_and_empty_command_fields_unchanged() -> None:
 
 
 def test_personal_data_is_scrubbed_only_if_the_policy_of_the_namespace_requires_it() -> None:
-    told = command(text="Anna is reached at anna@example.org.", tags=("anna@example.org",))
-    assert scrub_command(told, Privacy()) == told
-    assert scrub_command(told, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())
+    unscrubbed = command(text="Anna is reached at anna@example.org.", tags=("anna@example.org",))
+    assert scrub_command(unscrubbed, Privacy()) == unscrubbed
+    assert scrub_command(unscrubbed, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())

@@ -8,7 +8,7 @@ from agents.curation.rules.commands.wishes import is_personal, memories_meant
 from schemas.extraction.candidates import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from tests.memories import NOON, a_memory
+from tests.builders.memories import NOON, a_memory
 
 WISH = Source(conversation_id="c", message_id="w")
 KNOWN = (
@@ -152,8 +152,8 @@ def test_a_forget_wish_spares_memories_stated_after_the_wish() -> None:
     assert memories_meant(wish, [earlier, later], (), personal=True) == [earlier]
 
 
-def source(conversation: str, user_id: str | None = None, told: str | None = None) -> Source:
-    return Source(conversation_id=conversation, message_id="m", user_id=user_id, attributed_to=told)
+def source(conversation: str, user_id: str | None = None, attributed_to: str | None = None) -> Source:
+    return Source(conversation_id=conversation, message_id="m", user_id=user_id, attributed_to=attributed_to)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from agents.models.prompts.extraction import RATINGS, answer_schema, policy_part
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 from tests.unit.models.calls.test_broken_off import Replying, memory
 
 RATING = Policy(name="rating", window=WindowSettings(rate_messages=True))
@@ -38,7 +38,7 @@ async def test_ratings_are_returned_by_message_id():
 async def test_an_answer_without_ratings_is_accepted_without_a_second_call(text: str):
     calls = Replying(text)
     answer = await ModelProvider(calls).extract(SLICE, knowing(policy=RATING))
-    assert (answer.ratings, len(calls.asked)) == ({}, 1)
+    assert (answer.ratings, len(calls.received)) == ({}, 1)
 
 
 async def test_ratings_that_the_policy_does_not_request_are_dropped():

@@ -13,8 +13,8 @@ from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, said, slice_of
 from tests.fakes.calls import FakeCalls
-from tests.slices import knowing, said, slice_of
 
 
 def talk(name: str, *messages: str, before: tuple[str, ...] = ()) -> ExtractionRequest:
@@ -76,9 +76,9 @@ def test_the_shared_prompt_numbers_messages_continuously_and_lists_known_memorie
 
     question = shared_question((TURIN, TEA), context)
 
-    asked = question.user_prompt
-    assert asked.count("<transcript>\n") == asked.count("<before>\n") == 2
-    lines = [line.split(" ")[0] for line in asked.splitlines() if line.split(" ")[0].lstrip("-").isdigit()]
+    prompt = question.user_prompt
+    assert prompt.count("<transcript>\n") == prompt.count("<before>\n") == 2
+    lines = [line.split(" ")[0] for line in prompt.splitlines() if line.split(" ")[0].lstrip("-").isdigit()]
     assert lines[len(context.related) :] == ["0", "1", "2", "-2", "-1", "3", "4", "5"]
     alone = extraction_question(TURIN, context)
     assert (question.stable, question.policy, question.schema) == (alone.stable, alone.policy, alone.schema)

@@ -9,9 +9,9 @@ from agents.models.port import Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Policy, Privacy
-from tests.groups import PERSONAL, TEAM, group_message, slices_of
-from tests.memories import a_memory
-from tests.slices import MONDAY
+from tests.builders.groups import PERSONAL, TEAM, group_message, slices_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import MONDAY
 
 SAID = [group_message(0, "ada", "I live in Berlin."), group_message(1, "bob", "I live in Lyon.", name="Bob")]
 
@@ -69,7 +69,7 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "rewritten"),
     [
         ("User lives in Berlin.", "Ada lives in Berlin."),
         ("The user's dog is Rex.", "Ada's dog is Rex."),
@@ -85,8 +85,8 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
         ("The team decided to use Kafka.", "The team decided to use Kafka."),
     ],
 )
-def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, told: str) -> None:
-    assert with_name(text, "Ada") == told
+def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, rewritten: str) -> None:
+    assert with_name(text, "Ada") == rewritten
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ def test_text_that_fits_stays_as_it_is() -> None:
 
 
 def test_personal_data_of_the_kinds_a_policy_names_is_not_in_a_summary() -> None:
-    told = "User asked to be called at +44 7700 900123 or written to at anna@example.org."
-    kept = fitted(told, 40, by_words, Privacy(scrub=("phone", "email")))
+    summary = "User asked to be called at +44 7700 900123 or written to at anna@example.org."
+    kept = fitted(summary, 40, by_words, Privacy(scrub=("phone", "email")))
     assert kept == "User asked to be called at [PHONE] or written to at [EMAIL]."
-    assert fitted(told, 40, by_words) == told
+    assert fitted(summary, 40, by_words) == summary
 
 
 def test_text_over_the_limit_is_cut_after_a_sentence() -> None:

@@ -11,8 +11,8 @@ from agents.models.calls.rate_limits import RateLimited
 from agents.models.local_only import check_policies
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.provider import FakeProvider
-from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")
 SECRET = Policy(name="secret", local_only=True)
@@ -53,13 +53,13 @@ async def test_first_available_provider_answers_and_is_named_in_the_answer(auto:
     answer = await auto.extract(SLICE, knowing())
     assert answer.provider == "near"
     assert (await auto.summarise(SLICE, DEFAULT_POLICY)).provider == "near"
-    assert not far.asked
+    assert not far.call_counts
 
 
 async def test_an_unavailable_provider_is_skipped(auto: AutoProvider, near: Named) -> None:
     near.wrong = "not there"
     assert (await auto.extract(SLICE, knowing())).provider == "far"
-    assert not near.asked
+    assert not near.call_counts
 
 
 @pytest.mark.parametrize("failure", [Retryable("gone"), RateLimited("slow down")])
@@ -80,7 +80,7 @@ async def test_a_rejection_or_deferral_does_not_fall_back_to_the_next_provider(
     near.failures.append(failure)
     with pytest.raises(type(failure)):
         await auto.extract(SLICE, knowing())
-    assert not far.asked
+    assert not far.call_counts
 
 
 async def test_a_spent_budget_falls_back_to_local_providers_if_the_policy_allows() -> None:
@@ -88,7 +88,7 @@ async def test_a_spent_budget_falls_back_to_local_providers_if_the_policy_allows
     auto = AutoProvider([far, farther, near])
     far.failures.append(SPENT)
     assert (await auto.extract(SLICE, knowing(policy=THRIFTY))).provider == "near"
-    assert not farther.asked
+    assert not farther.call_counts
     assert (await auto.extract(SLICE, knowing(policy=THRIFTY))).provider == "far", "each request asks anew"
 
 
@@ -98,7 +98,7 @@ async def test_a_spent_budget_defers_the_request_if_no_local_provider_can_answer
     near.failures.append(SPENT)
     with pytest.raises(Deferred):
         await auto.extract(SLICE, knowing(policy=THRIFTY))
-    assert not far.asked
+    assert not far.call_counts
     near.failures.append(Deferred(SPENT.until, "busy"))
     with pytest.raises(Deferred, match="busy"):
         await auto.extract(SLICE, knowing(policy=THRIFTY))
@@ -126,7 +126,7 @@ async def test_a_wrong_key_raises_misconfigured_instead_of_falling_back(
     near.failures.append(Misconfigured("wrong key"))
     with pytest.raises(Misconfigured):
         await auto.extract(SLICE, knowing())
-    assert not far.asked
+    assert not far.call_counts
 
 
 async def test_availability_is_checked_once_per_interval(auto: AutoProvider, near: Named) -> None:
@@ -160,14 +160,14 @@ async def test_a_local_only_conversation_is_never_sent_to_a_remote_provider(near
     await asyncio.sleep(CHECK_INTERVAL_S + 1)
     with pytest.raises(Retryable, match="not there"):
         await auto.extract(SLICE, knowing(policy=SECRET))
-    assert not far.asked and far.looked == 0
+    assert not far.call_counts and far.looked == 0
 
 
 async def test_a_local_only_conversation_is_rejected_if_there_is_no_local_provider(far: Named) -> None:
     with pytest.raises(Rejected) as caught:
         await AutoProvider([far]).extract(SLICE, knowing(policy=SECRET))
     assert caught.value.reason == "must_stay"
-    assert not far.asked
+    assert not far.call_counts
 
 
 def test_startup_fails_if_a_policy_is_local_only_and_no_provider_is_local(near: Named, far: Named) -> None:

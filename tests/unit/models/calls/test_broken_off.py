@@ -9,8 +9,8 @@ import pytest
 from agents.models.calls.exchange import ChatTurn, ModelReply, exchange
 from agents.models.prompts.questions import CONTINUE, MIN_ANSWER_TOKENS, Question, extraction_question
 from schemas.errors import Rejected
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.calls import USAGE, FakeCalls
-from tests.slices import knowing, slice_of
 
 
 def memory(number: int) -> dict[str, object]:
@@ -29,10 +29,10 @@ class Replying(FakeCalls):
     def __init__(self, *texts: str) -> None:
         super().__init__(takes_s=0.0)
         self.texts = deque(texts)
-        self.asked: list[tuple[tuple[ChatTurn, ...], int]] = []
+        self.received: list[tuple[tuple[ChatTurn, ...], int]] = []
 
     async def call(self, question: Question, turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
-        self.asked.append((tuple(turns), max_tokens))
+        self.received.append((tuple(turns), max_tokens))
         text = self.texts.popleft()
         return ModelReply(text=text.removeprefix("…"), broke_off=text.startswith("…"), model="m", usage=USAGE)
 
@@ -48,7 +48,7 @@ async def texts_of(calls: Replying, question: Question) -> list[str]:
 async def test_only_the_missing_rest_of_a_truncated_answer_is_requested():
     calls = Replying(f"…{reply(1, 2)[:-20]}", reply(2, 3))
     assert await texts_of(calls, asking()) == ["User has cat 1.", "User has cat 2.", "User has cat 3."]
-    _, (turns, _) = calls.asked
+    _, (turns, _) = calls.received
     assert [turn.role for turn in turns] == ["user", "assistant", "user"]
     assert (turns[1].text, turns[2].text) == (reply(1).replace(": ", ":").replace(", ", ","), CONTINUE)
 
@@ -56,19 +56,19 @@ async def test_only_the_missing_rest_of_a_truncated_answer_is_requested():
 async def test_a_truncated_answer_without_a_complete_draft_is_requested_again_with_more_tokens():
     calls = Replying(f"…{reply(1)[:-20]}", reply(1))
     assert await texts_of(calls, asking()) == ["User has cat 1."]
-    assert [(len(turns), room) for turns, room in calls.asked] == [(1, MIN_ANSWER_TOKENS), (1, 8_192)]
+    assert [(len(turns), room) for turns, room in calls.received] == [(1, MIN_ANSWER_TOKENS), (1, 8_192)]
 
 
 async def test_a_second_truncated_answer_is_rejected_without_a_third_call():
     calls = Replying(f"…{reply(1, 2)[:-20]}", f"…{reply(3, 4)[:-20]}")
     with pytest.raises(Rejected) as caught:
         await exchange(calls, asking())
-    assert caught.value.reason == "truncated" and len(calls.asked) == 2
+    assert caught.value.reason == "truncated" and len(calls.received) == 2
 
 
 @pytest.mark.parametrize(("words", "room"), [(100, MIN_ANSWER_TOKENS), (3_000, 4_500), (90_000, 8_192)])
 async def test_the_output_token_limit_grows_with_the_slice(words: int, room: int):
     calls = Replying(reply(1))
     await exchange(calls, asking("a cat " * words))
-    ((_, given),) = calls.asked
+    ((_, given),) = calls.received
     assert given == pytest.approx(room, rel=0.35) and given <= calls.larger_max_tokens

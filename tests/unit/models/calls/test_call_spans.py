@@ -11,9 +11,9 @@ from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question, extraction_question
 from schemas.errors import Retryable
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.calls import FakeCalls
 from tests.fakes.spans import Spans, recorded
-from tests.slices import knowing, slice_of
 
 SECRET = "I live in Turin."
 QUESTION: Question[Any] = extraction_question(slice_of(SECRET), knowing())

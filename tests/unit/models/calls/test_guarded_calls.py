@@ -12,8 +12,8 @@ from agents.models.calls.guarded_calls import MAX_WAIT_S, GuardedCalls
 from agents.models.calls.rate_limits import Allowance, RateLimited
 from agents.models.prompts.questions import Question, extraction_question
 from schemas.errors import Misconfigured, Rejected, Retryable
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.calls import FakeCalls
-from tests.slices import knowing, slice_of
 
 QUESTION: Question[Any] = extraction_question(slice_of("I live in Turin."), knowing())
 TURNS = (ChatTurn("user", QUESTION.user_prompt),)

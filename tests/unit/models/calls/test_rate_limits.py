@@ -102,10 +102,10 @@ def test_calls_in_flight_still_count_when_the_server_reports_a_new_allowance() -
 
 
 def test_every_kind_of_limit_is_enforced() -> None:
-    for kind, asked in {"requests": cost(0, 0), "output_tokens": cost(0, 600), "tokens": cost(300, 300)}.items():
+    for kind, usage in {"requests": cost(0, 0), "output_tokens": cost(0, 600), "tokens": cost(300, 300)}.items():
         limits = Limits()
         limits.set_remaining(0.0, [Allowance(kind, 600, 0)])
-        assert limits.wait_s(0.0, asked) > 0, kind
+        assert limits.wait_s(0.0, usage) > 0, kind
 
 
 def test_reserved_but_unused_tokens_are_returned_to_the_limit() -> None:

@@ -1,8 +1,8 @@
 """Slices and drafts for the Claude provider, and providers at a local server."""
 
 from agents.models.claude.provider import ClaudeProvider
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import slice_of
+from tests.builders.slices import slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
 

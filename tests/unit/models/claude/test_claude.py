@@ -11,8 +11,8 @@ from agents.models.prompts.questions import MIN_ANSWER_TOKENS
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
 from schemas.policies.policies import Policy
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import knowing, said, slice_of
+from tests.builders.slices import knowing, said, slice_of
+from tests.servers.messages import KEY, MessagesServer
 from tests.unit.models.claude.claude_asking import SLICE, draft, provider_at
 
 

@@ -15,8 +15,8 @@ from agents.models.claude.batches import ClaudeBatches
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.prompts.questions import Question
 from schemas.errors import Misconfigured, Rejected, Retryable
-from tests.messages_server import KEY, MODELS, MessagesServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 SLICE = slice_of("I am allergic to peanuts.")
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

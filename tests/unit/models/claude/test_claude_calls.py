@@ -14,15 +14,15 @@ from agents.models.claude.provider import ClaudeProvider, client_at
 from agents.models.prompts.questions import Question, extraction_question, summary_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.messages_server import FAULTS, KEY, MessagesServer, Rates
-from tests.messages_server.faults import bad_request
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.messages import FAULTS, KEY, MessagesServer, Rates
+from tests.servers.messages.faults import bad_request
 
 SLICE = slice_of("I live in Turin.")
 QUESTION = extraction_question(SLICE, knowing())
 
 
-async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> ModelReply:
+async def reply_of(server: MessagesServer, question: Question[Any] = QUESTION) -> ModelReply:
     async with client_at(server.url, KEY, 5.0, 0) as client:
         calls = ClaudeCalls(client, "claude-test-1", 5.0, "claude-test-2")
         return await calls.call(question, (ChatTurn("user", question.user_prompt),), 2_048)
@@ -31,20 +31,20 @@ async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> M
 async def raised(server: MessagesServer, step: str) -> MemstreamError:
     server.script(step)
     with pytest.raises(MemstreamError) as caught:
-        await asked(server)
+        await reply_of(server)
     return caught.value
 
 
 async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: MessagesServer) -> None:
-    await asked(server)
-    await asked(server, summary_question(SLICE, DEFAULT_POLICY))
+    await reply_of(server)
+    await reply_of(server, summary_question(SLICE, DEFAULT_POLICY))
     for body in server.seen:
         assert ["cache_control" in block for block in body["system"]] == [False, True]
 
 
 async def test_prompts_of_infrequent_purposes_are_not_written_to_the_cache(server: MessagesServer) -> None:
     for purpose in ("compact", "score", "shorten"):
-        await asked(server, structs.replace(QUESTION, purpose=purpose))
+        await reply_of(server, structs.replace(QUESTION, purpose=purpose))
     assert not any("cache_control" in block for body in server.seen for block in body["system"])
 
 
@@ -59,13 +59,13 @@ async def test_policies_with_the_same_prompt_share_the_cache(server: MessagesSer
 
 
 async def test_compaction_uses_a_separate_model(server: MessagesServer) -> None:
-    await asked(server, structs.replace(QUESTION, purpose="compact"))
-    await asked(server)
+    await reply_of(server, structs.replace(QUESTION, purpose="compact"))
+    await reply_of(server)
     assert [body["model"] for body in server.seen] == ["claude-test-2", "claude-test-1"]
 
 
 async def test_thinking_is_disabled_in_the_request(server: MessagesServer) -> None:
-    await asked(server)
+    await reply_of(server)
     assert server.seen[0]["thinking"] == {"type": "disabled"}
 
 
@@ -80,10 +80,10 @@ async def test_a_model_that_cannot_disable_thinking_is_misconfigured(
 
 async def test_a_reply_contains_the_rate_limits_and_the_request_id() -> None:
     async with MessagesServer(rates=Rates(requests=50, input_tokens=50_000, output_tokens=10_000)) as server:
-        spoken = await asked(server)
+        spoken = await reply_of(server)
     assert spoken.request_id == "req_0001"
-    told = {each.kind: each.per_minute for each in spoken.allowances}
-    assert told == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
+    limits = {each.kind: each.per_minute for each in spoken.allowances}
+    assert limits == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
 
 
 async def test_a_rate_limit_error_contains_the_wait_time_and_the_allowances(server: MessagesServer) -> None:

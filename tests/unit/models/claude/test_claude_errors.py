@@ -4,8 +4,8 @@ import pytest
 
 from agents.models.claude.provider import ClaudeProvider
 from schemas.errors import Misconfigured, Rejected, Retryable
-from tests.messages_server import MessagesServer
-from tests.slices import knowing
+from tests.builders.slices import knowing
+from tests.servers.messages import MessagesServer
 from tests.unit.models.claude.claude_asking import SLICE, provider_at
 
 

@@ -14,8 +14,8 @@ from agents.models.prompts.summary import SUMMARISE
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.policies.policies import Policy
-from tests.messages_server import KEY, MessagesServer
-from tests.slices import said, slice_of
+from tests.builders.slices import said, slice_of
+from tests.servers.messages import KEY, MessagesServer
 
 POLICY = Policy(name="short", window=WindowSettings(summarise=True, summary_tokens=20))
 SLICE = structs.replace(slice_of("I live in Turin.", "I prefer tea over coffee."), purpose="summarise")

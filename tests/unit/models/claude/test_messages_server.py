@@ -7,8 +7,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from tests.messages_server import KEY, MODELS, MessagesServer, Rates
-from tests.rule_answers import least
+from tests.servers.messages import KEY, MODELS, MessagesServer, Rates
+from tests.servers.rule_answers import least
 
 SCHEMA = {
     "type": "object",
@@ -57,9 +57,9 @@ async def test_a_forced_tool_choice_returns_tool_use_with_input_that_matches_the
 async def test_the_turn_ends_after_a_tool_result_is_sent(client: anthropic.AsyncAnthropic) -> None:
     first = await client.messages.create(**question(tools=[TOOL]))
     result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "noted"}
-    told = [first.to_param(), {"role": "user", "content": [result]}]
+    turns = [first.to_param(), {"role": "user", "content": [result]}]
     body = question(tools=[TOOL])
-    second = await client.messages.create(**body | {"messages": body["messages"] + told})
+    second = await client.messages.create(**body | {"messages": body["messages"] + turns})
     assert (second.stop_reason, [block.type for block in second.content]) == ("end_turn", ["text"])
 
 
@@ -90,11 +90,11 @@ async def test_a_request_with_tool_use_but_no_tool_result_is_refused(client: ant
 
 
 async def test_counted_tokens_equal_the_billed_input_tokens(client: anthropic.AsyncAnthropic) -> None:
-    asked = question("How many tokens are these?", system="Count.", tools=[TOOL])
+    request = question("How many tokens are these?", system="Count.", tools=[TOOL])
     counted = await client.messages.count_tokens(
-        **{name: asked[name] for name in ("model", "messages", "system", "tools")}
+        **{name: request[name] for name in ("model", "messages", "system", "tools")}
     )
-    message = await client.messages.create(**asked)
+    message = await client.messages.create(**request)
     assert counted.input_tokens == message.usage.input_tokens > 0
 
 

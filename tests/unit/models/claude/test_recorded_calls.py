@@ -13,7 +13,7 @@ from agents.models.claude.calls import billed, message_of, model_reply
 from agents.models.claude.errors import translated
 from schemas.errors import Rejected
 from tests import public_data
-from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from agents.models.dates.dates import dates_in, event_time, local, with_dates
-from tests.dated_sentences import NO_DATES, RESOLVED
-from tests.slices import BERLIN, MONDAY
+from tests.builders.slices import BERLIN, MONDAY
+from tests.cases.dated_sentences import NO_DATES, RESOLVED
 
 NOW = local(MONDAY, BERLIN)
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.models.dates.validity import validity
 from agents.models.offline.provider import OfflineProvider
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 SAID_AT = datetime(2026, 2, 2, 10, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from schemas.policies.policies import Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 
 async def proposals(*texts: str, related: tuple[str, ...] = (), policy: Policy | None = None) -> tuple[Proposal, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from tests.slices import knowing, said, slice_of
+from tests.builders.slices import knowing, said, slice_of
 
 
 async def kept(*contents: str) -> list[str]:

@@ -6,6 +6,7 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from schemas.extraction.sentences import SentenceScores
 from schemas.policies.policies import Policy
+from tests.builders.slices import knowing, slice_of
 from tests.fakes.sentence_classifier import (
     LIKELY_STATEMENT,
     LIMIT,
@@ -15,7 +16,6 @@ from tests.fakes.sentence_classifier import (
     WISH,
     FakeSentenceClassifier,
 )
-from tests.slices import knowing, slice_of
 
 
 async def proposals(known: dict[str, SentenceScores], *texts: str) -> tuple[Proposal, ...]:

@@ -7,8 +7,8 @@ import pytest
 from agents.models.offline.findings import findings_in, read
 from agents.models.offline.provider import OfflineProvider
 from schemas.extraction.sentences import Sentence, SentenceScores
+from tests.builders.slices import knowing, said, slice_of
 from tests.fakes.sentence_classifier import OTHER, STATEMENT, UNREAL, FakeSentenceClassifier
-from tests.slices import knowing, said, slice_of
 
 
 def test_rules_detect_fiction_among_sentences_without_classifier_scores() -> None:
@@ -21,26 +21,26 @@ async def test_a_sentence_that_ends_with_a_number_is_split_from_the_next_sentenc
     first, second = "Our lease in Tacoma starts aug 1.", "what do I do about the internet?"
     classifier = FakeSentenceClassifier({first: STATEMENT})
     await OfflineProvider(classifier=classifier).extract(slice_of(f"{first} {second}"), knowing())
-    assert [each.text for each in classifier.asked] == [first, second]
+    assert [each.text for each in classifier.classified] == [first, second]
 
 
 async def test_a_german_ordinal_ends_no_sentence() -> None:
     classifier = FakeSentenceClassifier()
     await OfflineProvider(classifier=classifier).extract(slice_of("Wir ziehen am 3. mai um."), knowing())
-    assert [each.text for each in classifier.asked] == ["Wir ziehen am 3. mai um."]
+    assert [each.text for each in classifier.classified] == ["Wir ziehen am 3. mai um."]
 
 
 async def test_the_classifier_receives_the_surrounding_context_of_a_sentence() -> None:
     classifier = FakeSentenceClassifier()
     request = slice_of(said("Where do you live?", role="assistant"), "Thanks. Near Ghent. It is tiny.")
     await OfflineProvider(classifier=classifier).extract(request, knowing())
-    assert classifier.asked[1] == Sentence("Where do you live? / Thanks. … It is tiny.", "Near Ghent.")
+    assert classifier.classified[1] == Sentence("Where do you live? / Thanks. … It is tiny.", "Near Ghent.")
 
 
 async def test_messages_in_languages_without_rules_are_not_classified() -> None:
     classifier = FakeSentenceClassifier()
     answer = await OfflineProvider(classifier=classifier).extract(slice_of("Ik woon met mijn zus in Gent."), knowing())
-    assert classifier.asked == []
+    assert classifier.classified == []
     assert answer.proposals == ()
 
 

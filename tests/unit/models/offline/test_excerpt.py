@@ -5,7 +5,7 @@ from msgspec import structs
 
 from agents.models.offline.excerpt import excerpt
 from schemas.extraction.requests import SliceMessage
-from tests.slices import said, slice_of
+from tests.builders.slices import said, slice_of
 
 
 def by_words(text: str) -> int:

@@ -5,7 +5,7 @@ import pytest
 from agents.models.offline.provider import OfflineProvider
 from deploy.policies.files import preset, read_file
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 (COMPANION,) = (each.policy for each in read_file(preset("companion")))
 

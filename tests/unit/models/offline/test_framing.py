@@ -9,7 +9,7 @@ from msgspec import structs
 
 from agents.models.offline.provider import OfflineProvider
 from schemas.extraction.requests import SliceMessage
-from tests.slices import MONDAY, knowing, said, slice_of
+from tests.builders.slices import MONDAY, knowing, said, slice_of
 
 
 async def kept(*messages: str | SliceMessage) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 
 LABELLED: Final[dict[str, list[str]]] = json.loads(Path(__file__).with_name("lasting.json").read_bytes())
 

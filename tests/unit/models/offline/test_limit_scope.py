@@ -5,8 +5,8 @@ import pytest
 from agents.models.offline.provider import OfflineProvider
 from agents.models.offline.rules.lasting_instructions.instruction_classes import anywhere
 from agents.profile.classification import part_of
-from tests.memories import a_memory
-from tests.slices import knowing, slice_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import knowing, slice_of
 
 
 async def parts(said: str) -> set[str | None]:

@@ -11,7 +11,7 @@ from schemas.conversations.messages import ToolCall
 from schemas.extraction.candidates import Source
 from schemas.extraction.requests import SliceMessage, Speaker
 from schemas.policies.policies import Policy
-from tests.slices import MONDAY, knowing, known, said, slice_of
+from tests.builders.slices import MONDAY, knowing, known, said, slice_of
 
 ATTRIBUTED = Policy(name="attributed", attributed=True)
 NOTE = Policy(name="note", attributed=True, note=True)

@@ -13,8 +13,8 @@ from schemas import codec
 from schemas.conversations.messages import Message, Role
 from schemas.errors import Rejected
 from schemas.memories.commands import Command
+from tests.builders.slices import knowing, said, slice_of
 from tests.public_data import required
-from tests.slices import knowing, said, slice_of
 
 ROLES: dict[str, tuple[Role, ...]] = {
     "hallucinated_profile": ("assistant",),

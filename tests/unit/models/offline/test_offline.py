@@ -4,7 +4,7 @@ import pytest
 
 from agents.models.offline.provider import OfflineProvider
 from schemas.policies.policies import Policy
-from tests.slices import knowing, known, said, slice_of
+from tests.builders.slices import knowing, known, said, slice_of
 from tests.unit.models.offline.proposing import proposals
 
 

@@ -13,7 +13,7 @@ from agents.models.port import Subject
 from agents.models.prompts.compaction import Decision
 from schemas.extraction import importance
 from schemas.policies.policies import DEFAULT_POLICY
-from tests.slices import known
+from tests.builders.slices import known
 
 
 def decision(*texts: str, most_chars: int = 200) -> Decision:

@@ -16,7 +16,7 @@ from agents.models.port import Proposal
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.extraction.requests import SliceMessage
 from sinks.classification.sentences import OnnxSentenceClassifier
-from tests.slices import knowing, known, slice_of
+from tests.builders.slices import knowing, known, slice_of
 
 SAMPLES = Path(__file__).parents[4] / "deploy" / "samples"
 DAYS = (1, 2)

@@ -4,7 +4,7 @@ import pytest
 
 from agents.models.offline.provider import OfflineProvider
 from schemas.policies.policies import Policy
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
 from tests.unit.models.offline.proposing import proposals
 
 REMEMBERED = [
@@ -206,7 +206,7 @@ async def test_text_without_a_statement_about_the_speaker_is_not_kept(sentence: 
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "statements"),
     [
         ("i surf often.", ["User surfs often."]),
         ("im colorblind and i have three goats", ["User is colorblind.", "User has three goats."]),
@@ -225,12 +225,12 @@ async def test_text_without_a_statement_about_the_speaker_is_not_kept(sentence: 
         ("I'm happy to hear from you.", []),
     ],
 )
-async def test_statements_in_informal_conversation_are_extracted(message: str, told: list[str]) -> None:
-    assert [item.text for item in await proposals(message)] == told
+async def test_statements_in_informal_conversation_are_extracted(message: str, statements: list[str]) -> None:
+    assert [item.text for item in await proposals(message)] == statements
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told"),
+    ("sentence", "statement"),
     [
         ("I feel lonely since my sister moved out.", "User feels lonely since their sister moved out."),
         ("I'm so proud of my daughter!", "User is so proud of their daughter."),
@@ -244,9 +244,9 @@ async def test_statements_in_informal_conversation_are_extracted(message: str, t
     ],
 )
 async def test_feelings_with_their_reason_are_kept_where_the_policy_asks_for_them(
-    sentence: str, told: str | None
+    sentence: str, statement: str | None
 ) -> None:
     companion = Policy(name="p", taxonomy=("emotion", "fact"), feelings=True)
     answer = await OfflineProvider().extract(slice_of(sentence), knowing(policy=companion))
-    assert [(item.kind, item.text) for item in answer.proposals] == ([("emotion", told)] if told else [])
+    assert [(item.kind, item.text) for item in answer.proposals] == ([("emotion", statement)] if statement else [])
     assert (await OfflineProvider().extract(slice_of(sentence), knowing())).proposals == ()

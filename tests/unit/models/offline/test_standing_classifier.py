@@ -7,8 +7,8 @@ from agents.models.offline.rules.lasting_instructions.classifier import MEMORY, 
 from agents.profile.classification import part_of
 from tests.benchmarks.standing.sentences import files, sentences
 from tests.benchmarks.standing.train import hash_of
-from tests.memories import a_memory
-from tests.slices import knowing, slice_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import knowing, slice_of
 
 LIMITS = (
     "I can't eat anything with pecans in it",

@@ -6,8 +6,8 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Proposal
 from agents.profile.classification import part_of
 from schemas.profile.profiles import Part
-from tests.memories import a_memory
-from tests.slices import knowing, slice_of
+from tests.builders.memories import a_memory
+from tests.builders.slices import knowing, slice_of
 
 
 def part(memory: Proposal) -> Part | None:

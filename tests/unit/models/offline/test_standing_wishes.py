@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
-from tests.slices import knowing, known, slice_of
+from tests.builders.slices import knowing, known, slice_of
 
 
 async def kept(said: str) -> list[str]:

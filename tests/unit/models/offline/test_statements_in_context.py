@@ -10,8 +10,8 @@ from agents.models.offline.provider import OfflineProvider
 from agents.profile.classification import part_of
 from schemas.extraction.requests import SliceMessage
 from schemas.extraction.sentences import Sentence, SentenceScores
+from tests.builders.slices import MONDAY, knowing, known, said, slice_of
 from tests.fakes.sentence_classifier import LIKELY_STATEMENT, OTHER, STATEMENT, UNREAL, FakeSentenceClassifier
-from tests.slices import MONDAY, knowing, known, said, slice_of
 
 BEFORE = "Guess who moved in with us!"
 PEPPER = "She is called Pepper."

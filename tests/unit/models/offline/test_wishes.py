@@ -6,8 +6,8 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.offline.wishes import ForgetWish, wishes_in
 from agents.models.port import Context
 from schemas.policies.policies import Policy
-from tests.hostile_text import assert_grows_linearly
-from tests.slices import said, slice_of
+from tests.builders.slices import said, slice_of
+from tests.cases.hostile_text import assert_grows_linearly
 
 THAT = (
     "Forget that",

@@ -6,8 +6,8 @@ from agents.models.ollama.provider import OllamaProvider
 from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import MemstreamError
 from schemas.policies.policies import Policy
-from tests.ollama_server import MODEL
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.ollama import MODEL
 
 SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agents.models.ollama.provider import OllamaProvider
-from tests.ollama_server import MODEL, OllamaServer
+from tests.servers.ollama import MODEL, OllamaServer
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.calibration import request_tokens
-from tests.ollama_server import MODEL, OllamaServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.ollama import MODEL, OllamaServer
 from tests.unit.models.ollama.asking import SHORT, SLICE, draft, raised_at
 
 

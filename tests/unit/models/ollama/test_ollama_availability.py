@@ -4,7 +4,7 @@ import pytest
 
 from agents.models.ollama.models import is_cloud_model, with_tag
 from agents.models.ollama.provider import OllamaProvider
-from tests.ollama_server import MODEL, OllamaServer
+from tests.servers.ollama import MODEL, OllamaServer
 from tests.unit.models.ollama.asking import NOBODY
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Misconfigured, Rejected, Retryable
-from tests.ollama_server import EMBEDDER, MODEL, OllamaServer
-from tests.slices import knowing
+from tests.builders.slices import knowing
+from tests.servers.ollama import EMBEDDER, MODEL, OllamaServer
 from tests.unit.models.ollama.asking import NOBODY, SLICE, raised_at
 
 

@@ -9,8 +9,8 @@ from agents.models.ollama.calls import CONTEXT_STEP, OllamaCalls, min_tokens, wi
 from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
-from tests.ollama_server import MODEL, OllamaServer
-from tests.slices import knowing, slice_of
+from tests.builders.slices import knowing, slice_of
+from tests.servers.ollama import MODEL, OllamaServer
 from tests.unit.models.ollama.asking import DIGITS, LONG, SLICE, raised_at
 
 
@@ -75,13 +75,15 @@ async def test_the_older_error_message_for_an_overlong_prompt_is_recognised(serv
     assert isinstance(error, Rejected) and error.reason == "too_large"
 
 
-@pytest.mark.parametrize("asked", [LONG, DIGITS], ids=["words", "digits"])
-async def test_a_prompt_silently_truncated_by_an_old_server_is_rejected_as_too_large(asked: ExtractionRequest) -> None:
-    uncounted = tuple(structs.replace(message, tokens=1) for message in asked.messages)
+@pytest.mark.parametrize("slice_request", [LONG, DIGITS], ids=["words", "digits"])
+async def test_a_prompt_silently_truncated_by_an_old_server_is_rejected_as_too_large(
+    slice_request: ExtractionRequest,
+) -> None:
+    uncounted = tuple(structs.replace(message, tokens=1) for message in slice_request.messages)
     async with OllamaServer(refuses=False) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
         with pytest.raises(Rejected, match="Ollama read 8192 of at least") as caught:
-            await provider.extract(structs.replace(asked, messages=uncounted), knowing())
+            await provider.extract(structs.replace(slice_request, messages=uncounted), knowing())
         await provider.close()
     assert caught.value.reason == "too_large"
 

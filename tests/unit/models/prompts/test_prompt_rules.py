@@ -15,8 +15,8 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.prompts.extraction import STABLE, data_part, policy_part
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import DEFAULT_POLICY, Policy
+from tests.builders.slices import knowing, known, said, slice_of
 from tests.public_data import required
-from tests.slices import knowing, known, said, slice_of
 
 
 class Case(Struct, frozen=True, kw_only=True):

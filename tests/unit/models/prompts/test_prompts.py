@@ -24,7 +24,7 @@ from deploy.policies.files import presets, read_files
 from schemas.conversations.messages import ToolCall
 from schemas.policies.kinds import Kind
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy, Style
-from tests.slices import MONDAY, knowing, said, slice_of
+from tests.builders.slices import MONDAY, knowing, said, slice_of
 
 COUNT = """
 import sys, tiktoken

@@ -50,7 +50,7 @@ def test_any_messages_and_controls_keep_the_context_within_its_limit_and_its_cou
             case "prune" | "clear" | "restore":
                 talk.control(what)
             case "summary":
-                for request in summaries(talk.told)[-1:]:
+                for request in summaries(talk.effects)[-1:]:
                     talk.answer(request, f"They said {talk.offset} things.", 80)
             case "end":
                 event = ended(timestamp=message(at).timestamp)

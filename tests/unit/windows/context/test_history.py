@@ -25,7 +25,7 @@ def test_a_context_at_the_warning_level_emits_a_warning_and_is_pruned_to_the_tar
     talk = Talk(max_messages=200)
     talk.say("system", 100)
     talk.exchange(34)
-    assert talk.told == []
+    assert talk.effects == []
     warned, pruned = talk.say("user", 20)
     assert isinstance(warned, ContextWarning)
     assert warned.statistics.percent_used == 80.0
@@ -72,8 +72,8 @@ def test_a_finished_task_is_pruned_when_the_next_task_begins():
     talk.say("assistant", content="Fixed: the session was read before it was opened.")
     talk.say("user", content="Great, that works now. Thanks!")
     talk.say("assistant", content="You are welcome.")
-    told = talk.say("user", content="Next task: write a migration for the invoices table.")
-    (pruned,) = told
+    effects = talk.say("user", content="Next task: write a migration for the invoices table.")
+    (pruned,) = effects
     assert isinstance(pruned, ContextPruned)
     assert pruned.pruning.cause == "boundary"
     assert set(pruned.reasons.values()) == {"completed_task"}
@@ -84,7 +84,7 @@ def test_messages_stay_in_context_when_pruning_at_boundaries_is_disabled():
     talk.say("user", content="Great, that works now. Thanks!")
     talk.say("user", content="Next task: write a migration for the invoices table.")
     talk.say("user", at=100_000)
-    assert talk.told == []
+    assert talk.effects == []
 
 
 def test_a_long_pause_begins_a_new_task_and_keeps_unfinished_messages():
@@ -231,7 +231,7 @@ def test_the_pruned_event_gives_a_reason_for_each_removed_message_and_its_runs_a
 def test_a_pruned_message_leaves_the_window_at_once_if_the_policy_does_not_extract():
     talk = Talk(extract=False, model_tokens=1_000_000)
     talk.exchange(40)
-    assert requests_among(talk.told) == []
+    assert requests_among(talk.effects) == []
     assert list(talk.window.entries) == in_context(talk.window)
     assert talk.window.head.waiting_since == 0.0
     assert talk.window.deadline(talk.policy).at == NOW + talk.policy.triggers.abandoned_s + talk.policy.grace_s
@@ -264,7 +264,7 @@ def test_billed_tokens_are_compared_with_the_context_size_of_the_model():
     talk = Talk(max_messages=200)
     talk.terms = Terms.of(talk.policy, Budget.of(talk.policy.window, SIZE, Calibration(1.25, 20)))
     talk.exchange(31)
-    assert talk.told == []
+    assert talk.effects == []
     talk.exchange(1)
     assert talk.warned() == ["warning"]
 

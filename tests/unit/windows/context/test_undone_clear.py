@@ -27,9 +27,9 @@ def test_restore_returns_cleared_messages_beside_those_sent_since() -> None:
     window = cleared(1, 2, 3)
     assert shown(window) == []
     say(window, 4)
-    (told,) = window.control(control("restore"), 3, TERMS, NOW + UNDO_S)
-    assert isinstance(told, ContextRestored)
-    assert (told.restored, told.statistics.messages_in_context) == (3, 4)
+    (effect,) = window.control(control("restore"), 3, TERMS, NOW + UNDO_S)
+    assert isinstance(effect, ContextRestored)
+    assert (effect.restored, effect.statistics.messages_in_context) == (3, 4)
     assert shown(window) == [1, 2, 3, 4]
     assert (window.history.removals.gaps, window.head.cleared_at, window.head.last_prune) == ((), None, None)
 
@@ -49,8 +49,8 @@ def test_a_clear_can_be_undone_after_the_window_is_reloaded_from_its_rows() -> N
     window = cleared(1, 2)
     table.save(window)
     window = table.load()
-    (told,) = window.control(control("restore"), 3, TERMS, NOW + 1)
-    assert isinstance(told, ContextRestored) and told.restored == 2
+    (effect,) = window.control(control("restore"), 3, TERMS, NOW + 1)
+    assert isinstance(effect, ContextRestored) and effect.restored == 2
     table.save(window)
     assert shown(table.load()) == [1, 2]
 
@@ -66,8 +66,8 @@ def test_a_clear_can_no_longer_be_undone_after_a_later_pruning() -> None:
 def test_clearing_an_empty_context_leaves_the_previous_clear_undoable() -> None:
     window = cleared(1, 2)
     window.control(control("clear"), 3, TERMS, NOW + 1)
-    (told,) = window.control(control("restore"), 4, TERMS, NOW + 2)
-    assert isinstance(told, ContextRestored) and told.restored == 2
+    (effect,) = window.control(control("restore"), 4, TERMS, NOW + 2)
+    assert isinstance(effect, ContextRestored) and effect.restored == 2
 
 
 def test_restore_returns_messages_that_still_wait_for_extraction() -> None:

@@ -46,9 +46,9 @@ def test_restore_returns_messages_of_a_manual_prune_beside_those_sent_since() ->
     talk = pruned()
     left = SAID - len(in_context(talk.window))
     talk.say("user", 10)
-    (told,) = talk.control("restore", after_s=UNDO_S)
-    assert isinstance(told, ContextRestored) and told.undone is not None
-    assert (told.restored, told.undone.cause, told.statistics.messages_in_context) == (left, "manual", SAID + 1)
+    (effect,) = talk.control("restore", after_s=UNDO_S)
+    assert isinstance(effect, ContextRestored) and effect.undone is not None
+    assert (effect.restored, effect.undone.cause, effect.statistics.messages_in_context) == (left, "manual", SAID + 1)
     assert in_context(talk.window) == list(range(SAID + 1))
     assert talk.window.head.last_prune is None
     (record,) = talk.window.history.removals.prunings
@@ -70,8 +70,8 @@ def test_a_restore_requested_within_the_undo_time_succeeds_even_if_a_worker_proc
     in_time = datetime.fromtimestamp(NOW + UNDO_S, UTC)
     late = talk.control("restore", after_s=UNDO_S + 3_600, at=datetime.fromtimestamp(NOW + UNDO_S + 1, UTC))
     assert late == []
-    (told,) = talk.control("restore", after_s=UNDO_S + 3_600, at=in_time)
-    assert isinstance(told, ContextRestored)
+    (effect,) = talk.control("restore", after_s=UNDO_S + 3_600, at=in_time)
+    assert isinstance(effect, ContextRestored)
 
 
 def test_a_prune_can_be_undone_after_another_worker_loads_the_window_from_its_rows() -> None:
@@ -181,10 +181,10 @@ def test_a_window_that_expired_has_nothing_to_restore() -> None:
 def test_a_summary_that_arrives_before_a_restore_stays_with_its_earlier_gap() -> None:
     talk = talk_of_many(summarise=True)
     talk.exchange(6)
-    (earlier,) = summaries(talk.told)
-    talk.told.clear()
+    (earlier,) = summaries(talk.effects)
+    talk.effects.clear()
     talk.control("prune")
-    (request,) = summaries(talk.told)
+    (request,) = summaries(talk.effects)
     talk.answer(earlier, "They greeted each other.")
     assert len(restored(talk)) == 1
     (gap,) = talk.window.history.removals.gaps
@@ -225,5 +225,5 @@ def test_repeated_manual_prunes_keep_only_the_messages_of_the_latest_prune_for_u
         talk.control("flush")
         for request in talk.window.head.pending:
             talk.control("extraction_completed", request_id=request.request_id)
-        (told,) = talk.control("prune", after_s=1)
-        assert len(talk.window.entries) == len(in_context(talk.window)) + told.pruning.count
+        (effect,) = talk.control("prune", after_s=1)
+        assert len(talk.window.entries) == len(in_context(talk.window)) + effect.pruning.count

@@ -21,7 +21,7 @@ from streams.windows.detectors.traits import (
     references,
     with_references,
 )
-from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, wordy
+from tests.cases.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, wordy
 
 MOST_S = 0.05  # for a megabyte, on a busy machine; it takes well below a millisecond
 

@@ -24,19 +24,19 @@ def policy(**triggers: Any) -> Policy:
 
 
 class Talk:
-    """A conversation, message by message; `asked` are the positions of each request so far."""
+    """A conversation, message by message; `requested_positions` are the positions of each request so far."""
 
     def __init__(self, chosen: Policy) -> None:
         self.policy, self.terms = chosen, terms(chosen)
         self.window = Window.opened(CONVERSATION, 0)
-        self.asked: list[list[int]] = []
+        self.requested_positions: list[list[int]] = []
         self.requests: list[ExtractionRequest] = []
         self.offset = 0
         self.stored: dict[bytes, bytes | None] = {}
 
     def note(self, requests) -> None:
         self.requests += requests_among(requests)
-        self.asked = [[each.position for each in request.messages] for request in self.requests]
+        self.requested_positions = [[each.position for each in request.messages] for request in self.requests]
 
     def say(self, role: str, now: float = NOW, **fields: Any) -> None:
         said = message(self.offset, role=role, **fields)
@@ -53,8 +53,8 @@ class Talk:
         self.note(self.window.control(control("flush", **fields), offset, self.terms, NOW))
 
     def answer(self, request: ExtractionRequest, now: float) -> None:
-        told = control("extraction_completed", request_id=request.request_id)
-        self.note(self.window.control(told, request.last, self.terms, now))
+        completed = control("extraction_completed", request_id=request.request_id)
+        self.note(self.window.control(completed, request.last, self.terms, now))
 
     def restart(self) -> None:
         """The window as its rows describe it."""

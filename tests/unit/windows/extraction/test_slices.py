@@ -146,32 +146,36 @@ def test_different_slices_have_different_request_ids():
         request([sliced(4, message_id="again"), sliced(6)], SCOPE, 2, POLICY, 0.0),  # a topic that was made anew
         request(run, SCOPE, 2, POLICY, 0.0),
     ]
-    assert len({asked.request_id for asked in others}) == len(others)
+    assert len({each.request_id for each in others}) == len(others)
 
 
 def test_a_request_carries_its_source_positions_its_policy_and_its_target_namespaces():
-    asked = request([sliced(4), sliced(6)], SCOPE, 2, POLICY, now=10.0)
-    assert (asked.partition, asked.first, asked.last) == (2, 4, 6)
-    assert (asked.policy, asked.policy_version, asked.namespaces) == ("small", 3, ("app", "user"))
-    assert asked.requested_at == datetime.fromtimestamp(10, UTC)
-    assert [message.position for message in asked.messages] == [4, 6]
+    made = request([sliced(4), sliced(6)], SCOPE, 2, POLICY, now=10.0)
+    assert (made.partition, made.first, made.last) == (2, 4, 6)
+    assert (made.policy, made.policy_version, made.namespaces) == (
+        "small",
+        3,
+        ("app", "user"),
+    )
+    assert made.requested_at == datetime.fromtimestamp(10, UTC)
+    assert [message.position for message in made.messages] == [4, 6]
 
 
 def test_a_request_carries_truncated_preceding_messages_that_do_not_change_its_id():
     called = (ToolCall(id="call", name="tool", arguments={"text": "x"}),)
     before = [sliced(2, content="é" * 9_000 + "?", role="assistant", tool_calls=called), sliced(3)]
-    asked = request([sliced(4)], SCOPE, 2, POLICY, now=10.0, overlap=before)
-    assert [message.position for message in asked.overlap] == [2, 3]
-    assert asked.overlap[0].content == "…" + "é" * (OVERLAP_CHARS - 1) + "?" and asked.overlap[0].tool_calls == ()
-    assert asked.request_id == request([sliced(4)], SCOPE, 2, POLICY, now=10.0).request_id
+    made = request([sliced(4)], SCOPE, 2, POLICY, now=10.0, overlap=before)
+    assert [message.position for message in made.overlap] == [2, 3]
+    assert made.overlap[0].content == "…" + "é" * (OVERLAP_CHARS - 1) + "?" and made.overlap[0].tool_calls == ()
+    assert made.request_id == request([sliced(4)], SCOPE, 2, POLICY, now=10.0).request_id
 
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_requests_carry_the_local_only_flag_of_their_policy(kept):
     policy = structs.replace(POLICY, local_only=kept)
     head = Head(scope=SCOPE, partition=1)
-    asked = [
+    requests = [
         request([sliced(1)], SCOPE, 1, policy, 0.0),
         summary_request([Entry(sliced(1))], Gap(first=1, last=1, count=1, tokens=9), head, policy, 0.0),
     ]
-    assert [each.local_only for each in asked] == [kept, kept]
+    assert [each.local_only for each in requests] == [kept, kept]

@@ -6,7 +6,7 @@ from schemas import codec
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import Policy
 from schemas.policies.triggers import Triggers
-from tests.groups import PERSONAL, TEAM, group_message, slices_of
+from tests.builders.groups import PERSONAL, TEAM, group_message, slices_of
 
 ADA, BOB = Speaker(user_id="ada", namespaces=("kitchen/ada",)), Speaker(user_id="bob", namespaces=("kitchen/bob",))
 

@@ -16,7 +16,7 @@ def test_the_exchange_trigger_requests_extraction_when_the_assistant_has_answere
     talk = Talk(policy(on_exchange=True))
     for role in ("system", "user", "assistant", "user", "user", "assistant"):
         talk.say(role)
-    assert talk.asked == [[0, 1, 2], [3, 4, 5]]
+    assert talk.requested_positions == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_an_exchange_ends_with_the_answer_not_with_the_tool_calls_before_it():
@@ -24,9 +24,9 @@ def test_an_exchange_ends_with_the_answer_not_with_the_tool_calls_before_it():
     talk.say("user")
     talk.say("assistant", tool_calls=(ToolCall(id="1", name="search"),))
     talk.say("tool", tool_call_id="1")
-    assert talk.asked == []
+    assert talk.requested_positions == []
     talk.say("assistant")
-    assert talk.asked == [[0, 1, 2, 3]]
+    assert talk.requested_positions == [[0, 1, 2, 3]]
 
 
 def test_an_assistant_message_without_a_user_message_is_no_exchange():
@@ -34,7 +34,7 @@ def test_an_assistant_message_without_a_user_message_is_no_exchange():
     talk.say("assistant")
     talk.restart()
     talk.say("assistant")
-    assert talk.asked == []
+    assert talk.requested_positions == []
 
 
 def test_the_token_trigger_requests_extraction_at_its_threshold_and_restarts_its_count():
@@ -43,7 +43,7 @@ def test_the_token_trigger_requests_extraction_at_its_threshold_and_restarts_its
         talk.say("user")
         if number % 2:
             talk.restart()
-    assert talk.asked == [[0, 1, 2], [3, 4, 5]]
+    assert talk.requested_positions == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_the_first_trigger_requests_extraction_and_later_triggers_do_not_repeat_it():
@@ -52,18 +52,18 @@ def test_the_first_trigger_requests_extraction_and_later_triggers_do_not_repeat_
     talk.say("user")
     talk.say("assistant")
     talk.ring(NOW + 59)
-    assert talk.asked == [[0, 1]]
+    assert talk.requested_positions == [[0, 1]]
     talk.ring(NOW + 60)
     talk.end(NOW + 61)
     talk.ring(NOW + 100)
-    assert talk.asked == [[0, 1], [2]]
+    assert talk.requested_positions == [[0, 1], [2]]
 
 
 def test_a_manual_flush_requests_extraction_whatever_the_triggers():
     talk = Talk(policy(on_end=False))
     talk.say("user")
     talk.note(talk.window.control(control("flush"), 0, talk.terms, NOW))
-    assert talk.asked == [[0]]
+    assert talk.requested_positions == [[0]]
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_any_combination_of_triggers_requests_every_message_exactly_once(trigger
         assert alarm <= now + 86_400 + 1_000
         now = max(now, alarm)
         talk.ring(now)
-    assert [position for request in talk.asked for position in request] == list(range(talk.offset))
+    assert [position for request in talk.requested_positions for position in request] == list(range(talk.offset))
 
 
 def test_only_live_flushes_and_exchanges_make_requests_that_may_not_wait():
-    for asked, may_wait in (
+    for names, may_wait in (
         (lambda talk: talk.end(), True),
         (lambda talk: talk.ring(NOW + 60), True),
         (lambda talk: talk.flush(), False),
@@ -131,7 +131,7 @@ def test_only_live_flushes_and_exchanges_make_requests_that_may_not_wait():
     ):
         talk = Talk(policy(idle_s=60.0, on_exchange=True))
         talk.say("user")
-        asked(talk)
+        names(talk)
         assert [request.may_wait for request in talk.requests] == [may_wait]
 
 

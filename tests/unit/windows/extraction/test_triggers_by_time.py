@@ -21,9 +21,9 @@ def test_the_idle_trigger_counts_from_the_last_message():
     talk.restart()
     assert talk.window.deadline(talk.policy).at == NOW + 110
     talk.ring(NOW + 109)
-    assert talk.asked == []
+    assert talk.requested_positions == []
     talk.ring(NOW + 110)
-    assert talk.asked == [[0, 1]]
+    assert talk.requested_positions == [[0, 1]]
 
 
 def test_the_age_trigger_counts_from_the_oldest_waiting_message():
@@ -34,16 +34,16 @@ def test_the_age_trigger_counts_from_the_oldest_waiting_message():
     talk.ring(NOW + 60)
     talk.say("user", NOW + 70)
     assert talk.window.deadline(talk.policy).at == NOW + 130
-    assert talk.asked == [[0, 1]]
+    assert talk.requested_positions == [[0, 1]]
 
 
 def test_without_the_end_trigger_remaining_messages_are_requested_after_silence():
     talk = Talk(policy(on_end=False))
     talk.say("user")
     talk.end()
-    assert talk.asked == []
+    assert talk.requested_positions == []
     talk.ring(NOW + 30)
-    assert talk.asked == [[0]]
+    assert talk.requested_positions == [[0]]
 
 
 UTC_NOON = datetime(2026, 3, 28, 12, tzinfo=UTC).timestamp()  # a Saturday; clocks in Lisbon change the night after
@@ -71,9 +71,9 @@ def test_a_schedule_requests_extraction_15_minutes_late_if_no_run_has_requested_
     at = talk.window.deadline(talk.policy).at
     assert at == datetime(2026, 3, 29, 3, 15, tzinfo=UTC).timestamp()
     talk.ring(at - 1)
-    assert talk.asked == []
+    assert talk.requested_positions == []
     talk.ring(at)
-    assert talk.asked == [[0]]
+    assert talk.requested_positions == [[0]]
 
 
 def test_a_run_requests_extraction_in_the_background_and_the_schedule_adds_no_request():

@@ -54,8 +54,8 @@ TIGHT = terms(
 def apply(window: Window, step: Step) -> list:
     event = step.event
     if hasattr(event, "role"):
-        told = window.add(event, step.offset, step.tokens, always(TIGHT), step.now)
-        return told + window.release(step.read_to, TIGHT, step.now)
+        effects = window.add(event, step.offset, step.tokens, always(TIGHT), step.now)
+        return effects + window.release(step.read_to, TIGHT, step.now)
     if hasattr(event, "message_count"):
         return window.end(event, step.offset, step.log_end, step.read_to, TIGHT, step.now)
     return window.control(event, step.offset, TIGHT, step.now, 7)
@@ -74,7 +74,7 @@ plans = st.lists(st.tuples(events, st.integers(0, 40)), max_size=25)
 
 def steps_of(plan) -> tuple[list[Step], list]:
     """Events with offsets and times, made by driving a window in memory; answers name requests it made."""
-    window, steps, asked = Window.opened(CONVERSATION, 2), [], []
+    window, steps, requests = Window.opened(CONVERSATION, 2), [], []
     offsets = {"message": 0, "end": 0, "control": 0}
     now = NOW
     for (kind, number, extra), wait in plan:
@@ -86,7 +86,7 @@ def steps_of(plan) -> tuple[list[Step], list]:
         elif kind == "end":
             event, log_end = ended(**extra), offsets["message"] + number
         elif kind == "answer":
-            known = list(dict.fromkeys(request.request_id for request in asked)) or ["unknown"]
+            known = list(dict.fromkeys(request.request_id for request in requests)) or ["unknown"]
             done = "extraction_completed" if extra else "extraction_failed"
             event = control(done, request_id=known[number % len(known)])
         elif kind == "summary":
@@ -96,31 +96,31 @@ def steps_of(plan) -> tuple[list[Step], list]:
         offset = offsets[family]
         offsets[family] += 1
         step = Step(event, offset, tokens, log_end, offsets["message"], now)
-        asked += extractions(apply(window, step))
+        requests += extractions(apply(window, step))
         steps.append(step)
-    return steps, asked
+    return steps, requests
 
 
-def extractions(told) -> list[ExtractionRequest]:
-    return [request for request in requests_among(told) if request.purpose == "extract"]
+def extractions(effects) -> list[ExtractionRequest]:
+    return [request for request in requests_among(effects) if request.purpose == "extract"]
 
 
-def named(told) -> list:
-    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in told]
+def named(effects) -> list:
+    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in effects]
 
 
 def in_one_go(steps) -> tuple[Window, list]:
-    window, asked = Window.opened(CONVERSATION, 2), []
+    window, requests = Window.opened(CONVERSATION, 2), []
     for step in steps:
-        asked += apply(window, step)
-    return window, asked
+        requests += apply(window, step)
+    return window, requests
 
 
 @settings(max_examples=120)
 @given(plans, st.data())
 def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, data):
     steps, _ = steps_of(plan)
-    expected, asked = in_one_go(steps)
+    expected, requests = in_one_go(steps)
     table, sent = Table(), []
     window = table.load()
     for step in steps:
@@ -133,14 +133,14 @@ def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, dat
             assert len(table.chunks) == len(window.messages.chunks.numbers) == len(loaded.messages.chunks.numbers)
             window = loaded
     assert view(window) == view(expected)
-    assert named(sent) == named(asked)
+    assert named(sent) == named(requests)
 
 
 @settings(max_examples=80)
 @given(plans, st.data())
 def test_events_applied_again_from_the_start_change_nothing(plan, data):
     steps, _ = steps_of(plan)
-    expected, asked = in_one_go(steps)
+    expected, requests = in_one_go(steps)
     table, sent = Table(), []
     crashes = data.draw(st.lists(st.integers(0, len(steps)), max_size=2))
     for run in (*(steps[:crash] for crash in sorted(crashes)), steps, steps):
@@ -149,7 +149,7 @@ def test_events_applied_again_from_the_start_change_nothing(plan, data):
             sent += apply(window, step)
             table.save(window)
     assert view(table.load()) == view(expected)
-    assert named(sent) == named(asked)
+    assert named(sent) == named(requests)
 
 
 @settings(max_examples=120)
@@ -168,9 +168,9 @@ def test_every_message_is_requested_in_exactly_one_slice_and_is_deleted_in_the_e
     sent += window.due(1_000, TIGHT, now + 10_000)
     table.save(window)
     slices = {request.request_id: [m.position for m in request.messages] for request in extractions(sent)}
-    asked = [position for positions in slices.values() for position in positions]
-    assert sorted(asked) == sorted(set(asked)), "asked for in two slices"
-    assert taken <= set(asked), "never asked for"
+    requested = [position for positions in slices.values() for position in positions]
+    assert sorted(requested) == sorted(set(requested)), "asked for in two slices"
+    assert taken <= set(requested), "never asked for"
     for offset, request_id in enumerate(slices, start=1_000):
         window.control(control("extraction_completed", request_id=request_id), offset, TIGHT, now)
         table.save(window)

@@ -22,10 +22,10 @@ class FakeArchive:
 
     def __init__(self) -> None:
         self.places: dict[MessageKey, tuple[int, int]] = {}
-        self.asked: list[MessageKey] = []
+        self.looked_up: list[MessageKey] = []
 
     async def extracted(self, keys: Collection[MessageKey]) -> dict[MessageKey, tuple[int, int]]:
-        self.asked += keys
+        self.looked_up += keys
         return {key: self.places[key] for key in keys if key in self.places}
 
 
@@ -84,9 +84,9 @@ async def test_a_redelivered_record_at_its_archived_offset_is_not_taken_for_a_re
 
 async def test_the_archive_is_not_queried_for_a_window_that_still_knows_all_its_ids(stage):
     await stage.say(said(1))
-    stage.archive.asked.clear()
+    stage.archive.looked_up.clear()
     await stage.say(said(2), said(1))
-    assert stage.archive.asked == []
+    assert stage.archive.looked_up == []
     assert list(stage.window().entries) == [0, 1]
 
 

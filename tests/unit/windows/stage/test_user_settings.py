@@ -115,17 +115,17 @@ async def test_a_full_settings_cache_keeps_the_users_of_the_current_batch(stage,
     await stage.say(said(0, conversation_id="c1"), said(1, conversation_id="c2", user_id="ada"))
     await stage.say(said(2), said(3, conversation_id="c3", user_id="bob"))
     assert stage.window().adjustments.user_settings == FEW
-    assert stage.user_settings.asked == 2
+    assert stage.user_settings.calls == 2
     assert len(stage.users._known) == 2
 
 
 async def test_users_are_looked_up_once_per_cache_time_and_never_if_nothing_is_adjustable(stage):
     for n in range(10):
         await stage.say(said(n))
-    assert stage.user_settings.asked == 1
+    assert stage.user_settings.calls == 1
     strict = await Stage(policy=POLICY).begin()
     await strict.say(said(0))
-    assert strict.user_settings.asked == 0
+    assert strict.user_settings.calls == 0
 
 
 async def test_a_user_settings_event_stores_the_choice_and_an_older_event_changes_nothing(stage):
@@ -159,7 +159,7 @@ async def test_user_settings_survive_a_crash_without_a_new_lookup(stage):
     await stage.app.end_epoch()
     again = await Stage(stage.app.broker, stage.clock, replace(POLICY, window=SETTINGS)).begin()
     assert again.terms.now(again.window()).policy.window.max_messages == 5
-    assert again.user_settings.asked == 0
+    assert again.user_settings.calls == 0
 
 
 async def test_a_batch_that_opens_a_window_is_retried_while_its_user_cannot_be_looked_up(stage):
@@ -181,7 +181,7 @@ async def test_an_open_window_keeps_its_user_settings_while_lookups_fail(stage):
     assert messages_held(stage) <= 5
     await stage.user_settings.choose(USER, WindowChoice(max_messages=7), BEGAN)
     await stage.say(said(12))
-    assert stage.user_settings.asked == 1, "an outage is not asked about at each batch"
+    assert stage.user_settings.calls == 1, "an outage is not asked about at each batch"
     stage.clock.advance(CACHE_S)
     await stage.say(said(13))
     assert stage.window().adjustments.user_settings == WindowChoice(max_messages=7)

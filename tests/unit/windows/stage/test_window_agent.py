@@ -52,7 +52,7 @@ async def test_a_batch_whose_epoch_ends_while_it_is_handled_changes_nothing(stag
     stage.app.consumer.answer.clear()
     batch = stage.batch(ENDED, [ended()])
     handling = asyncio.create_task(stage.agent.handle(batch))
-    await stage.app.consumer.asked.wait()
+    await stage.app.consumer.requested.wait()
     await stage.app.end_epoch()
     before = list(stage.app.broker.transactions)
     await stage.begin()
@@ -68,7 +68,7 @@ async def test_a_batch_whose_epoch_closes_while_it_is_handled_changes_nothing(st
     stage.app.consumer.answer.clear()
     batch = stage.batch(ENDED, [ended()])
     handling = asyncio.create_task(stage.agent.handle(batch))
-    await stage.app.consumer.asked.wait()
+    await stage.app.consumer.requested.wait()
     stage.app.fence.close()
     stage.app.consumer.answer.set()
     await handling

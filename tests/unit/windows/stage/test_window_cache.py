@@ -45,5 +45,5 @@ async def test_the_window_cache_is_bounded_by_its_size_in_bytes(stage, monkeypat
         assert set(stage.agent._cache._bytes) == set(stage.agent._cache._windows)
     await stage.end(*(ended(conversation_id=name) for name in "abcdef"))
     await stage.checkpoint()
-    asked = Counter(request.conversation_id for request in stage.requests for _ in request.messages)
-    assert asked == dict.fromkeys("abcdef", 3)
+    requested = Counter(request.conversation_id for request in stage.requests for _ in request.messages)
+    assert requested == dict.fromkeys("abcdef", 3)

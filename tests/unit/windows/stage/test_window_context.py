@@ -58,14 +58,14 @@ async def test_a_new_token_calibration_of_a_model_applies_from_the_next_message(
 
 
 async def test_a_batch_applied_again_after_a_crash_emits_events_with_the_same_ids(stage):
-    told = []
+    event_ids = []
     for _ in range(2):
         again = await Stage(policy=stage_policy()).begin()
         await again.say(*(said(n, LONG, model="small") for n in range(8)))
         await again.checkpoint()
-        told.append([event.id for event in again.activity])
-    assert told[0] == told[1]
-    assert len(set(told[0])) == 2
+        event_ids.append([event.id for event in again.activity])
+    assert event_ids[0] == event_ids[1]
+    assert len(set(event_ids[0])) == 2
 
 
 def stage_policy():

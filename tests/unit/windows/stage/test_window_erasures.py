@@ -38,7 +38,7 @@ class Owner(Stage):
         self.known.begun.append(erasure)
         return erasure
 
-    async def told(self) -> list[WindowControl]:
+    async def tick(self) -> list[WindowControl]:
         """A look of the owner; the words that it sends are delivered."""
         before = len(self.publisher.records)
         await self.erasures.tick()
@@ -71,12 +71,12 @@ async def test_an_erasure_empties_a_window_and_is_acknowledged_only_after_the_ch
     await owner.say(*(said(number) for number in range(3)))
     await owner.checkpoint()
     owner.erase(1, **subject)
-    (control,) = await owner.told()
+    (control,) = await owner.tick()
     assert (control.kind, control.at) == ("erase", BEGAN + timedelta(seconds=1))
-    assert await owner.told() == [], "it was told, and not answered for: nothing is safe yet"
+    assert await owner.tick() == [], "it was told, and not answered for: nothing is safe yet"
     assert owner.known.answers == []
     await owner.checkpoint()
-    await owner.told()
+    await owner.tick()
     assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 2)]
     assert owner.erasures._sent_at == {}, "nothing is kept of what was answered"
     assert [*owner.window().entries] == [2]
@@ -87,7 +87,7 @@ async def test_an_erasure_leaves_windows_of_other_users_and_apps_unchanged(owner
     await owner.say(said(0))
     await owner.checkpoint()
     owner.erase(10, **user)
-    assert await owner.told() == []
+    assert await owner.tick() == []
     assert owner.known.answers == [("e0", PARTITION, [], 0)]
     assert [*owner.window().entries] == [0]
 
@@ -96,7 +96,7 @@ async def test_an_erasure_of_one_speaker_keeps_messages_of_other_users_in_the_co
     await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, role="assistant"))
     await owner.checkpoint()
     owner.known.named[owner.erase(10, user_id="second").erasure_id] = frozenset({CONVERSATION})
-    assert [(control.kind, control.users) for control in await owner.told()] == [("erase", ("second",))]
+    assert [(control.kind, control.users) for control in await owner.tick()] == [("erase", ("second",))]
     assert [*owner.window().entries] == [0]
 
 
@@ -107,9 +107,9 @@ async def test_an_erasure_removes_a_later_speaker_even_if_the_archive_does_not_l
     await owner.say(said(0, user_id=first), said(1, user_id="second"), said(2, user_id="third"))
     await owner.checkpoint()
     owner.erase(10, user_id="third")
-    assert [control.kind for control in await owner.told()] == ["erase"]
+    assert [control.kind for control in await owner.tick()] == ["erase"]
     await owner.checkpoint()
-    await owner.told()
+    await owner.tick()
     assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 1)]
     assert [*owner.window().entries] == [0, 1]
 
@@ -118,7 +118,7 @@ async def test_an_erasure_of_a_personal_namespace_removes_that_users_messages_fr
     await owner.say(said(0, user_id="first", app_id="app"), said(1, user_id="second", app_id="app"))
     await owner.checkpoint()
     owner.erase(10, kind="namespace", namespace="app/second")
-    assert [(control.kind, control.users) for control in await owner.told()] == [("erase", ("second",))]
+    assert [(control.kind, control.users) for control in await owner.tick()] == [("erase", ("second",))]
     assert [*owner.window().entries] == [0]
 
 
@@ -126,12 +126,12 @@ async def test_erasures_of_two_users_are_both_applied_even_if_the_earlier_one_ar
     await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, user_id="third"))
     await owner.checkpoint()
     owner.erase(20, user_id="third")
-    await owner.told()
+    await owner.tick()
     await owner.checkpoint()
     owner.erase(10, user_id="first")
-    assert [control.users for control in await owner.told()] == [("first",)]
+    assert [control.users for control in await owner.tick()] == [("first",)]
     await owner.checkpoint()
-    await owner.told()
+    await owner.tick()
     assert [*owner.window().entries] == [1]
     assert [(erasure, removed) for erasure, _, _, removed in owner.known.answers] == [("e0", 1), ("e1", 1)]
 
@@ -150,9 +150,9 @@ async def test_messages_older_than_an_erasure_are_dropped_on_arrival_and_newer_o
 async def test_fences_are_not_looked_up_for_messages_newer_than_every_erasure(owner: Owner):
     owner.erase(5)
     await owner.say(said(6), said(7))
-    assert owner.known.asked == 0
+    assert owner.known.calls == 0
     await owner.say(said(1, user_id="other"))
-    assert owner.known.asked == 1
+    assert owner.known.calls == 1
     assert len(owner.window().entries) == 3
 
 
@@ -160,11 +160,11 @@ async def test_an_erasure_that_begins_while_a_batch_is_checked_applies_to_that_b
     owner.erase(1, user_id="other")
     begun = owner.known.fences
 
-    async def meanwhile(*asked: Any) -> Any:
+    async def meanwhile(*arguments: Any) -> Any:
         owner.known.fences = begun
-        found = await begun(*asked)
+        found = await begun(*arguments)
         owner.erase(9)
-        await owner.told()
+        await owner.tick()
         return found
 
     owner.known.fences = meanwhile
@@ -173,15 +173,15 @@ async def test_an_erasure_that_begins_while_a_batch_is_checked_applies_to_that_b
 
 
 async def test_an_erasure_begun_during_a_tick_is_acknowledged_only_once_its_fence_drops_older_messages(owner: Owner):
-    asked = owner.known.unanswered
+    unanswered = owner.known.unanswered
 
     async def meanwhile(*given: Any) -> Any:
-        owner.known.unanswered = asked
+        owner.known.unanswered = unanswered
         owner.erase(9)
-        return await asked(*given)
+        return await unanswered(*given)
 
     owner.known.unanswered = meanwhile
-    await owner.told()
+    await owner.tick()
     assert owner.known.answers == [("e0", PARTITION, [], 0)]
     await owner.say(said(1), said(2))
     assert rows.load(CONVERSATION, owner.app.checkpointer[PARTITION].read) is None
@@ -193,9 +193,9 @@ async def test_the_next_owner_of_a_partition_finds_no_erased_data_and_drops_olde
     await first.say(said(0, "Zanzibar"), said(1))
     await first.checkpoint()
     first.erase(5)
-    await first.told()
+    await first.tick()
     await first.checkpoint()
-    await first.told()
+    await first.tick()
     second = Owner(first.known, broker=first.app.broker)
     second.offsets = dict(first.offsets)
     await second.begin()
@@ -218,11 +218,11 @@ async def test_one_tick_scans_and_compacts_once_for_any_number_of_windows_and_er
     monkeypatch.setattr(ledger, "scan", lambda prefix: scans.append(prefix) or scan(prefix))
     for user_id in ("user", "nobody", "nobody else"):
         owner.erase(9, user_id=user_id)
-    assert len(await owner.told()) == 5
+    assert len(await owner.tick()) == 5
     assert scans == [rows.HEADS]
     await owner.checkpoint()
     owner.apart.clear()
-    await owner.told()
+    await owner.tick()
     assert (scans, len(owner.known.answers)) == ([rows.HEADS] * 2, 3)
     (first, last), _removals = owner.apart
     for number in range(5):
@@ -231,23 +231,23 @@ async def test_one_tick_scans_and_compacts_once_for_any_number_of_windows_and_er
 
 
 async def test_a_reassigned_partition_is_compacted_if_another_owner_erased_data_meanwhile(owner: Owner):
-    await owner.told()
+    await owner.tick()
     assert owner.apart == [], "nothing was ever erased"
     owner.known.answered_at[PARTITION] = datetime.fromtimestamp(owner.clock() + 60, UTC)
-    await owner.told()
+    await owner.tick()
     assert owner.apart == [], "within an epoch nobody else answers"
     owner.clock.advance(MAX_CLOCK_SKEW_S + 61)
     await owner.begin()
-    await owner.told()
+    await owner.tick()
     assert owner.apart == [ALL_KEYS]
     assert owner.app.checkpointer[PARTITION].compacted_at == owner.clock()
     await owner.begin()
-    await owner.told()
+    await owner.tick()
     assert owner.apart == [ALL_KEYS], "nothing was erased since"
 
 
 async def test_an_erasure_compacts_the_key_range_of_a_window_that_was_deleted_before(owner: Owner):
     owner.known.named[owner.erase(9).erasure_id] = frozenset({"gone"})
-    await owner.told()
+    await owner.tick()
     assert owner.apart == list(rows.spans("gone"))
     assert owner.known.answers == [("e0", PARTITION, [], 0)]

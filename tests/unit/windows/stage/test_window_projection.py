@@ -29,7 +29,7 @@ class Projected(Stage):
         self.windows = windows or FakeWindows()
         self.projection = WindowProjection(self.app, self.windows, self.terms)
 
-    async def told(self, conversation_id: str = CONVERSATION):
+    async def projected_state(self, conversation_id: str = CONVERSATION):
         await self.projection.project(AT)
         return await self.windows.of(conversation_id)
 
@@ -43,9 +43,9 @@ async def stage() -> Projected:
 
 async def test_a_window_is_projected_only_after_its_checkpoint(stage):
     await stage.say(said(1), said(2, role="assistant", model="small"))
-    assert await stage.told() is None
+    assert await stage.projected_state() is None
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert (state.scope.user_id, state.partition, state.policy, state.phase) == ("user", PARTITION, "app", "open")
     assert (state.statistics.messages_in_context, state.statistics.total_tokens) == (2, 16)
     assert (state.model, state.statistics.context_tokens) == ("small", 1_000)
@@ -55,7 +55,7 @@ async def test_changes_without_a_checkpoint_are_not_projected(stage):
     await stage.say(said(1))
     await stage.checkpoint()
     await stage.say(said(2))
-    assert (await stage.told()).statistics.total_messages == 1
+    assert (await stage.projected_state()).statistics.total_messages == 1
 
 
 async def test_prunings_gaps_clears_undos_and_extraction_progress_are_projected():
@@ -64,7 +64,7 @@ async def test_prunings_gaps_clears_undos_and_extraction_progress_are_projected(
     await stage.say(*(said(n, LONG, model="small") for n in range(8)))
     await stage.end(ended())
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert (state.phase, state.extracted_to) == ("ended", 0)
     assert [gap.count for gap in state.gaps] == [2]
     assert [pruning.count for pruning in state.prunings] == [2]
@@ -72,14 +72,14 @@ async def test_prunings_gaps_clears_undos_and_extraction_progress_are_projected(
     request = stage.requests[0].request_id
     await stage.tell(control("extraction_completed", request_id=request), control("clear"))
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert state.extracted_to == 8
     assert state.cleared_at == stage.clock()
     assert [pruning.cause for pruning in state.prunings] == ["usage", "cleared"]
     assert state.restorable == Restorable(stage.clock() + UNDO_S, "cleared", 6)
     await stage.tell(control("restore"))
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert (state.restorable, state.cleared_at, state.prunings[-1].undone_at) == (None, None, stage.clock())
 
 
@@ -95,8 +95,8 @@ async def test_a_window_with_many_changes_is_projected_once_per_turn(stage):
         await project(states)
 
     stage.windows.project = counted
-    assert (await stage.told()).statistics.total_messages == 5
-    await stage.told()
+    assert (await stage.projected_state()).statistics.total_messages == 5
+    await stage.projected_state()
     assert calls == [1]
 
 
@@ -106,7 +106,7 @@ async def test_a_failed_projection_is_retried_at_the_next_turn(stage):
     stage.windows.failures.append(Retryable("Postgres is away"))
     with pytest.raises(Retryable):
         await stage.projection.project(AT)
-    assert (await stage.told()).statistics.total_messages == 1
+    assert (await stage.projected_state()).statistics.total_messages == 1
 
 
 async def test_the_next_owner_projects_windows_that_a_crash_left_unprojected(stage):
@@ -116,26 +116,26 @@ async def test_the_next_owner_projects_windows_that_a_crash_left_unprojected(sta
     successor = Projected(stage.app.broker, stage.clock, windows=stage.windows)
     successor.offsets = dict(stage.offsets)
     await successor.begin()
-    assert (await successor.told()).statistics.total_messages == 1
-    assert (await successor.told("another")).statistics.total_messages == 1
+    assert (await successor.projected_state()).statistics.total_messages == 1
+    assert (await successor.projected_state("another")).statistics.total_messages == 1
 
 
 async def test_an_expired_window_is_projected_as_forgotten(stage):
     await stage.say(said(1))
     await stage.checkpoint()
-    await stage.told()
+    await stage.projected_state()
     await forget(stage)
-    assert (await stage.told()).phase == "forgotten"
+    assert (await stage.projected_state()).phase == "forgotten"
     await stage.say(said(5))
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert (state.phase, state.opened) == ("open", 1)
 
 
 async def test_the_next_owner_projects_a_window_as_forgotten_that_expired_before_a_crash(stage):
     await stage.say(said(1))
     await stage.checkpoint()
-    await stage.told()
+    await stage.projected_state()
     await forget(stage)
     await stage.app.end_epoch()
     successor = Projected(stage.app.broker, stage.clock, windows=stage.windows)
@@ -144,7 +144,7 @@ async def test_the_next_owner_projects_a_window_as_forgotten_that_expired_before
     stage.windows.failures.append(Retryable("Postgres is away"))
     with pytest.raises(Retryable):
         await successor.projection.project(AT)
-    assert (await successor.told()).phase == "forgotten"
+    assert (await successor.projected_state()).phase == "forgotten"
 
 
 async def test_an_end_event_in_another_partition_neither_hides_nor_forgets_the_real_window():
@@ -154,14 +154,14 @@ async def test_an_end_event_in_another_partition_neither_hides_nor_forgets_the_r
     await stage.say(said(1), said(2))
     await stage.agent.handle(stage.batch(ENDED, [ended()], partition=ASTRAY))
     await stage.checkpoint()
-    state = await stage.told()
+    state = await stage.projected_state()
     assert (state.partition, state.phase, state.statistics.total_messages) == (PARTITION, "open", 2)
     assert stage.windows.states[CONVERSATION, ASTRAY].statistics.total_messages == 0
     for wait_s in (NAMELESS.straggler_wait_s, NAMELESS.grace_s):
         stage.clock.advance(wait_s)
         await stage.agent.handle(stage.batch(CONTROL, await stage.due(), partition=ASTRAY))
     await stage.checkpoint()
-    assert await stage.told() == state
+    assert await stage.projected_state() == state
     assert stage.windows.states[CONVERSATION, ASTRAY].phase == "forgotten"
 
 
@@ -181,13 +181,13 @@ async def test_nothing_is_projected_unless_the_epoch_is_open(stage, phase):
     await stage.say(said(1))
     await stage.checkpoint()
     stage.app.fence.phase = phase
-    assert await stage.told() is None
+    assert await stage.projected_state() is None
     stage.app.fence.phase = Phase.OPEN
-    assert await stage.told() is not None
+    assert await stage.projected_state() is not None
 
 
 async def test_a_thousand_windows_are_all_projected(stage):
     await stage.deliver(MESSAGES, *(said(n, conversation_id=f"c{n}") for n in range(1_000)))
     await stage.checkpoint()
-    await stage.told()
+    await stage.projected_state()
     assert len(stage.windows.states) == 1_000

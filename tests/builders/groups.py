@@ -1,0 +1,92 @@
+"""Conversations of several people through a window, the offline provider and the records, without a server."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+
+from agents.extraction.records import candidate_batches
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Context
+from schemas.conversations.messages import Message
+from schemas.extraction.candidates import CandidateBatch
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from streams.windows.window import Window
+from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, requests_among, terms
+
+PERSONAL = Policy(name="personal", namespaces=("{app_id}/{user_id}",))
+TEAM = Policy(name="team", namespaces=("{app_id}/{user_id}", "{app_id}"))
+
+# Each person uses a word of their own, which identifies the source of every text.
+PEOPLE = {
+    f"{first}{last}".lower(): f"{first}{place}"
+    for first in ("Ber", "Lis", "Por", "Ant", "Gra", "Tur", "Mal", "Kar")
+    for last, place in zip(("a", "bo", "ce", "di", "eo"), ("ton", "burg", "ville", "stad", "holm"), strict=True)
+}
+FACTS = (
+    "I live in {place}.",
+    "I'm allergic to {place} nuts.",
+    "I love {place} cider.",
+    "I work at {place} Bakery.",
+    "Ich wohne in {place}.",
+    "I moved to {place}.",
+)
+# Statements that all people make in the same words, and messages without content.
+COMMON = ("I work as a nurse.", "I have two kids.", "I don't eat meat.")
+ASIDES = ("Hello!", "Really?", "Where do you live?", "Thanks, that helps a lot.", "What about you?")
+
+
+def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[Message]:
+    """A conversation of two to four people and an assistant. The first person may lose the id, and some have names."""
+    present = seed.sample(sorted(PEOPLE), seed.randint(2, 4))
+    silent, named = seed.random() < 0.3, seed.random() < 0.5
+    said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id)]
+    for number in range(1, seed.randint(4, 16)):
+        who = seed.choice(present)
+        content, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
+        user_id = None if silent and who == present[0] else who
+        if seed.random() < 0.25:
+            content, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
+        elif named:
+            fields = {"name": who.title()}
+        said.append(group_message(number, user_id, content, conversation_id=conversation_id, **fields))
+    return said
+
+
+def speakers(said: Sequence[Message]) -> dict[str, str]:
+    """The speaker of each message."""
+    return {each.message_id: each.user_id or said[0].user_id or "" for each in said if each.role == "user"}
+
+
+def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Mapping[str, str], unnamed: bool) -> bool:
+    """Whether a memory is stored for another person, tells another person's fact, or does not name its person where other
+    people have spoken.
+
+    `unnamed`: only one person has spoken so far, so that the memory need not name them.
+    """
+    people = {said_by[message_id] for message_id in source_ids}
+    owner = namespace.split("/")[1] if "/" in namespace else None
+    if owner is not None and people != {owner}:
+        return True
+    if owner is None and not unnamed and not all(who in text.casefold() for who in people):
+        return True
+    return any(place in text for who, place in PEOPLE.items() if who not in people)
+
+
+def group_message(number: int, user_id: str | None, content: str, **fields: object) -> Message:
+    """A message in the app `kitchen`."""
+    return message(number, content, user_id=user_id, app_id="kitchen", **fields)
+
+
+def slices_of(messages: Sequence[Message], policy: Policy) -> list[ExtractionRequest]:
+    """The requests of the conversation's window; each is answered at once."""
+    window, known, now = Window.opened(CONVERSATION, 0), terms(policy), BEGAN.timestamp()
+    effects = [each for at, said in enumerate(messages) for each in window.add(said, at, 10, always(known), now)]
+    effects += window.control(control("flush"), len(messages), known, now)
+    return requests_among(effects)
+
+
+async def batches_of(request: ExtractionRequest, policy: Policy, *related: Memory) -> list[CandidateBatch]:
+    """The candidate batches of the offline provider for curators."""
+    answer = await OfflineProvider().extract(request, Context(policy=policy, related=related))
+    return candidate_batches(request, answer, BEGAN)

@@ -1,9 +1,0 @@
-"""Runs an MCP server over the memories of a toolset on standard input and output: `python -m tests.mcp_tool_server`."""
-
-import asyncio
-
-from agents.api.tools.mcp import serve_stdio
-from tests.tool_fixtures import populated_toolset
-
-if __name__ == "__main__":
-    asyncio.run(serve_stdio(populated_toolset().tools()))

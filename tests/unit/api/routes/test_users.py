@@ -1,0 +1,168 @@
+"""Erasing users and conversations over HTTP: rights, progress and complete receipts."""
+
+from collections.abc import Collection
+
+import pytest
+
+from agents.api.access import erasure as erasing
+from schemas.conversations.messages import Scope
+from schemas.errors import Retryable
+from schemas.extraction.candidates import Source
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.erasure.erasures import ErasedNamespace
+from tests.api import NOON, Api, a_memory
+from tests.fakes.windows import a_state
+
+POLICIES = Policies(
+    (
+        Policy(name="both", match=Match(app_id="app"), namespaces=("{app_id}/{user_id}", "{app_id}")),
+        Policy(name="shared", match=Match(app_id="notes"), namespaces=("{app_id}",)),
+    )
+)
+ADA = {"user_id": "ada"}
+
+
+@pytest.fixture
+def api() -> Api:
+    api = Api(policies=POLICIES)
+    mine = Source(conversation_id="c1", message_id="1")
+    api.memories.put(a_memory("a", namespace="app/ada"), a_memory("b", namespace="app/bob"))
+    api.memories.put(a_memory("s", namespace="app", sources=(mine,)), a_memory("t", namespace="app"))
+    api.owners.conversations = [
+        Scope(conversation_id="c1", app_id="app", user_id="ada"),
+        Scope(conversation_id="c2", app_id="notes", user_id="ada"),
+        Scope(conversation_id="c3", app_id="app", user_id="bob"),
+    ]
+    return api
+
+
+async def test_erasing_a_user_starts_from_the_current_offsets_and_returns_a_receipt(api: Api):
+    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA | {"reason": "as asked"})
+    assert answer.status_code == 200
+    (erasure,) = api.erasures.begun.values()
+    assert (erasure.kind, erasure.user_id, erasure.at, erasure.positions) == ("user", "ada", NOON, {0: 7})
+    receipt = answer.json()
+    assert (receipt["status"], receipt["subject"], receipt["reason"]) == ("complete", ADA, "as asked")
+    assert "PostgreSQL, memories" in {each["store"] for each in receipt["stores"]}
+    assert [(row.action, row.subject) for row in api.audit.rows] == [("user.erase", "ada")]
+
+
+async def test_an_erasure_preview_lists_what_would_be_erased_and_erases_nothing(api: Api):
+    answer = await api.client(admin="*").get("/v1/users/purge", params=ADA)
+    assert answer.json()["own"] == [
+        {"namespace": "app/ada", "held": {"memories": 1}},
+        {"namespace": "conversation/c2", "held": {"memories": 0}},
+    ]
+    assert answer.json()["shared"] == [{"namespace": "app", "memories": 1}, {"namespace": "notes", "memories": 0}]
+    assert (api.erasures.begun, answer.json()["whole"]) == ({}, True)
+
+
+async def test_an_erasure_preview_of_a_namespace_needs_admin_rights(api: Api):
+    parameters = {"namespace": "app/ada"}
+    answer = await api.client(admin="app/*").get("/v1/namespaces/erasure", params=parameters)
+    assert answer.json() == {"namespace": "app/ada", "held": {"memories": 1}}
+    assert (await api.client(write="*").get("/v1/namespaces/erasure", params=parameters)).status_code == 403
+    assert "app/ada" in {each.namespace for each in api.memories.rows.values()}
+
+
+async def test_an_erasure_preview_of_a_conversation_erases_nothing_and_needs_admin_rights(api: Api):
+    scope = Scope(conversation_id="c1", app_id="app", user_id="ada")
+    await api.windows.project([a_state("c1", scope=scope)])
+    source = Source(conversation_id="c1", message_id="1")
+    api.memories.put(a_memory("c", namespace="app/ada", sources=(source,)))
+    answer = await api.client(admin="app/*").get("/v1/conversations/c1/erasure")
+    fed = [{"namespace": "app/ada", "memories": 1}]
+    assert answer.json() == {"conversation_id": "c1", "messages": 20, "namespaces": fed}
+    assert api.erasures.begun == {}
+    for patterns in ({"admin": "other/*"}, {"write": "*"}):
+        assert (await api.client(**patterns).get("/v1/conversations/c1/erasure")).status_code == 404
+
+
+@pytest.mark.parametrize("patterns", [{"admin": "app/*"}, {"write": "*"}, {"read": "*"}])
+async def test_erasing_a_user_needs_admin_rights_in_every_namespace_of_the_user(api: Api, patterns: dict[str, str]):
+    client = api.client(**patterns)
+    for user_id in ("ada", "nobody"):
+        assert (await client.post("/v1/users/purge", json={"user_id": user_id})).status_code == 403
+        assert (await client.get("/v1/users/purge", params={"user_id": user_id})).status_code == 403
+    assert api.erasures.begun == {}
+
+
+async def test_erasing_a_user_needs_rights_to_co_speakers_namespaces_and_to_formerly_fed_ones(api: Api):
+    api.owners.conversations = [
+        Scope(conversation_id="c", app_id="app", user_id="ada"),
+        Scope(conversation_id="c", app_id="app", user_id="bob"),
+    ]
+    api.owners.feeds = {"c": ("formerly/ada",)}
+    body = (await api.client(admin="*").get("/v1/users/purge", params=ADA)).json()
+    assert [each["namespace"] for each in body["own"]] == ["app/ada"]
+    assert [each["namespace"] for each in body["shared"]] == ["app", "app/bob", "conversation/c", "formerly/ada"]
+    assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
+
+
+async def test_erasing_a_user_with_more_conversations_than_the_lookup_limit_needs_global_admin_rights(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(erasing, "MAX_FOUND", 1)
+    assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
+
+
+async def test_an_erasure_that_is_not_complete_in_time_is_pending_and_its_receipt_can_be_polled(api: Api):
+    api.erasures.complete = False
+    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
+    assert (answer.status_code, answer.json()["status"]) == (202, "pending")
+    api.erasures.complete = True
+    again = await api.client(admin="*").get(answer.headers["Location"])
+    assert (again.status_code, again.json()["status"]) == (200, "complete")
+
+
+async def test_an_idempotency_key_prevents_a_second_erasure_by_the_same_caller(api: Api):
+    client = api.client(admin="*")
+    responses = [await client.post("/v1/users/purge", json=ADA, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert len({each.json()["erasure_id"] for each in responses}) == len(api.erasures.begun) == 1
+    other = await client.post("/v1/users/purge", json={"user_id": "bob"}, headers={"Idempotency-Key": "k"})
+    assert other.json()["erasure_id"] not in {each.json()["erasure_id"] for each in responses}
+
+
+async def test_a_receipt_is_visible_only_with_admin_rights_to_every_namespace_in_it(api: Api):
+    receipt = (await api.client(admin="*").post("/v1/users/purge", json=ADA)).json()
+    name = receipt["erasure_id"]
+    counts = {"memories": 1, "versions": 2, "vectors": 1}
+    api.erasures.erased[name] = (ErasedNamespace(namespace="app/ada", how="purge", done_at=NOON, **counts),)
+    assert (await api.client(admin="app/bob").get(f"/v1/erasures/{name}")).status_code == 404
+    seen = (await api.client(admin="app/ada").get(f"/v1/erasures/{name}")).json()
+    assert seen["namespaces"] == [{"namespace": "app/ada", "how": "purge", "status": "done"} | counts]
+
+
+async def test_no_erasure_starts_if_counting_or_auditing_fails(api: Api):
+    async def away(namespace: str, conversation_ids: Collection[str]) -> int:
+        raise Retryable("PostgreSQL failed while counting memories of a user's conversations: it is down")
+
+    api.owners.count_memories = away
+    assert (await api.client(admin="*").get("/v1/users/purge", params=ADA)).status_code == 503
+    api.audit.down = True
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 503
+    assert (api.erasures.begun, api.audit.rows) == ({}, [])
+
+
+async def test_erasing_a_conversation_needs_admin_rights_in_every_namespace_that_it_feeds(api: Api):
+    scope = Scope(conversation_id="c/1", app_id="app", user_id="ada")
+    await api.windows.project([a_state("c/1", scope=scope)])
+    for patterns in ({"admin": "app/bob"}, {"write": "*"}):
+        assert (await api.client(**patterns).delete("/v1/conversations/c%2F1")).status_code == 404
+    answer = await api.client(admin="app/*").delete("/v1/conversations/c%2F1", params={"reason": "a slip"})
+    assert answer.json()["subject"] == {"conversation_id": "c/1"}
+    assert [each.reason for each in api.erasures.begun.values()] == ["a slip"]
+    name, counts = answer.json()["erasure_id"], {"memories": 0, "versions": 0, "vectors": 0}
+    api.erasures.erased[name] = tuple(
+        ErasedNamespace(namespace=namespace, how="forget", done_at=NOON, **counts)
+        for namespace in ("app/ada", "conversation/c%2F1")
+    )
+    assert (await api.client(admin="app/*").get(f"/v1/erasures/{name}")).status_code == 200
+    assert (await api.client(admin="conversation/*").get(f"/v1/erasures/{name}")).status_code == 404
+
+
+async def test_erasing_a_conversation_known_only_to_kafka_needs_global_admin_rights(api: Api):
+    assert (await api.client(admin="app*").delete("/v1/conversations/unknown")).status_code == 404
+    assert (await api.client(admin="*").delete("/v1/conversations/unknown")).status_code == 200
