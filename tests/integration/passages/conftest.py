@@ -77,7 +77,10 @@ class Said:
 
     def restrict(self) -> None:
         """From now on, only the kitchen's policy redacts addresses."""
-        policy = Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",)))
+        self.follow(Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",))))
+
+    def follow(self, policy: Policy) -> None:
+        """From now on, this policy applies."""
         self.search._policies = self.indexer._policies = self.policies = Policies((policy,))
 
     async def rows(self) -> set[str]:
