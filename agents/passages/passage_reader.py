@@ -1,29 +1,47 @@
 """Reads passages: their redacted texts, and the namespaces whose readers may read them."""
 
-import re
-from collections.abc import Collection
-from typing import Final, Protocol
+import asyncio
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
-from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
-from schemas.conversations.messages import Scope
+from agents.passages.chunking import digest, pieces, privacy_mark
+from agents.passages.passage_policy import owners, passage_policy
+from agents.passages.redacted_messages import RedactedMessages
 from schemas.passages.passages import Passage, ReadPassage
-from schemas.policies.namespaces import parse_name, render, shortened
-from schemas.policies.policies import Policy, PolicySelector, Privacy
+from schemas.policies.policies import Policy, PolicySelector
+from sinks.archive.participants import Participant
 from sinks.passages.store import PassageText
 
-PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
+MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
+
+MAX_LOOP_CHARS: Final = 20_000  # of a message that is split on the event loop: about 2 ms
 
 
-class PassageStore(Protocol):
+class TextStore(Protocol):
     """sinks.passages.store.Passages."""
 
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]: ...
 
+    async def participants(self, conversations: Collection[str]) -> list[Participant]: ...
+
+
+class PassageStore(TextStore, Protocol):
+    """sinks.passages.store.Passages."""
+
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
     ) -> list[str]: ...
+
+
+class RecalledPassage(NamedTuple):
+    """A passage that its policy recalls, before redaction. `text` is that of its piece."""
+
+    found: PassageText
+    text: str
+    policy: Policy
+    owners: tuple[str, ...]
 
 
 class PassageReader:
@@ -32,15 +50,11 @@ class PassageReader:
     def __init__(self, passages: PassageStore, policies: PolicySelector) -> None:
         self._passages = passages
         self._policies = policies
+        self._redacted = RedactedMessages()
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
         """The existing passages that may be shown, of any namespace."""
-        found = await self._passages.texts(passage_ids)
-        return {
-            passage_id: ReadPassage(passage=passage, owners=owners(each, self._policies))
-            for passage_id, each in found.items()
-            if (passage := readable(each, self._policies)) is not None
-        }
+        return await PassageReading(self._passages, self._policies, self._redacted).by_ids(passage_ids)
 
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
@@ -51,48 +65,83 @@ class PassageReader:
         return [found[passage_id] for passage_id in passage_ids if passage_id in found]
 
 
-def readable(found: PassageText, policies: PolicySelector) -> Passage | None:
-    """The passage's text under the current privacy setting. None if the policy no longer recalls it, or redacts more than
-    when it was indexed: redacted text must not be found either."""
-    policy = policies.match(found.scope)
-    if not policy.recalls(found.passage.role, found.passage.said_at):
-        return None
-    if found.clean_under == privacy_mark(policy.privacy):  # redaction takes milliseconds per 1,000 characters
-        return replace(found.passage, text=part_of(found.passage.text, found.passage.piece))
-    return scrubbed(found, policy.privacy)
+class PassageReading:
+    """Reads passages for one answer: participants of a conversation are read once. Every method raises Retryable."""
+
+    def __init__(self, passages: TextStore, policies: PolicySelector, redacted: RedactedMessages) -> None:
+        self._passages = passages
+        self._policies = policies
+        self._redacted = redacted
+        self._people: dict[str, list[Participant]] = {}
+
+    async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
+        """The existing passages that may be shown, of any namespace."""
+        recalled = await self.recalled(passage_ids)
+        shown = {passage_id: (await self.shown(each), each.owners) for passage_id, each in recalled.items()}
+        return {
+            passage_id: ReadPassage(passage=passage, owners=its_owners)
+            for passage_id, (passage, its_owners) in shown.items()
+            if passage is not None
+        }
+
+    async def recalled(self, passage_ids: Collection[str]) -> dict[str, RecalledPassage]:
+        """The existing passages that the current policies recall."""
+        found = await self._passages.texts(passage_ids)
+        await self._read_people({each.passage.conversation_id for each in found.values()})
+        texts = await parts_of(found.values())
+        recalled = {
+            passage_id: self._recalled(each, text)
+            for (passage_id, each), text in zip(found.items(), texts, strict=True)
+        }
+        return {passage_id: each for passage_id, each in recalled.items() if each is not None}
+
+    async def shown(self, recalled: RecalledPassage) -> Passage | None:
+        """The passage under the current privacy setting. None if the setting removes more than when the passage was indexed:
+        removed text must not be found either."""
+        found, privacy = recalled.found, recalled.policy.privacy
+        if found.clean_under == privacy_mark(privacy):  # redaction takes milliseconds per 1,000 characters
+            return replace(found.passage, text=recalled.text)
+        redacted = await self._redacted.of(found.passage, privacy)
+        text = part(redacted.pieces, found.passage.piece)
+        if redacted.changed and digest(text) != found.digest:
+            return None
+        return replace(found.passage, text=text, name=redacted.name)
+
+    async def _read_people(self, conversations: Collection[str]) -> None:
+        unknown = [each for each in conversations if each not in self._people]
+        if not unknown:
+            return
+        self._people |= {each: [] for each in unknown}
+        people = await self._passages.participants(unknown)
+        for each in sorted(people, key=lambda each: each.position):
+            self._people[each.scope.conversation_id].append(each)
+
+    def _recalled(self, found: PassageText, text: str) -> RecalledPassage | None:
+        applied = passage_policy(found, self._people[found.passage.conversation_id], self._policies)
+        if applied is None or not applied.policy.recalls(found.passage.role, found.passage.said_at):
+            return None
+        return RecalledPassage(found, text, applied.policy, owners(found.namespaces, applied))
 
 
-def scrubbed(found: PassageText, privacy: Privacy) -> Passage | None:
-    """The redacted text; None if it is not what was indexed."""
-    content, name = found.passage.text, found.passage.name
-    shown = searchable_text(content, privacy)
-    text = part_of(shown, found.passage.piece)
-    if shown != content and digest(text) != found.digest:
-        return None
-    return replace(found.passage, text=text, name=name and searchable_text(name, privacy))
+async def parts_of(found: Collection[PassageText]) -> list[str]:
+    """The texts of the passages' pieces; long messages are split on a thread."""
+    if any(len(each.passage.text) > MAX_LOOP_CHARS for each in found):
+        return await asyncio.to_thread(split, found)
+    return split(found)
 
 
-def part_of(text: str, number: int) -> str:
-    parts = pieces(text) or [""]
-    return parts[min(number, len(parts) - 1)]
+def split(found: Iterable[PassageText]) -> list[str]:
+    by_message: dict[MessageKey, list[str]] = {}
+    for each in found:
+        key = message_key(each.passage)
+        if key not in by_message:
+            by_message[key] = pieces(each.passage.text)
+    return [part(by_message[message_key(each.passage)], each.passage.piece) for each in found]
 
 
-def owners(found: PassageText, policies: PolicySelector) -> tuple[str, ...]:
-    """The namespaces whose readers may read a message verbatim: those of a person or a conversation. Shared ones, such as an
-    app's, have readers who took no part; they count only where the message is in no other."""
-    policy = policies.match(found.scope)
-    personal = [name for name in found.namespaces if not is_shared(name, found.scope, policy)]
-    return tuple(personal or found.namespaces)
+def part(parts: list[str], number: int) -> str:
+    return parts[min(number, len(parts) - 1)] if parts else ""
 
 
-def is_shared(namespace: str, scope: Scope, policy: Policy) -> bool:
-    """Whether the namespace comes from a template that names neither a user nor a conversation."""
-    shared = [template for template in policy.namespaces if not PERSONAL.search(template)]
-    if namespace in {shortened(name) for template in shared if (name := render(template, scope))}:
-        return True
-    personal = [template for template in policy.namespaces if template not in shared]
-    return comes_from(shared, namespace) and not comes_from(personal, namespace)
-
-
-def comes_from(templates: Collection[str], namespace: str) -> bool:
-    return any(parse_name(template, namespace) is not None for template in templates)
+def message_key(passage: Passage) -> MessageKey:
+    return passage.conversation_id, passage.message_id

@@ -1,6 +1,7 @@
 """Finds the namespaces of a message: those of its speaker, or, without one, of the people that it is addressed to."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -57,10 +58,14 @@ def participants(messages: Iterable[ArchivedMessage]) -> list[Participant]:
 
 def scopes_of(archived: ArchivedMessage, people: Iterable[Participant]) -> tuple[Scope, ...]:
     """The message's own scope if it names a user; otherwise one for each earlier speaker, in order."""
-    own = Scope.of(archived.message)
+    place = (archived.partition, archived.position, archived.message.timestamp)
+    return addressed(Scope.of(archived.message), place, people)
+
+
+def addressed(own: Scope, place: tuple[int, int, datetime], people: Iterable[Participant]) -> tuple[Scope, ...]:
+    """`scopes_of` a message with these fields, at a place (partition, position, time). `people` are in order."""
     if own.user_id is not None:
         return (own,)
-    place = (archived.partition, archived.position, archived.message.timestamp)
     speaker_scopes = {each.scope.user_id: fill_missing(own, each.scope) for each in people if each.spoke_before(*place)}
     return tuple(speaker_scopes.values())[-MAX_PEOPLE:] or (own,)
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from agents.retrieval.ports import SearchService
+from agents.retrieval.read_rights import MayRead, allow_all
 from schemas.errors import Overloaded
 from schemas.retrieval.searches import Found, Query
 
@@ -50,6 +51,6 @@ class AdmittedSearch:
         self._search_service = search_service
         self._admission = admission
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         async with self._admission.place():
-            return await self._search_service.search(query)
+            return await self._search_service.search(query, may_read)

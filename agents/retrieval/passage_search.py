@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.passages.passage_reader import owners, part_of, readable
+from agents.passages.passage_reader import PassageReading, TextStore
+from agents.passages.redacted_messages import RedactedMessages
 from agents.passages.terms import question_words, terms
 from agents.privacy.scrub import sendable
 from agents.retrieval.passage_bm25 import QuestionWords
@@ -16,15 +16,15 @@ from agents.retrieval.passage_neighbours import Place, merge_neighbours, neighbo
 from agents.retrieval.passage_ranking import (
     DEFAULT_WEIGHTS,
     CosineScale,
-    PassageWording,
     Ranked,
     Span,
     Weights,
     cosine_scale,
     ranked,
-    ranked_by_wording,
 )
 from agents.retrieval.question_speakers import named_speakers, without_names
+from agents.retrieval.read_rights import MayRead, allow_all
+from agents.retrieval.readable_hits import ReadableHits
 from agents.retrieval.time_limits import TIMEOUT_S, TimeLimited
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters, ReadPassage
 from schemas.policies.policies import PolicySelector, Privacy
@@ -32,17 +32,15 @@ from schemas.retrieval.searches import Degraded, SaidHit
 from sinks.embeddings.port import Embedder
 from sinks.passages.matching import Matches
 from sinks.passages.rows import PassageRow
-from sinks.passages.store import PassageText
 from sinks.vectors.port import Neighbour, Vector
 
 MAX_NEAREST = 1_000  # nearest passages requested from the index, so that word matches get cosines too
 MAX_CANDIDATES = 100  # nearest passages that are ranked without a word match
-MAX_TEXTS = 50  # best passages whose texts are read and rated by wording
 MAX_WORD_MATCHES = 400  # messages that share words with the question; those with rare words first
 EMBEDDED_CHARS = 2_000  # of a question that are embedded
 
 
-class PassageStore(Protocol):
+class PassageStore(TextStore, Protocol):
     """sinks.passages.store.Passages."""
 
     async def matches(
@@ -57,8 +55,6 @@ class PassageStore(Protocol):
     async def rows(
         self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
     ) -> list[PassageRow]: ...
-
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]: ...
 
     async def neighbours(
         self,
@@ -111,6 +107,7 @@ class PassageSearch:
         self._vectors = vectors
         self._passages = passages
         self._policies = policies
+        self._redacted = RedactedMessages()
         self.scale = scale or cosine_scale(embedder.model)
         self._weights = weights
         self._embedding = TimeLimited("embedder_slow", "embedder_failed", timeout_s=timeout_s)
@@ -124,9 +121,11 @@ class PassageSearch:
         *,
         spans: Sequence[Span] = (),
         limit: int = 10,
+        may_read: MayRead = allow_all,
     ) -> FoundPassages:
         """At most `limit` hits, best first, one per message, each with the neighbouring messages that it needs. `spans` are
-        the times that the question names."""
+        the times that the question names. `may_read` checks the owners of passages: those that the caller may not read, or
+        that policies hide, take no places of others."""
         words = question_words(text)
         of_namespaces = {namespace: terms(namespace, words) for namespace in namespaces}
         any_term = {term for each in of_namespaces.values() for term in each}
@@ -140,19 +139,28 @@ class PassageSearch:
         most = len(cosines) if filters != ANY_PASSAGE else MAX_CANDIDATES
         rows = [*matches.rows, *await self._nearest_rows(list(cosines), most, matches.rows, namespaces, filters)]
         by_speakers = await self._speaker_matches(text, words, rows, namespaces, filters)
+        rows += by_speakers.rows
         question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
-        best = ranked(
-            [*rows, *by_speakers.rows],
-            cosines,
-            question,
-            spans,
-            self.scale,
+
+        def in_order() -> list[Ranked]:
+            weights, of_named = self._weights, by_speakers.cosines
+            return ranked(rows, cosines, question, spans, self.scale, weights, of_named=of_named)
+
+        reading = ReadableHits(
+            PassageReading(self._passages, self._policies, self._redacted),
+            may_read,
+            by_speakers.speakers,
             self._weights,
-            of_named=by_speakers.cosines,
-        )[: max(limit, MAX_TEXTS)]
-        hits = await self._readable_hits(best, by_speakers.speakers, 2 * limit)  # joined hits leave free places
+            limit,
+        )
+        await reading.read(in_order())
+        if reading.lacks_hits and len(cosines) > most:
+            rows += await self._nearest_rows(list(cosines), len(cosines), rows, namespaces, filters)
+            await reading.read(in_order())
+        hits = reading.best
+        neighbours = await self._neighbours(hits, reading.reading, namespaces, filters)
         return FoundPassages(
-            hits=tuple(merge_neighbours(hits, await self._neighbours(hits, namespaces, filters))[:limit]),
+            hits=tuple(merge_neighbours(hits, neighbours)[:limit]),
             degraded=tuple(dict.fromkeys((*degraded, *by_speakers.degraded))),
         )
 
@@ -210,38 +218,15 @@ class PassageSearch:
         return {each.memory_id: each.score for each in found.value}, ()
 
     async def _neighbours(
-        self, hits: Sequence[SaidHit], namespaces: Collection[str], filters: PassageFilters
+        self,
+        hits: Sequence[SaidHit],
+        reading: PassageReading,
+        namespaces: Collection[str],
+        filters: PassageFilters,
     ) -> dict[Place, ReadPassage]:
-        """Possible neighbours of the hits, as far as they pass the filters and the caller's policy shows them."""
+        """Possible neighbours of the hits, as far as they pass the filters and the current policies show them."""
         places = neighbour_places(hits)
         if not places:
             return {}
-        texts = await self._passages.texts(await self._passages.neighbours(places, namespaces, filters))
-        read = ((readable(text, self._policies), owners(text, self._policies)) for text in texts.values())
-        return {place_of(passage): ReadPassage(passage=passage, owners=its) for passage, its in read if passage}
-
-    async def _readable_hits(
-        self, best: Sequence[Ranked], speakers: Collection[str], limit: int
-    ) -> tuple[SaidHit, ...]:
-        """The first `limit` readable hits, ordered with the preference of their wording. Passages whose message left the
-        archive are left out."""
-        texts = await self._passages.texts([each.passage_id for each in best])
-        wordings = {
-            passage_id: PassageWording(part_of(text.passage.text, text.passage.piece), text.passage.speaker in speakers)
-            for passage_id, text in texts.items()
-        }
-        hits = (self._hit(each, texts[each.passage_id]) for each in ranked_by_wording(best, wordings, self._weights))
-        return tuple(islice((hit for hit in hits if hit is not None), limit))
-
-    def _hit(self, found: Ranked, text: PassageText) -> SaidHit | None:
-        """None if the current policy hides the passage."""
-        passage = readable(text, self._policies)
-        if passage is None:
-            return None
-        return SaidHit(
-            score=found.score,
-            cosine=found.cosine,
-            words=found.words,
-            passage=passage,
-            owners=owners(text, self._policies),
-        )
+        read = await reading.by_ids(await self._passages.neighbours(places, namespaces, filters))
+        return {place_of(each.passage): each for each in read.values()}

@@ -7,10 +7,6 @@ namespace must not read every user's messages.
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from msgspec.structs import replace
-
-from schemas.retrieval.searches import Found, Hit, SaidHit
-
 MayRead: TypeAlias = Callable[[str], bool]
 
 
@@ -21,12 +17,3 @@ def allow_all(namespace: str) -> bool:
 
 def may_read_any(may_read: MayRead, owners: Collection[str]) -> bool:
     return any(map(may_read, owners))
-
-
-def permitted(found: Found, may_read: MayRead) -> Found:
-    """Leaves out passages that the caller may not read. Rights to memories are checked before a search."""
-
-    def readable(hit: Hit | SaidHit) -> bool:
-        return isinstance(hit, Hit) or may_read_any(may_read, hit.owners)
-
-    return replace(found, said=tuple(filter(readable, found.said)), mixed=tuple(filter(readable, found.mixed)))

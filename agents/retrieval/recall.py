@@ -17,7 +17,7 @@ from agents.retrieval.block_parts import Limits
 from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.ports import SearchService
-from agents.retrieval.read_rights import MayRead, allow_all, permitted
+from agents.retrieval.read_rights import MayRead, allow_all
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
@@ -112,11 +112,13 @@ class Recall:
     ) -> Block:
         limits = limits_of(query, target.policy.block)
         found, tail, profile = await asyncio.gather(
-            self._found(query, target.namespaces, limits), self._tail(query, conversation), self._profile(query, target)
+            self._found(query, target.namespaces, limits, may_read),
+            self._tail(query, conversation),
+            self._profile(query, target),
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, query.cite)
         style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
-        earlier = [hit for each in permitted(found, may_read).said for hit in without_prompt_messages(each, query)]
+        earlier = [hit for each in found.said for hit in without_prompt_messages(each, query)]
         hits = without_profile_memories(profile, found.hits, query)
         made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier)
         if made.left_out is not None:
@@ -132,21 +134,23 @@ class Recall:
             profile=unless_known(profile, query),
         )
 
-    async def _found(self, query: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
+    async def _found(self, query: BlockQuery, namespaces: tuple[str, ...], limits: Limits, may_read: MayRead) -> Found:
         """Searches each tier with its own limit, as the block divides the room between them later."""
         tier_query = Query(
             namespaces=namespaces, text=query.text, filters=query.filters, floor=query.floor, asked_at=query.asked_at
         )
         memories, passages = await asyncio.gather(
-            self._tier(tier_query, "memories", limits.max_memories), self._tier(tier_query, "said", limits.max_said)
+            self._tier(tier_query, "memories", limits.max_memories, may_read),
+            self._tier(tier_query, "said", limits.max_said, may_read),
         )
         degraded = tuple(dict.fromkeys((*memories.degraded, *passages.degraded)))
         return Found(hits=memories.hits, said=passages.said, degraded=degraded)
 
-    async def _tier(self, tier_query: Query, tier: Tier, most: int) -> Found:
+    async def _tier(self, tier_query: Query, tier: Tier, most: int, may_read: MayRead) -> Found:
         if not most or (tier == "said" and not tier_query.asks_passages):
             return Found()
-        return await self._retrieval.search(replace(tier_query, tier=tier, limit=min(most + EXTRA_HITS, MOST_FOUND)))
+        one_tier = replace(tier_query, tier=tier, limit=min(most + EXTRA_HITS, MOST_FOUND))
+        return await self._retrieval.search(one_tier, may_read)
 
     async def _profile(self, query: BlockQuery, target: Target) -> Profile | None:
         if self._profiles is None or query.profile is False:

@@ -9,6 +9,7 @@ from agents.passages.chunking import searchable_text
 from agents.profile.profile_builder import day
 from agents.retrieval.ports import SearchService
 from agents.retrieval.ranking import last_said_at
+from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.search import MAX_QUESTION_CHARS
 from agents.retrieval.tiers import found_in_order
 from agents.retrieval.time_limits import TimeLimited
@@ -43,12 +44,12 @@ class RerankedSearch:
         self._candidates = candidates
         self._time_limited = TimeLimited("reranker_slow", "reranker_failed", timeout_s=timeout_s)
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         """At most `limit` hits, best first; in the order of the search if the reranker fails or times out."""
         if not query.words:
-            return await self._search_service.search(query)
+            return await self._search_service.search(query, may_read)
         limit = min(max(query.limit, self._candidates), MOST_FOUND)
-        found = await self._search_service.search(replace(query, limit=limit))
+        found = await self._search_service.search(replace(query, limit=limit), may_read)
         first, rest = found.mixed[: self._candidates], found.mixed[self._candidates :]
         if len(first) < 2:
             return found_in_order(found.mixed[: query.limit], found.degraded)

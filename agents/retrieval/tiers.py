@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, CosineScale, Span
 from agents.retrieval.passage_search import FoundPassages
-from agents.retrieval.ports import SearchService
 from agents.retrieval.question_times import spans
+from agents.retrieval.read_rights import MayRead, allow_all
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
@@ -36,7 +36,14 @@ class PassageSearch(Protocol):
         *,
         spans: Sequence[Span] = (),
         limit: int = 10,
+        may_read: MayRead = allow_all,
     ) -> FoundPassages: ...
+
+
+class MemorySearch(Protocol):
+    """agents.retrieval.search.MemorySearch."""
+
+    async def search(self, query: Query) -> Found: ...
 
 
 class Tiers:
@@ -44,7 +51,7 @@ class Tiers:
 
     def __init__(
         self,
-        memories: SearchService,
+        memories: MemorySearch,
         passage_search: PassageSearch,
         clock: Callable[[], datetime],
         memory_scale: CosineScale,
@@ -54,29 +61,31 @@ class Tiers:
         self._clock = clock
         self._memory_scale = memory_scale
 
-    async def search(self, query: Query) -> Found:
-        """At most `limit` hits of both tiers together, best first."""
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
+        """At most `limit` hits of both tiers together, best first. Passages that the caller may not read (`may_read` of their
+        owners) are left out first, so that they displace no other hits."""
         if not query.asks_passages:
             found = await self._memories.search(query)
             return replace(found, mixed=found.hits)
         if not query.asks_memories:
-            passages = await self._passages(query)
+            passages = await self._passages(query, may_read)
             return Found(said=passages.hits, mixed=passages.hits, degraded=passages.degraded)
         found, passages = await asyncio.gather(
-            self._memories.search(replace(query, explain=True)), self._passages(query)
+            self._memories.search(replace(query, explain=True)), self._passages(query, may_read)
         )
         best = merged(found.hits, passages.hits, self._memory_scale, self._passage_search.scale)[: query.limit]
         if not query.explain:
             best = [replace(hit, parts=None) if isinstance(hit, Hit) else hit for hit in best]
         return found_in_order(best, (*found.degraded, *passages.degraded))
 
-    async def _passages(self, query: Query) -> FoundPassages:
+    async def _passages(self, query: Query, may_read: MayRead) -> FoundPassages:
         return await self._passage_search.search(
             query.words,
             query.namespaces,
             passage_filters(query),
             spans=spans(query.words, query.asked_at or self._clock()),
             limit=query.limit,
+            may_read=may_read,
         )
 
 

@@ -13,7 +13,8 @@ from deploy.cli.command import Json, command, one_command
 from deploy.cli.time_options import parse_time
 from deploy.settings import load
 from deploy.wiring import connections, rerankers
-from deploy.wiring.search import check_local_only, check_local_only_by_topic, index, retrieval
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
+from deploy.wiring.search import check_local_only, index, retrieval
 from schemas.errors import Misconfigured
 from schemas.passages.passages import PassageFilters
 from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
@@ -109,8 +110,7 @@ def build_query(**fields: Any) -> Query:
 
 async def search_once(query: Query) -> Found:
     settings = load()
-    await check_local_only_by_topic(settings)
-    policies = settings.policies()
+    policies = policies_in_effect(settings, await stored_policies(settings))
     check_local_only(settings, policies)
     async with (
         connections.postgres(settings, max_size=2) as pool,

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from deploy.cli import terminal
 from deploy.settings import Settings
+from deploy.wiring.policy_store import policies_in_effect, stored_policies
 from deploy.wiring.search import index, retrieval
 from schemas.conversations.messages import Moment
 from schemas.retrieval.searches import Query
@@ -45,8 +46,9 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
 
 async def answers(settings: Settings, pool: Pool, questions: Sequence[Question] = QUESTIONS) -> list[AnsweredQuestion]:
     """Answers by passage search; questions without an answer are missing. Raises Retryable."""
+    policies = policies_in_effect(settings, await stored_policies(settings))
     async with index(settings) as vectors:
-        search = retrieval(pool, vectors, settings.policies())
+        search = retrieval(pool, vectors, policies)
         found = [
             (
                 question,

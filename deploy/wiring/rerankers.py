@@ -7,13 +7,11 @@ from importlib import import_module
 
 from agents.models.local_only import refuse_local_only
 from agents.models.reranking import ModelReranker
-from agents.policies.reader import policies_from
 from agents.retrieval.ports import SearchService
 from agents.retrieval.reranking import RerankedSearch, Reranker
 from deploy.settings import Settings
 from deploy.wiring import budgets
 from deploy.wiring.clock import now
-from deploy.wiring.connections import policy_topic
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies, PolicySelector
@@ -97,13 +95,6 @@ def check_local_only(settings: Settings, policies: Policies) -> None:
     if reranks_remotely(settings):
         remedy = "choose MEMSTREAM_RERANKER=off, or an endpoint on this machine"
         refuse_local_only(policies, f"MEMSTREAM_RERANKER={settings.reranker}", remedy)
-
-
-async def check_local_only_by_topic(settings: Settings) -> None:
-    """`check_local_only` with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
-    if reranks_remotely(settings):
-        async with policy_topic(settings) as topic:
-            check_local_only(settings, policies_from(await topic.to_end()))
 
 
 def reranks_remotely(settings: Settings) -> bool:

@@ -66,12 +66,6 @@ def check_local_only(settings: Settings, policies: Policies) -> None:
     rerankers.check_local_only(settings, policies)
 
 
-async def check_local_only_by_topic(settings: Settings) -> None:
-    """`check_local_only` with the policies of the topic, for commands, which do not follow it. Also raises Retryable."""
-    await vector_index.check_local_only_by_topic(settings)
-    await rerankers.check_local_only_by_topic(settings)
-
-
 async def open_indexes(settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack) -> Index:
     """Opens the indexes. A later policy that forbids to send texts ends the process."""
     check = partial(check_local_only, settings)

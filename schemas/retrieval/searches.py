@@ -108,8 +108,8 @@ DATED = ("happened_from", "happened_to")  # these filters apply to passages too
 
 
 def looks_at_memories(filters: Filters) -> bool:
-    """Whether a filter uses a field that only memories have."""
-    return structs.replace(filters, **dict.fromkeys(DATED)) != LIVE
+    """Whether a filter uses a field that only memories have. `scale` alone filters nothing."""
+    return structs.replace(filters, scale=LIVE.scale, **dict.fromkeys(DATED)) != LIVE
 
 
 class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -127,7 +127,8 @@ SELECT space AS namespace, (SELECT count(*) FROM (SELECT FROM passages WHERE nam
 FROM unnest($1::text[]) AS space
 
 -- name: with_texts
--- Passages with the texts of their messages. Missing fields of a message's scope come from its conversation's window.
+-- Passages with the texts of their messages, the fields of each message's scope, and those of its conversation's window, if the window
+-- is projected.
 WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
@@ -136,8 +137,9 @@ WITH hidden AS MATERIALIZED (
     ) AS hidden_passages ON true
 )
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
-       m.body->>'name' AS name, m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
-       coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
+       m.body->>'name' AS name, m.role, m.content, m.partition, m.position, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       w.conversation_id IS NOT NULL AS in_window, w.tenant_id AS window_tenant_id, w.app_id AS window_app_id,
+       w.user_id AS window_user_id, w.agent_id AS window_agent_id, w.mode AS window_mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)

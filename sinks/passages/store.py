@@ -10,6 +10,7 @@ from msgspec import Struct
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, without_erased
+from sinks.archive.participants import Participant, Participants
 from sinks.passages.matching import Matches, matches
 from sinks.passages.numbering import MessageKey, message_key, number
 from sinks.passages.rows import PassageRow, arguments, passage_rows, spaces
@@ -43,11 +44,17 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 class PassageText(Struct, frozen=True, kw_only=True):
     """A passage with the whole archived content of its message: the reader cuts out the piece and redacts it. `namespaces`
-    are all namespaces with passages of the message; under the privacy setting `clean_under` it needs no redaction."""
+    are all namespaces with passages of the message; under the privacy setting `clean_under` it needs no redaction.
+
+    `scope` has the fields of the message, `window` those of its conversation: None until the conversation is projected.
+    """
 
     passage: Passage
     scope: Scope
     namespaces: tuple[str, ...]
+    partition: int = 0
+    position: int = 0
+    window: Scope | None = None
     digest: int | None = None
     clean_under: int | None = None
 
@@ -58,6 +65,7 @@ class Passages:
     def __init__(self, pool: Pool, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._pool = pool
         self._remembered = SampleCache(clock)
+        self._participants = Participants(pool)
 
     async def known(self, messages: Collection[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
         """Those (namespace, conversation, message) keys that have passages."""
@@ -119,6 +127,10 @@ class Passages:
         with translated("reading passages"):
             rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids))
         return {row["passage_id"]: passage_text(row) for row in rows}
+
+    async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        """The users of each conversation, as `Participants.of` returns them."""
+        return await self._participants.of(conversations)
 
     async def of_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
@@ -234,11 +246,15 @@ def passage_text(row: Any) -> PassageText:
         "name",
         "role",
     )
-    fields = ("conversation_id", "tenant_id", "app_id", "user_id", "agent_id", "mode")
+    fields, conversation_id = ("tenant_id", "app_id", "user_id", "agent_id", "mode"), row["conversation_id"]
+    window = Scope(conversation_id=conversation_id, **{name: row[f"window_{name}"] for name in fields})
     return PassageText(
         passage=Passage(text=row["content"], **{name: row[name] for name in names}),
-        scope=Scope(**{name: row[name] for name in fields}),
+        scope=Scope(conversation_id=conversation_id, **{name: row[name] for name in fields}),
         namespaces=tuple(row["namespaces"]),
+        partition=row["partition"],
+        position=row["position"],
+        window=window if row["in_window"] else None,
         digest=row["digest"],
         clean_under=row["clean_under"],
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.retrieval.passage_ranking import UNMEASURED
 from agents.retrieval.passage_search import FoundPassages
+from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from schemas import ids
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters, ReadPassage
 from schemas.retrieval.searches import Degraded, SaidHit, within
@@ -45,6 +46,7 @@ class FakePassageSearch:
         filters: PassageFilters = ANY_PASSAGE,
         *,
         limit: int = 10,
+        may_read: MayRead = allow_all,
         **_: Any,
     ) -> FoundPassages:
         found = [
@@ -57,6 +59,7 @@ class FakePassageSearch:
             )
             for each in self.passages
             if each.passage.namespace in namespaces and accepts(filters, each.passage)
+            if may_read_any(may_read, each.owners)
             if (shared := len(words(text) & words(each.passage.text)))
         ]
         best = sorted(found, key=lambda hit: -hit.score)[:limit]

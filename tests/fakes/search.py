@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
 
@@ -15,9 +16,10 @@ class FakeSearch:
         self.degraded: tuple[Any, ...] = ()
         self.queries: list[Query] = []
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         self.queries.append(query)
         if query.tier == "said":
-            return Found(said=tuple(self.said[: query.limit]), degraded=self.degraded)
+            said = [hit for hit in self.said if may_read_any(may_read, hit.owners)]
+            return Found(said=tuple(said[: query.limit]), degraded=self.degraded)
         found = tuple(Hit(score=0.9, memory=memory) for memory in self.memories)
         return Found(hits=found[: query.limit], degraded=self.degraded)

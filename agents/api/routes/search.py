@@ -16,7 +16,6 @@ from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.memories.list_parameters import SCALE_MAX, Label
 from agents.api.memories.views import Detail, MemoryView, memory_view
 from agents.api.ports import Ports, PortsOf
-from agents.retrieval.read_rights import permitted
 from agents.retrieval.tiers import message_key
 from schemas.extraction.candidates import Source
 from schemas.passages.passages import Passage, PassageFilters
@@ -157,7 +156,7 @@ async def search_simply(query: Annotated[SimpleQuery, Parameter()], caller: Call
 async def run_search(query: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:
     for namespace in query.namespaces:
         caller.require("read", namespace)
-    found = permitted(await ports.retrieval.search(query), partial(caller.may, "read"))
+    found = await ports.retrieval.search(query, partial(caller.may, "read"))
     ports.accesses.note(hit.memory for hit in found.hits)
     ports.retrieval_counts.note("search", query.namespaces, bool(found.hits or found.said))
     hits = tuple(hit_view(hit, query) for hit in found.mixed)

@@ -26,7 +26,7 @@ from agents.api.tools.definitions import (
 )
 from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.results import ContextResult, Quote, ReadResult, SearchResult, memory_result, quote, quoted_hit
-from agents.retrieval.read_rights import may_read_any, permitted
+from agents.retrieval.read_rights import may_read_any
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.memories.memories import Memory
@@ -123,7 +123,7 @@ class Tools:
 
     async def _search(self, arguments: SearchMemories) -> Struct:
         query = self._query(arguments)
-        found = permitted(await self._ports.retrieval.search(query), self._is_accessible)
+        found = await self._ports.retrieval.search(query, self._is_accessible)
         self._ports.note([hit.memory for hit in found.hits])
         self._ports.count("search", query.namespaces, bool(found.hits or found.said))
         return SearchResult(

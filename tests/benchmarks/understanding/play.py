@@ -20,6 +20,7 @@ from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Usage
 from agents.profile.profile_reader import Profiles
+from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import MemorySearch
 from deploy.embedded.postgres.server import EmbeddedPostgres
@@ -99,7 +100,7 @@ class MemoriesAlone:
     def __init__(self, retrieval: MemorySearch) -> None:
         self._retrieval = retrieval
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         return Found() if query.tier == "said" else await self._retrieval.search(query)
 
 

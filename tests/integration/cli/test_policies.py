@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from deploy.cli.doctor import CheckFailed
 from deploy.cli.main import cli
 from deploy.runtime.dev import environment
 from schemas.kafka import topics
-from tests.deployment import Event
+from tests.deployment import Event, eventually
 
 FILE = "name: notes\nmatch: {app_id: notes}\nmax_text_chars: 90\nkinds: [fact, {name: pet, icon: 🐕}]\n"
 
@@ -23,13 +24,17 @@ Policies = Callable[..., Awaitable[Result]]
 
 
 def policies_of(settings: Any) -> Policies:
+    return partial(commands_of(settings), "policies")
+
+
+def commands_of(settings: Any) -> Policies:
     """Commands run here and not in processes of their own, each of which would import everything anew."""
 
-    async def policies(*args: str) -> Result:
+    async def memstream(*args: str) -> Result:
         """In a thread, as a command runs a loop of its own."""
-        return await asyncio.to_thread(CliRunner().invoke, cli, ["policies", *args], env=environment(settings))
+        return await asyncio.to_thread(CliRunner().invoke, cli, list(args), env=environment(settings))
 
-    return policies
+    return memstream
 
 
 def lines(done: Result) -> list[dict[str, Any]]:
@@ -121,3 +126,34 @@ def test_presets_are_listed_and_their_files_printed():
         *("agent-longterm", "app-notes", "chat-window", "companion", "session-insights")
     ]
     assert "name: companion\n" in CliRunner().invoke(cli, ["policies", "presets", "companion"]).stdout
+
+
+async def test_search_applies_the_policies_of_the_topic(
+    deploy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    deployment = await deploy("policy-search")
+    memstream = commands_of(deployment.settings)
+    await deployment.worker(stages=("archive", "passages"))
+    message = {
+        "conversation_id": "talk",
+        "message_id": "talk-1",
+        "role": "user",
+        "timestamp": "2026-03-02T12:00:00Z",
+        "content": "The plums are in the cellar.",
+        "app_id": "notes",
+        "user_id": "ada",
+    }
+    await deployment.publish(Event(topics.MESSAGES, "talk", message))
+
+    async def indexed() -> bool:
+        return await deployment.count("passages") == 1
+
+    await eventually(indexed, "the message has a passage")
+    asked = ("search", "plums in the cellar", "-n", "notes/ada", "--in", "said", "--json")
+    (hit,) = lines(await memstream(*asked))
+    assert hit["passage"]["text"] == "The plums are in the cellar."
+
+    (tmp_path / "quiet.yaml").write_text("name: quiet\nmatch: {app_id: notes}\nrecall: false\n")
+    assert (await memstream("policies", "put", "quiet.yaml")).exit_code == 0
+    assert lines(await memstream(*asked)) == []

@@ -77,13 +77,13 @@ class Said:
 
     def restrict(self) -> None:
         """From now on, only the kitchen's policy redacts addresses."""
-        self.govern(Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",))))
+        self.follow(Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",))))
 
     def allow(self) -> None:
         """From now on, no policy redacts addresses."""
-        self.govern(Policy(name="kitchen"))
+        self.follow(Policy(name="kitchen"))
 
-    def govern(self, policy: Policy) -> None:
+    def follow(self, policy: Policy) -> None:
         self.search._policies = self.indexer._policies = self.policies = Policies((policy,))
 
     async def rows(self) -> set[str]:

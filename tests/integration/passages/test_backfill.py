@@ -75,13 +75,13 @@ async def test_a_backfill_begins_again_if_the_policies_changed_since_it_was_inte
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
-    said.govern(Policy(name="kitchen", recall_since=MONDAY + timedelta(days=7)))
+    said.follow(Policy(name="kitchen", recall_since=MONDAY + timedelta(days=7)))
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
     await said.archive.store(await said.apply_events(messages))
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c2")).run()
     assert await progress(said).place() == "c1"
-    said.govern(Policy(name="kitchen"))
+    said.follow(Policy(name="kitchen"))
     assert await progress(said).place() == ""
     assert await backfill(said).run() == Backfilled(conversations=3, passages=3)
 
@@ -94,7 +94,7 @@ async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_s
     await said.archive.store(await said.apply_events(messages))
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c2")).run()
-    said.govern(Policy(name="kitchen", version=2, max_memories=10))
+    said.follow(Policy(name="kitchen", version=2, max_memories=10))
     assert await backfill(said).run() == Backfilled(conversations=1, passages=1)
 
 

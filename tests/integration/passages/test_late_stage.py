@@ -22,7 +22,7 @@ from tests.integration.passages.conftest import MONDAY, Said
 
 @pytest.fixture(autouse=True)
 def retention(said: Said) -> None:
-    said.govern(Policy(name="kitchen", retention_days=7))
+    said.follow(Policy(name="kitchen", retention_days=7))
 
 
 def sent(archived: ArchivedMessage, at: datetime | None) -> Any:
@@ -69,7 +69,7 @@ async def test_a_message_within_the_retention_is_archived_and_indexed(said: Said
 
 
 async def test_without_a_retention_every_message_is_archived(said: Said) -> None:
-    said.govern(Policy(name="kitchen"))
+    said.follow(Policy(name="kitchen"))
     message = said.message("The plums are ripe.")
     await handled(said, [sent(message, MONDAY)], MONDAY + timedelta(days=900))
     assert await said.found("plums") == ["The plums are ripe."]

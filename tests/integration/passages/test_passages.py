@@ -203,3 +203,19 @@ async def test_the_wording_of_messages_decides_which_results_fit_on_a_page(said:
         said.message("Your hiking is what you enjoy."), said.message("My hiking is what I enjoy.", conversation="c2")
     )
     assert await said.found("Who enjoys hiking?", limit=1) == ["My hiking is what I enjoy."]
+
+
+async def test_passages_that_the_policy_does_not_recall_do_not_displace_others(said: Said) -> None:
+    old = [said.message("plum plum plum.", conversation=f"old-{number}") for number in range(150)]
+    late = MONDAY + timedelta(days=30)
+    await said.said(*old, said.message("I put a plum into the blue box in the hall.", at=late, conversation="new"))
+    said.follow(Policy(name="kitchen", recall_since=MONDAY + timedelta(days=7)))
+    assert await said.found("plum") == ["I put a plum into the blue box in the hall."]
+
+
+async def test_passages_that_the_caller_may_not_read_do_not_displace_others(said: Said) -> None:
+    said.follow(Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}")))
+    theirs = [said.message("plum plum plum.", conversation=f"bob-{number}", user="bob") for number in range(150)]
+    await said.said(*theirs, said.message("I put a plum into the blue box in the hall.", conversation="ada"))
+    found = (await said.search.search("plum", ("kitchen",), may_read="kitchen/ada".__eq__)).hits
+    assert [hit.passage.text for hit in found] == ["I put a plum into the blue box in the hall."]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.passages import indexer, passage_reader
+from agents.passages import indexer, redacted_messages
 from agents.passages.chunking import VERSION
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.passages.terms import stems, terms
@@ -148,7 +148,7 @@ async def test_passages_without_private_data_are_read_without_scrubbing_after_a_
     await said.said(said.message("Bring the plums."))
     said.restrict()
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
-    monkeypatch.setattr(passage_reader, "searchable_text", refused)
+    monkeypatch.setattr(redacted_messages, "searchable_text", refused)
     assert await said.found("plums") == ["Bring the plums."]
 
 

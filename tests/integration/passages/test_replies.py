@@ -1,8 +1,10 @@
 """Replies without a user id are found and erased with the user they answer, and by nobody else."""
 
+from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.policies.namespaces import UNKNOWN
+from schemas.policies.policies import Match, Policy
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.purges import Purges
 from tests.integration.passages.conftest import MONDAY, Said
@@ -40,6 +42,36 @@ async def test_the_privacy_policy_of_the_conversation_applies_to_replies_without
     )
     said.restrict()
     assert "ada@example.org" not in " ".join(await said.found("write address"))
+
+
+async def test_the_privacy_policy_applies_to_replies_before_the_conversation_is_projected(said: Said) -> None:
+    said.restrict()
+    await said.said(said.message("What is the address?"), reply(said, "Write to ada@example.org."))
+    assert "Write to [EMAIL]." in await said.found("write address")
+
+
+async def test_replies_of_a_conversation_that_is_not_recalled_are_hidden_before_it_is_projected(said: Said) -> None:
+    await said.said(said.message("Where is the tent?"), reply(said, "It hangs in the garage behind the skis."))
+    said.follow(Policy(name="kitchen", match=Match(app_id="kitchen"), recall=False))
+    assert await said.found("garage skis") == []
+    assert await PassageReader(said.passages, said.policies).by_ids(await said.rows()) == {}
+
+
+async def test_the_readers_of_a_shared_namespace_do_not_own_replies_before_the_conversation_is_projected(
+    said: Said,
+) -> None:
+    said.follow(Policy(name="kitchen", match=Match(app_id="kitchen"), namespaces=("{app_id}", "{app_id}/{user_id}")))
+    await said.said(said.message("Where is the tent?"), reply(said, "It hangs in the garage behind the skis."))
+    (hit,) = (await said.search.search("garage skis", ("kitchen",))).hits
+    assert (hit.passage.text, hit.owners) == ("It hangs in the garage behind the skis.", ("kitchen/ada",))
+    assert (await said.search.search("garage skis", ("kitchen",), may_read="kitchen".__eq__)).hits == ()
+
+
+async def test_a_reply_is_hidden_if_nobody_of_its_conversation_is_known(said: Said) -> None:
+    await said.said(said.message("Where is the tent?"), reply(said, "It hangs in the garage behind the skis."))
+    await said.pool.execute("DELETE FROM messages WHERE user_id IS NOT NULL")
+    assert await said.rows()
+    assert await said.found("garage skis") == []
 
 
 async def test_purging_a_namespace_deletes_its_replies_and_rejects_them_on_redelivery(said: Said) -> None:

@@ -1,17 +1,21 @@
-"""Passages known to be clean are not scrubbed again, and no private data is shown."""
+"""Passages known to be clean are not scrubbed again, no private data is shown, and scrubbing does not hold the event loop."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
-from agents.passages import passage_reader
-from agents.passages.chunking import digest, privacy_mark, searchable_text
-from agents.passages.passage_reader import readable
+from agents.passages import redacted_messages
+from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
+from agents.passages.passage_reader import PassageReading
+from agents.passages.redacted_messages import RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy, Privacy
+from sinks.archive.participants import Participant
 from sinks.passages.store import PassageText
 
 LONG = "We talked about plums and ovens. " * 300
@@ -21,20 +25,44 @@ STRICT = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
 
 @pytest.fixture(autouse=True)
 def spent(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    """Counts the scrubbed characters."""
-    counted = SimpleNamespace(chars=0)
+    """Counts the scrubbed characters, and keeps the threads that scrubbed."""
+    counted = SimpleNamespace(chars=0, threads=set())
 
     def scrub(text: str, privacy: Privacy) -> str:
         counted.chars += len(text)
+        counted.threads.add(threading.get_ident())
         return searchable_text(text, privacy)
 
-    monkeypatch.setattr(passage_reader, "searchable_text", scrub)
+    monkeypatch.setattr(redacted_messages, "searchable_text", scrub)
     yield counted
 
 
-def found(content: str, *, clean_under: int | None, name: str | None = None) -> PassageText:
+class Texts:
+    """Stored passages; `asked` are the conversations whose participants were read."""
+
+    def __init__(self, *stored: PassageText) -> None:
+        self.stored = {each.passage.passage_id: each for each in stored}
+        self.asked: list[str] = []
+
+    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+        return {each: self.stored[each] for each in passage_ids if each in self.stored}
+
+    async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        self.asked += conversations
+        return []
+
+
+async def readable(stored: PassageText, policies: Policies) -> Passage | None:
+    passage_id = stored.passage.passage_id
+    read = (await PassageReading(Texts(stored), policies, RedactedMessages()).by_ids([passage_id])).get(passage_id)
+    return read and read.passage
+
+
+def found(
+    content: str, *, clean_under: int | None, name: str | None = None, piece: int = 0, passage_id: str = "p"
+) -> PassageText:
     passage = Passage(
-        passage_id="p",
+        passage_id=passage_id,
         namespace="kitchen/ada",
         conversation_id="c",
         message_id="m",
@@ -43,28 +71,79 @@ def found(content: str, *, clean_under: int | None, name: str | None = None) -> 
         name=name,
         said_at=datetime(2026, 3, 2, tzinfo=UTC),
         text=content,
+        piece=piece,
     )
     scope = Scope(conversation_id="c", app_id="kitchen", user_id="ada")
+    indexed = pieces(searchable_text(content, Privacy()))[piece]
     return PassageText(
-        passage=passage, scope=scope, namespaces=("kitchen/ada",), digest=digest(content), clean_under=clean_under
+        passage=passage, scope=scope, namespaces=("kitchen/ada",), digest=digest(indexed), clean_under=clean_under
     )
 
 
-def test_a_message_known_to_be_clean_is_not_scrubbed_again(spent: SimpleNamespace) -> None:
-    shown = readable(found(LONG, clean_under=privacy_mark(Privacy())), OPEN)
+async def test_a_message_known_to_be_clean_is_not_scrubbed_again(spent: SimpleNamespace) -> None:
+    shown = await readable(found(LONG, clean_under=privacy_mark(Privacy())), OPEN)
     assert shown is not None and shown.text.startswith("We talked")
     assert spent.chars == 0
 
 
-def test_a_message_clean_under_other_privacy_settings_is_scrubbed(spent: SimpleNamespace) -> None:
-    assert readable(found("Write to ada@example.org.", clean_under=privacy_mark(Privacy())), STRICT) is None
+async def test_a_message_clean_under_other_privacy_settings_is_scrubbed(spent: SimpleNamespace) -> None:
+    assert await readable(found("Write to ada@example.org.", clean_under=privacy_mark(Privacy())), STRICT) is None
     assert spent.chars > 0
 
 
-def test_a_message_of_unknown_cleanness_is_scrubbed_before_it_is_shown() -> None:
-    assert readable(found("The password is hunter2Xy9!", clean_under=None), OPEN) is None
+async def test_a_message_of_unknown_cleanness_is_scrubbed_before_it_is_shown() -> None:
+    shown = await readable(found("The password is hunter2Xy9!", clean_under=None), OPEN)
+    assert shown is not None and "hunter2" not in shown.text
 
 
-def test_a_speaker_name_is_scrubbed() -> None:
-    shown = readable(found("Bring plums.", clean_under=None, name="ada@example.org"), STRICT)
+async def test_a_passage_whose_scrubbed_text_was_not_indexed_is_hidden() -> None:
+    indexed = found("The plums are ripe.", clean_under=None)
+    changed = replace(indexed, passage=replace(indexed.passage, text="The password is hunter2Xy9!"))
+    assert await readable(changed, OPEN) is None
+
+
+async def test_a_speaker_name_is_scrubbed() -> None:
+    shown = await readable(found("Bring plums.", clean_under=None, name="ada@example.org"), STRICT)
     assert shown is not None and shown.name == "[EMAIL]"
+
+
+async def test_scrubbing_does_not_hold_the_event_loop(spent: SimpleNamespace) -> None:
+    assert await readable(found(LONG, clean_under=None), OPEN) is not None
+    assert spent.threads and threading.get_ident() not in spent.threads
+
+
+async def test_a_message_with_several_passages_is_scrubbed_once(spent: SimpleNamespace) -> None:
+    stored = [found(LONG, clean_under=None, piece=piece, passage_id=f"p{piece}") for piece in range(3)]
+    read = await PassageReading(Texts(*stored), OPEN, RedactedMessages()).by_ids(["p0", "p1", "p2"])
+    assert len(read) == 3
+    assert spent.chars == len(LONG)
+
+
+async def test_a_message_is_scrubbed_once_for_several_answers_and_again_under_another_privacy_setting(
+    spent: SimpleNamespace,
+) -> None:
+    redacted = RedactedMessages()
+    for policies, scrubbed in ((OPEN, 1), (OPEN, 1), (STRICT, 2), (OPEN, 2)):
+        stored = found(LONG, clean_under=None)
+        assert await PassageReading(Texts(stored), policies, redacted).by_ids(["p"])
+        assert spent.chars == scrubbed * len(LONG)
+
+
+async def test_the_cache_of_scrubbed_messages_is_bounded(spent: SimpleNamespace) -> None:
+    redacted = RedactedMessages(max_chars=50)
+    for content in (
+        "The plums are ripe again.",
+        "The pears are ripe again.",
+        "The figs are ripe.",
+        "The plums are ripe again.",
+    ):
+        await redacted.of(found(content, clean_under=None).passage, Privacy())
+    assert spent.chars == 25 + 25 + 18 + 25
+
+
+async def test_participants_of_a_conversation_are_read_once_for_an_answer() -> None:
+    texts = Texts(*(found("Bring plums.", clean_under=None, passage_id=f"p{number}") for number in range(3)))
+    reading = PassageReading(texts, OPEN, RedactedMessages())
+    for passage_ids in (["p0", "p1"], ["p2"]):
+        assert len(await reading.by_ids(passage_ids)) == len(passage_ids)
+    assert texts.asked == ["c"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.retrieval.admission import Admission, AdmittedSearch
+from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.recall import Recall
 from schemas.errors import Overloaded
 from schemas.policies.policies import Match, Policies, Policy
@@ -27,7 +28,7 @@ class Held:
         self.begun: list[str] = []
         self.held: list[asyncio.Future[None]] = []
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         self.begun.append(query.text or "")
         self.held.append(asyncio.get_running_loop().create_future())
         await self.held[-1]

@@ -54,3 +54,11 @@ def test_a_query_must_name_namespaces_and_contain_only_known_valid_fields() -> N
             decode(msgspec.json.encode(wrong), Query)
     query = decode(b'{"namespaces":["n"],"filters":{"valid_at":"2026-03-01T12:00:00Z"}}', Query)
     assert query.filters.valid_at == datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_a_scale_without_a_bound_of_importance_filters_nothing() -> None:
+    only_scale = decode(b'{"namespaces":["n"],"text":"x","filters":{"scale":"tenths"}}', Query)
+    assert only_scale.asks_passages and only_scale.asks_memories
+    assert decode(b'{"namespaces":["n"],"text":"x","in":"said","filters":{"scale":"tenths"}}', Query).asks_passages
+    bounded = decode(b'{"namespaces":["n"],"text":"x","filters":{"scale":"tenths","min_importance":7}}', Query)
+    assert not bounded.asks_passages

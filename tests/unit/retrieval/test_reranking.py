@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from agents.retrieval.reranking import RerankedSearch
 from schemas.errors import Retryable
 from schemas.passages.passages import Passage
@@ -20,15 +21,16 @@ POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}",), privacy=Pr
 
 
 class Searched:
-    """Finds what it is given, as many as are asked for."""
+    """Finds what it is given and the caller may read, as many as are asked for."""
 
     def __init__(self, *hits: Hit | SaidHit) -> None:
         self.hits = hits
         self.limits: list[int] = []
 
-    async def search(self, query: Query) -> Found:
+    async def search(self, query: Query, may_read: MayRead = allow_all) -> Found:
         self.limits.append(query.limit)
-        mixed = self.hits[: query.limit]
+        permitted = (hit for hit in self.hits if isinstance(hit, Hit) or may_read_any(may_read, hit.owners))
+        mixed = tuple(permitted)[: query.limit]
         return Found(mixed=mixed, hits=tuple(hit for hit in mixed if isinstance(hit, Hit)), degraded=("vectors_slow",))
 
 
@@ -137,3 +139,12 @@ async def test_the_reranker_is_not_called_for_fewer_than_two_hits_or_without_a_t
     reranker = ByLength()
     found = await reranking(Searched(*hits), reranker).search(Query(namespaces=("kitchen",), text=text, limit=5))
     assert len(found.mixed) == len(hits) and reranker.seen == []
+
+
+async def test_a_passage_that_the_caller_may_not_read_is_not_sent_to_the_reranker():
+    reranker = ByLength()
+    hidden = replace(passage("The kitchen of Bob has no oven at all."), owners=("kitchen/bob",))
+    search = reranking(Searched(hidden, passage("The oven."), memory("No oven.")), reranker)
+    found = await search.search(QUESTION, "kitchen".__eq__)
+    assert texts(found) == ["The oven.", "No oven."]
+    assert not any("Bob" in text for _, sent in reranker.seen for text in sent)

@@ -12,7 +12,6 @@ from schemas.errors import Misconfigured
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import Query, SaidHit
-from tests.fakes.policy_topic import FakePolicyTopic
 from tests.servers.reranker import MODEL, RerankServer
 from tests.unit.retrieval.test_reranking import NOON, Searched, texts
 
@@ -27,6 +26,7 @@ def settings(**given: Any) -> Settings:
 def passage(text: str) -> SaidHit:
     return SaidHit(
         score=1.0,
+        owners=("n",),
         passage=Passage(
             passage_id=text,
             namespace="n",
@@ -84,7 +84,7 @@ def test_a_reranker_without_required_settings_raises_misconfigured(given: dict[s
         ({"reranker": "claude", "anthropic_base_url": "http://127.0.0.1:9"}, False),
     ],
 )
-async def test_a_remote_reranker_is_rejected_under_a_local_only_policy(
+def test_a_remote_reranker_is_rejected_under_a_local_only_policy(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], refused: bool
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
@@ -92,11 +92,6 @@ async def test_a_remote_reranker_is_rejected_under_a_local_only_policy(
     rerankers.check_local_only(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward' is local_only") if refused else nullcontext():
         rerankers.check_local_only(chosen, WARD)
-    topic = FakePolicyTopic()
-    topic.put(*WARD.listed)
-    monkeypatch.setattr(rerankers, "policy_topic", lambda _: nullcontext(topic))
-    with pytest.raises(Misconfigured, match="'ward' is local_only") if refused else nullcontext():
-        await rerankers.check_local_only_by_topic(chosen)
 
 
 async def test_the_doctor_reports_the_working_reranker_and_its_errors() -> None:

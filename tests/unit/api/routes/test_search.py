@@ -179,6 +179,28 @@ async def test_a_passage_in_a_shared_namespace_needs_the_right_to_read_one_of_it
         assert (await client.get(f"/v1/passages/{passage.passage_id}")).status_code == status
 
 
+async def test_passages_that_a_key_may_not_read_take_no_places_of_others(api: Api):
+    for _ in range(10):
+        api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/bob",))
+    api.said.say("Green.", at=NOON, namespace="app", owners=("app/ada",))
+    asked = {"namespaces": ["app"], "text": "green tea", "in": "said"}
+    hits = (await api.client(read="app", write="app/ada").post(SEARCH, json=asked)).json()["hits"]
+    assert [hit["passage"]["text"] for hit in hits] == ["Green."]
+
+
+async def test_a_memory_is_found_if_the_key_may_not_read_its_source_passage(api: Api):
+    passage = api.said.say(
+        "Green tea with a friend, as always, I like it.", at=NOON, namespace="app", owners=("app/bob",)
+    )
+    source = Source(conversation_id=passage.conversation_id, message_id=passage.message_id)
+    api.remembered.known = {"m": a_memory("m", namespace="app", text="User likes tea.", sources=(source,))}
+    asked = {"namespaces": ["app"], "text": "green tea with a friend"}
+    (theirs,) = (await api.client(read="app*").post(SEARCH, json=asked)).json()["hits"]
+    assert theirs["tier"] == "said", "the passage is far more relevant than the memory"
+    (mine,) = (await api.client(read="app").post(SEARCH, json=asked)).json()["hits"]
+    assert mine["memory"]["memory_id"] == "m"
+
+
 async def test_memories_and_their_source_passages_refer_to_each_other(api: Api):
     passage = api.said.say("Green tea, as always.", at=NOON)
     source = Source(conversation_id="talk", message_id="talk-1")

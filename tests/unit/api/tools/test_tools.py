@@ -140,6 +140,15 @@ async def test_a_reply_found_by_the_search_tool_includes_the_question_before_it(
     assert "after" not in found
 
 
+async def test_unreadable_passages_take_no_places_of_others_in_the_search_tool(toolset: Toolset) -> None:
+    for _ in range(5):
+        toolset.said.say("The night train again.", at=NOON, namespace=SHARED, owners=(THEIRS,), speaker="tom")
+    toolset.said.say("A train.", at=NOON, namespace=SHARED, owners=(MINE,))
+    given = {"query": "night train", "where": "said", "limit": 5}
+    found = await said(toolset.tools(MINE, SHARED), "search_memories", **given)
+    assert [each["text"] for each in found["said"]] == ["A train."]
+
+
 async def test_tools_hide_passages_of_unreadable_owners_in_a_shared_namespace(toolset: Toolset) -> None:
     spoken(toolset)
     alone = await said(toolset.tools(MINE, SHARED), "search_memories", query="night train", where="said")

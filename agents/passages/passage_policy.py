@@ -1,0 +1,66 @@
+"""The policy that applies to a passage, and the namespaces that own it. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+from functools import reduce
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from agents.policies.audience import addressed, fill_missing
+from schemas.conversations.messages import Scope
+from schemas.policies.namespaces import parse_name, render, shortened
+from schemas.policies.policies import Policy, PolicySelector
+from sinks.archive.participants import Participant
+from sinks.passages.store import PassageText
+
+PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
+
+
+class PassagePolicy(NamedTuple):
+    """A policy, and the scope that it matches."""
+
+    policy: Policy
+    scope: Scope
+
+
+def passage_policy(found: PassageText, people: Sequence[Participant], policies: PolicySelector) -> PassagePolicy | None:
+    """The policy by which the message feeds the passage's namespace; if none does any more, the policy of the message.
+    `people` are those of its conversation, in order.
+
+    None if nothing is known of the conversation that put the passage into its namespace: its policy may hide the passage.
+    """
+    matched = [PassagePolicy(policies.match(scope), scope) for scope in scopes_of(found, people)]
+    feeding = (each for each in matched if found.passage.namespace in each.policy.namespaces_of(each.scope))
+    is_known = found.scope.user_id is not None or bool(people) or found.window is not None
+    return next(feeding, matched[0] if is_known else None)
+
+
+def scopes_of(found: PassageText, people: Sequence[Participant]) -> list[Scope]:
+    """The scopes by which the message was indexed. The conversation's scope and then its other people fill in fields that
+    these lack, except for the user."""
+    place = (found.partition, found.position, found.passage.said_at)
+    others = [found.window] if found.window is not None else []
+    others += [each.scope for each in people if each.partition == found.partition]
+    others = [replace(other, user_id=None) for other in others]
+    return [reduce(fill_missing, others, own) for own in addressed(found.scope, place, people)]
+
+
+def owners(namespaces: Collection[str], applied: PassagePolicy) -> tuple[str, ...]:
+    """The namespaces whose readers may read a message verbatim: those of a person or a conversation. Shared ones, such as an
+    app's, have readers who took no part; they count only where the message is in no other."""
+    personal = [name for name in namespaces if not is_shared(name, applied.scope, applied.policy)]
+    return tuple(personal or namespaces)
+
+
+def is_shared(namespace: str, scope: Scope, policy: Policy) -> bool:
+    """Whether the namespace comes from a template that names neither a user nor a conversation."""
+    shared = [template for template in policy.namespaces if not PERSONAL.search(template)]
+    if namespace in {shortened(name) for template in shared if (name := render(template, scope))}:
+        return True
+    personal = [template for template in policy.namespaces if template not in shared]
+    return comes_from(shared, namespace) and not comes_from(personal, namespace)
+
+
+def comes_from(templates: Collection[str], namespace: str) -> bool:
+    return any(parse_name(template, namespace) is not None for template in templates)

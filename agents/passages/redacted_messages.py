@@ -1,0 +1,60 @@
+"""Redacts messages for readers: on a thread, since long messages take seconds, and once for many readers."""
+
+import asyncio
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import Final, NamedTuple, TypeAlias
+
+from agents.passages.chunking import pieces, searchable_text
+from schemas.passages.passages import Passage
+from schemas.policies.policies import Privacy
+
+MAX_CHARS: Final = 4_000_000  # of redacted messages that are cached
+
+Key: TypeAlias = tuple[bytes, str | None, Privacy]  # digest of the text, name
+
+
+class RedactedMessage(NamedTuple):
+    """A message as a privacy setting shows it. `changed`: the setting removes something."""
+
+    pieces: list[str]
+    name: str | None
+    changed: bool
+
+
+class RedactedMessages:
+    """The messages that were redacted last. A cached one is returned only to who has the message's text at hand."""
+
+    def __init__(self, max_chars: int = MAX_CHARS) -> None:
+        self._max_chars = max_chars
+        self._chars = 0
+        self._cached = OrderedDict[Key, RedactedMessage]()
+
+    async def of(self, message: Passage, privacy: Privacy) -> RedactedMessage:
+        """The redacted message; `message` has its whole text."""
+        text = message.text.encode(errors="surrogatepass")
+        key = (blake2b(text, digest_size=16).digest(), message.name, privacy)
+        if key not in self._cached:
+            made = await asyncio.to_thread(redacted, message, privacy)
+            self._keep(key, made)
+            return made
+        self._cached.move_to_end(key)
+        return self._cached[key]
+
+    def _keep(self, key: Key, made: RedactedMessage) -> None:
+        if key in self._cached:
+            return
+        self._cached[key] = made
+        self._chars += chars_of(made)
+        while self._chars > self._max_chars:
+            self._chars -= chars_of(self._cached.popitem(last=False)[1])
+
+
+def redacted(message: Passage, privacy: Privacy) -> RedactedMessage:
+    shown = searchable_text(message.text, privacy)
+    name = message.name and searchable_text(message.name, privacy)
+    return RedactedMessage(pieces(shown), name, shown != message.text)
+
+
+def chars_of(message: RedactedMessage) -> int:
+    return sum(map(len, message.pieces))

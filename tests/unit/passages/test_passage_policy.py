@@ -1,0 +1,92 @@
+"""A passage is read under the policy by which it was indexed, whether its conversation is projected or not."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.passages.passage_policy import owners, passage_policy
+from schemas.conversations.messages import Scope
+from schemas.passages.passages import Passage
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.archive.participants import Participant
+from sinks.passages.store import PassageText
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+KITCHEN = Policy(name="kitchen", match=Match(app_id="kitchen"), namespaces=("{app_id}", "{app_id}/{user_id}"))
+CLINIC = Policy(name="clinic", match=Match(mode="clinic"), recall=False)
+POLICIES = Policies((CLINIC, KITCHEN))
+ADA = ("kitchen", "kitchen/ada")
+
+
+def reply(namespace: str = "kitchen/ada", *, window: Scope | None = None, **fields: Any) -> PassageText:
+    """A reply at position 5 with the given fields of its scope."""
+    passage = Passage(
+        passage_id="p",
+        namespace=namespace,
+        conversation_id="c",
+        message_id="m",
+        role="assistant",
+        speaker="assistant",
+        said_at=NOON,
+        text="Bring plums.",
+    )
+    scope = Scope(conversation_id="c", **fields)
+    return PassageText(passage=passage, scope=scope, namespaces=(namespace,), position=5, window=window)
+
+
+def person(user_id: str = "ada", *, position: int = 1, **fields: Any) -> Participant:
+    scope = Scope(**({"conversation_id": "c", "app_id": "kitchen", "user_id": user_id} | fields))
+    return Participant(scope=scope, partition=0, position=position, said_at=NOON - timedelta(minutes=5 - position))
+
+
+def policy_name(found: PassageText, *people: Participant) -> str | None:
+    applied = passage_policy(found, people, POLICIES)
+    return applied and applied.policy.name
+
+
+def test_a_reply_has_the_policy_of_the_person_addressed_before_its_conversation_is_projected():
+    assert policy_name(reply(), person()) == "kitchen"
+
+
+def test_a_reply_without_anything_known_of_its_conversation_has_no_policy():
+    assert policy_name(reply()) is None
+    assert policy_name(reply(app_id="kitchen")) is None
+
+
+def test_a_reply_in_the_namespace_of_its_own_fields_needs_nobody_else():
+    assert policy_name(reply("kitchen", app_id="kitchen")) == "kitchen"
+    assert policy_name(reply("conversation/c")) == "default"
+
+
+def test_a_greeting_before_everyone_has_the_policy_of_those_who_spoke_later():
+    assert policy_name(reply("conversation/c"), person(position=9)) == "kitchen"
+
+
+def test_the_conversation_fills_in_fields_that_message_and_person_lack():
+    window = Scope(conversation_id="c", app_id="kitchen", user_id="ada", mode="clinic")
+    assert policy_name(reply(window=window), person()) == "clinic"
+    assert policy_name(reply(user_id="ada"), person("bob", mode="clinic")) == "clinic"
+
+
+def test_a_person_of_another_conversation_with_the_same_id_fills_in_nothing():
+    elsewhere = replace(person("bob", mode="clinic"), partition=1)
+    assert policy_name(reply(user_id="ada", app_id="kitchen"), elsewhere) == "kitchen"
+
+
+def test_of_several_people_the_one_whose_namespace_has_the_passage_decides():
+    ada, bob = person(mode="clinic"), person("bob", position=2, app_id="pantry")
+    assert policy_name(reply("pantry/bob"), ada, bob) == "clinic"  # ada's mode is the conversation's
+    assert policy_name(reply("kitchen/ada"), person(), person("bob", position=2, app_id="pantry")) == "kitchen"
+    assert policy_name(reply("pantry/bob"), person(), person("bob", position=2, app_id="pantry")) == "default"
+
+
+def test_a_passage_in_a_namespace_of_an_earlier_template_keeps_the_policy_of_its_message():
+    assert policy_name(reply("earlier/ada"), person()) == "kitchen"
+
+
+def test_a_shared_namespace_does_not_own_the_reply_of_an_unprojected_conversation():
+    applied = passage_policy(reply("kitchen"), [person()], POLICIES)
+    assert applied is not None
+    assert owners(ADA, applied) == ("kitchen/ada",)
+    assert owners(("kitchen",), applied) == ("kitchen",)
