@@ -48,9 +48,9 @@ AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(NUMBERS)}) (day|week|month|yea
 LAST: Final = re.compile(r"\b(?:last|past) (week|month|year)\b")
 SEASON: Final = re.compile(rf"\b(last|this|in|the|over the) ({'|'.join(SEASONS)})\b(?: of)?(?: {YEAR_NUMBER})?")
 YEAR: Final = re.compile(rf"(?:{AFTER_WORD}){YEAR_NUMBER}\b")
-# Words before a time that make a span up to it, or from it on. "The day before 3 June" is neither.
+# Words before a time that make a span up to it, or from it on. "Shortly before 3 June" and "the day before 3 June" are near it.
 BOUND: Final = re.compile(
-    r"(?P<distance>\b(?:day|night|week|month|year)s? )?\b(?P<bound>since|after|before|until) (?:the )?$"
+    r"(?P<distance>\b(?:(?:day|night|week|month|year)s?|shortly|just|right|soon) )?\b(?P<bound>since|after|before|until) (?:the )?$"
 )
 LEAD: Final = re.compile(r"(?:since|after|before|until) ")
 LOOK_BACK_CHARS: Final = 24

@@ -75,8 +75,9 @@ def test_a_span_before_or_until_a_time_ends_with_its_beginning(question: str, en
     assert spans(question, ASKED_AT) == [(datetime(1, 1, 1, tzinfo=UTC), datetime(*end, tzinfo=UTC))]
 
 
-def test_the_day_before_a_date_is_not_everything_before_it() -> None:
-    [(start, end)] = spans("What happened the day before 3 January 2024?", ASKED_AT)
+@pytest.mark.parametrize("lead", ["the day before", "two weeks after", "shortly before", "just after"])
+def test_a_time_near_a_date_is_not_everything_before_or_after_it(lead: str) -> None:
+    [(start, end)] = spans(f"What happened {lead} 3 January 2024?", ASKED_AT)
     assert (start, end) == (datetime(2024, 1, 3, tzinfo=UTC), datetime(2024, 1, 4, tzinfo=UTC))
 
 
