@@ -50,7 +50,8 @@ SEASON: Final = re.compile(rf"\b(last|this|in|the|over the) ({'|'.join(SEASONS)}
 YEAR: Final = re.compile(rf"(?:{AFTER_WORD}){YEAR_NUMBER}\b")
 # Words before a time that make a span up to it, or from it on. "Shortly before 3 June" and "the day before 3 June" are near it.
 BOUND: Final = re.compile(
-    r"(?P<distance>\b(?:(?:day|night|week|month|year)s?|shortly|just|right|soon) )?\b(?P<bound>since|after|before|until) (?:the )?$"
+    r"(?P<distance>\b(?:(?:day|night|week|month|year)s?|shortly|just|right|soon) )?"
+    r"\b(?P<bound>since|after|before|until) (?:the )?$"
 )
 LEAD: Final = re.compile(r"(?:since|after|before|until) ")
 LOOK_BACK_CHARS: Final = 24
