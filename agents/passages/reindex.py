@@ -63,7 +63,9 @@ class PassageReindexer:
 
     async def reindex(self, page: int = PAGE) -> PassagesReindexed:
         """Can be interrupted and repeated. Recreates a collection that was lost or is of another model: until it has every
-        passage, no worker or API starts on it, and search uses words alone."""
+        passage, no worker or API starts on it, and search uses words alone. Stop workers with another model first: they would
+        go on writing its vectors. API processes with another model search by words alone, and report it, until they are
+        restarted."""
         anew = await recreated(self._vectors)
         written = replaced = seen = self._skipped = 0
         place = BEGINNING

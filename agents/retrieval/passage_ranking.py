@@ -159,7 +159,7 @@ def relevance(near: Scores, words: Scores, weights: Weights) -> Scores:
 
 def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
     """1 for each time within one of the spans, or up to `TIME_GRACE` later; else 0."""
-    return np.array([any(start <= at < end + TIME_GRACE for start, end in spans) for at in moments], np.float64)
+    return np.array([any(start <= at and at - end < TIME_GRACE for start, end in spans) for at in moments], np.float64)
 
 
 def ranked_by_wording(best: Sequence[Ranked], wordings: Mapping[str, PassageWording], weights: Weights) -> list[Ranked]:

@@ -144,7 +144,7 @@ def sendable_beginning(text: str) -> str:
 
 def matches_query(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:
     """Whether the current memory matches the query: an index may have an older state."""
-    expired = filters.valid_at is None and memory.expires_at is not None and memory.expires_at <= now
+    expired = memory.expires_at is not None and memory.expires_at <= (filters.valid_at or now)
     return memory.namespace in namespaces and not expired and filters.accepts(memory)
 
 

@@ -58,7 +58,8 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 
     Bounds of importance are on `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more. `created_*`: when it was stored;
     `happened_*`: the time of its event, otherwise since when it holds (from inclusive, to exclusive). `valid_at`: memories
-    that held at that time, as far as known, including superseded and expired ones; without it, live memories only.
+    that held at that time, as far as known, including superseded and expired ones; without it, live memories only. A memory
+    holds until its `valid_until` or `expires_at`, whichever comes first.
     """
 
     kinds: Words = ()
@@ -171,8 +172,8 @@ def contradiction(query: Query) -> str | None:
 
 class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The parts of a score. `cosine` and `lexical` are raw values, None if not measured; `relevance` combines both, from 0
-    to 1; the other parts are added to the score and sum up to it with `from_relevance`. Importance, recency and
-    reinforcement add nothing: they order hits with equal scores."""
+    to 1; `from_relevance` is the score. `from_importance`, `from_recency` and `from_reinforcement` are always 0 and remain for
+    clients of earlier versions."""
 
     cosine: float | None = None
     lexical: float | None = None

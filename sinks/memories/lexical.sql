@@ -8,7 +8,7 @@
   AND ($9::timestamptz IS NULL OR created_at >= $9) AND ($10::timestamptz IS NULL OR created_at < $10)
   AND ($11::timestamptz IS NULL OR coalesce(event_time, valid_from, created_at) >= $11)
   AND ($12::timestamptz IS NULL OR coalesce(event_time, valid_from, created_at) < $12)
-  AND ($13::timestamptz IS NULL OR ((valid_from IS NULL OR valid_from <= $13) AND (valid_until IS NULL OR valid_until > $13)))
+  AND ($13::timestamptz IS NULL OR ((valid_from IS NULL OR valid_from <= $13) AND coalesce(least(valid_until, expires_at) > $13, true)))
   AND ($14::boolean IS NULL OR pinned = $14)
 
 -- name: live

@@ -96,8 +96,7 @@ class VectorIndex(Protocol):
         """Deletes the collection; does nothing if it does not exist."""
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
-        """Active memories of one namespace with a cosine of `min_score` or above, nearest first. Raises Retryable while the
-        collection is incomplete."""
+        """Active memories of one namespace with a cosine of `min_score` or above, nearest first. Raises as `search` does."""
 
     async def search(
         self,
@@ -108,7 +107,8 @@ class VectorIndex(Protocol):
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        """Memories of any of the namespaces that pass the filters, nearest first."""
+        """Memories of any of the namespaces that pass the filters, nearest first. Raises Retryable while the collection is
+        incomplete or has vectors of another model."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Writes points, replacing those of the same memories. Raises PointsRefused for invalid points, and Retryable."""

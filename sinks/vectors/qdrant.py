@@ -1,8 +1,9 @@
 """The vector index in Qdrant: one collection, a point per memory, the namespace as its tenant."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar
 
 from qdrant_client import AsyncQdrantClient, models
@@ -25,7 +26,7 @@ REINDEXING = "reindexing"  # present while the collection is incomplete
 UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
 RECORDS_METADATA = (1, 16)  # the first version of Qdrant with collection metadata
 
-# How long a check that the collection is complete stays valid; losing and recreating one takes longer.
+# How long a check of the collection stays valid; losing and recreating one takes longer.
 COMPLETE_FOR_S = 2.0
 
 
@@ -48,6 +49,7 @@ class Vectors:
     ) -> None:
         self._clock = clock
         self._whole_until = clock()
+        self._checking = asyncio.Lock()
         self._client = client
         self._collection = collection
         self._dimension = dimension
@@ -144,22 +146,29 @@ class Vectors:
             await self._client.delete_collection(self._collection)
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
+        return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+
+    @asynccontextmanager
+    async def _searching(self) -> AsyncIterator[None]:
+        """Requires a complete collection of the index's model: a search of another one would find less, or compare vectors of
+        two models. Raises Retryable otherwise."""
         await self._require_complete()
         try:
-            return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+            yield
         except MemstreamError:
             self._whole_until = 0.0  # the collection may be lost: check it again before its next use
             raise
 
     async def _require_complete(self) -> None:
-        """Raises Retryable while the collection is incomplete: a decision that misses a memory would store it twice."""
-        if self._clock() < self._whole_until:
-            return
-        try:
-            await self.verify()
-        except Misconfigured as exc:
-            raise Retryable(str(exc)) from exc
-        self._whole_until = self._clock() + COMPLETE_FOR_S
+        """Raises Retryable if the collection is incomplete or of another model; checks it every COMPLETE_FOR_S at most."""
+        async with self._checking:
+            if self._clock() < self._whole_until:
+                return
+            try:
+                await self.verify()
+            except Misconfigured as exc:
+                raise Retryable(str(exc)) from exc
+            self._whole_until = self._clock() + COMPLETE_FOR_S
 
     async def search(
         self,
@@ -170,15 +179,16 @@ class Vectors:
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        with translated("searching"):
-            answer = await self._client.query_points(
-                self._collection,
-                query=vector.tolist(),
-                query_filter=search_filter(namespaces, filters),
-                limit=limit,
-                score_threshold=min_score,
-                with_payload=False,
-            )
+        async with self._searching():
+            with translated("searching"):
+                answer = await self._client.query_points(
+                    self._collection,
+                    query=vector.tolist(),
+                    query_filter=search_filter(namespaces, filters),
+                    limit=limit,
+                    score_threshold=min_score,
+                    with_payload=False,
+                )
         return [Neighbour(str(point.id), point.score) for point in answer.points]
 
     async def upsert(self, points: Sequence[Point]) -> None:

@@ -94,6 +94,10 @@ class DirectVectors(Vectors):
 
     async def _query(self, body: bytes) -> Points:
         """Posts a query. Raises what the parent class raises."""
+        async with self._searching():
+            return await self._posted(body)
+
+    async def _posted(self, body: bytes) -> Points:
         try:
             async with self._session.post(self._address, data=body) as answer:
                 body_bytes = await answer.read()

@@ -150,7 +150,9 @@ def is_lasting(match: re.Match[str], language: str) -> bool:
 
 def vague_date(words: dict[str, str], today: date, language: str) -> str:
     """ "a few days before 2026-03-02", for words that name no day."""
-    some = words["some"].removeprefix("the other").removeprefix("a ").removesuffix("s").strip()
+    some = (
+        words["some"].replace("several", "few").removeprefix("the other").removeprefix("a ").removesuffix("s").strip()
+    )
     some = f"few {some}" if " " not in some else some
     return f"a {some}s {(BEFORE if 'ago' in words else AFTER)[language]} {today.isoformat()}"
 
@@ -206,12 +208,13 @@ def weekday(index: int, which: str, today: date) -> date:
 
 
 def season(name: str, step: int, today: date) -> date:
-    """The first day of this year's season, of the last one that is over, or of the next one to begin."""
+    """The first day of this year's season, of the last one that is over, or of the next one to begin. Until March, this
+    year's winter is the one that began last year."""
     begins = SEASONS[name]
-    year = today.year
-    if step < 0 and today.month <= begins + 2:
+    year = today.year - (name == "winter" and today.month < 3)
+    if step < 0 and today < shifted(date(year, begins, 1), "month", 3):
         year -= 1
-    if step > 0 and today.month >= begins:
+    if step > 0 and date(year, begins, 1) <= today:
         year += 1
     return date(year, begins, 1)
 

@@ -99,6 +99,7 @@ DAYS_AWAY = {
     "tmr": 1,
     "last night": -1,
     "the day after tomorrow": 2,
+    "the day before yesterday": -2,
     "yesterday": -1,
     "heute": 0,
     "heute abend": 0,
@@ -108,17 +109,21 @@ DAYS_AWAY = {
     "morgen": 1,
     "übermorgen": 2,
     "gestern": -1,
+    "vorgestern": -2,
     "letzte nacht": -1,
     "aujourd'hui": 0,
     "ce soir": 0,
     "demain": 1,
     "après-demain": 2,
     "hier": -1,
+    "avant-hier": -2,
     "hoy": 0,
     "esta noche": 0,
     "mañana": 1,
     "pasado mañana": 2,
     "ayer": -1,
+    "anteayer": -2,
+    "antes de ayer": -2,
 }
 NEXT_WORDS = "next coming nächsten nächste nächster nächstes kommenden kommende prochain prochaine próximo próxima"
 NEXT = frozenset(NEXT_WORDS.split())
@@ -131,8 +136,8 @@ PHRASES = {
         r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>(?:19|20)\d\d))?",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{month}) "
         r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
-        r"(?P<away>the day after tomorrow|today|tonight|this morning|this afternoon|this evening|tomorrow|tmrw|tmr"
-        r"|yesterday|last night)(?!'s)",
+        r"(?P<away>the day after tomorrow|the day before yesterday|today|tonight|this morning|this afternoon|this evening"
+        r"|tomorrow|tmrw|tmr|yesterday|last night)(?!'s)",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:this )?(?P<which>next|this|last|coming|past) )?"
         r"(?P<weekday>{weekday})(?! (?:mornings|afternoons|evenings|nights))",
         r"(?P<which>next|this|last|coming|past) (?P<weekday>{short_weekday})\.?",
@@ -142,9 +147,9 @@ PHRASES = {
         r"(?P<ahead>in) (?:the next )?(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?)(?! or)",
         r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ago>ago)",
         r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ahead>from now)",
-        r"(?P<some>(?:a few|a couple of|a couple|the other|few) (?P<unit>days?|weeks?|months?|years?))(?P<ago> ago"
+        r"(?P<some>(?:a few|a couple of|a couple|the other|few|several) (?P<unit>days?|weeks?|months?|years?))(?P<ago> ago"
         r"|(?<=other day))",
-        r"(?P<ahead>in )(?:the next )?(?P<some>(?:a few|a couple of|a couple|few) (?P<unit>days?|weeks?|months?|years?))",
+        r"(?P<ahead>in )(?:the next )?(?P<some>(?:a few|a couple of|a couple|few|several) (?P<unit>days?|weeks?|months?|years?))",
         r"(?:(?:on|over|during) )?(?:this |the )?(?P<which>next|this|last|coming|past) (?P<span>week(?!-?ends?)|weekend|month"
         r"|year|spring|summer|fall|autumn"
         r"|winter)(?!'s)",
@@ -152,7 +157,7 @@ PHRASES = {
     "de": (
         r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
         r"(?P<year>(?:19|20)\d\d))?",
-        r"(?P<away>übermorgen|heute (?:abend|morgen|früh|nacht)|heute|morgen|gestern|letzte nacht)",
+        r"(?P<away>übermorgen|heute (?:abend|morgen|früh|nacht)|heute|morgen|vorgestern|gestern|letzte nacht)",
         r"(?:(?P<lead>am|bis|ab|seit) )?(?:(?P<which>nächsten|kommenden|diesen|letzten) )?"
         r"(?P<weekday>{weekday})",
         r"(?P<ahead>in) (?P<count>{number}|einer|\d{1,3}) (?P<unit>tagen?|tag|wochen?|monaten?|monat"
@@ -164,7 +169,7 @@ PHRASES = {
     "fr": (
         r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?P<day>\d{1,2})(?:er)? "
         r"(?P<month>{month})(?: (?P<year>(?:19|20)\d\d))?",
-        r"(?P<away>après-demain|aujourd'hui|ce soir|demain|hier)",
+        r"(?P<away>après-demain|aujourd'hui|ce soir|demain|avant-hier|hier)",
         r"(?:(?P<lead>le|avant|dès) )?(?P<weekday>{weekday}) (?P<which>prochain|dernier)",
         r"(?P<ahead>dans) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
         r"(?P<ago>il y a) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
@@ -173,7 +178,7 @@ PHRASES = {
     "es": (
         r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
         r"(?P<year>(?:19|20)\d\d))?",
-        r"(?P<away>pasado mañana|esta noche|hoy|(?<!la )(?<!por la )mañana|ayer)",
+        r"(?P<away>pasado mañana|esta noche|hoy|(?<!la )(?<!por la )mañana|anteayer|antes de ayer|ayer)",
         r"(?:(?P<lead>el) )?(?P<which>próximo) (?P<weekday>{weekday})",
         r"(?:(?P<lead>el) )?(?P<weekday>{weekday}) (?P<which>que viene|pasado)",
         r"(?P<ahead>en|dentro de) (?P<count>{number}|una|\d{1,3}) (?P<unit>días?|semanas?|mes(?:es)?|años?)",

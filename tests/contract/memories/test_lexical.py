@@ -199,3 +199,12 @@ async def test_queries_on_a_closed_connection_pool_raise_retryable(dsn: str) -> 
         await found(FullText(pool), "tea", "n")
     with pytest.raises(Retryable):
         await FullText(pool).listed(namespaces=("n",), filters=Filters(), limit=1)
+
+
+async def test_a_moment_after_the_expiry_of_a_memory_excludes_it(pool: Pool, name: str) -> None:
+    tea = a_memory(name, namespace=name, text="Drinks tea.", expires_at=NOON + DAY, valid_until=NOON + 3 * DAY)
+    await store(pool, [tea])
+    for days, accepted in ((0, [tea.memory_id]), (1, []), (2, [])):
+        assert await found(FullText(pool), "tea", name, valid_at=NOON + days * DAY) == accepted
+        listed = await FullText(pool).listed(namespaces=(name,), filters=Filters(valid_at=NOON + days * DAY), limit=5)
+        assert [each.memory_id for each in listed] == accepted

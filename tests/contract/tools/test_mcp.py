@@ -13,7 +13,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from agents.api.tools.mcp import INTERNAL_ERROR, mcp_server
 from deploy.embedded.process import module_environment
-from tests.fakes.toolset import MINE, SHARED, Toolset, populated_toolset
+from tests.fakes.toolset import MINE, SHARED, Toolset, populated_toolset, spoken
 
 
 @asynccontextmanager
@@ -85,3 +85,10 @@ async def test_an_unexpected_error_reveals_no_server_details_to_the_client(tools
         result = await session.call_tool("search_memories", {"query": "bees"})
     assert result.isError and result.content[0].text == INTERNAL_ERROR.text  # type: ignore[union-attr]
     assert "password=EXAMPLE" in caplog.text
+
+
+async def test_a_search_over_mcp_returns_passages_word_for_word(toolset: Toolset) -> None:
+    spoken(toolset)
+    async with create_connected_server_and_client_session(mcp_server(toolset.tools(), "0.0.0")) as session:
+        found = told(await session.call_tool("search_memories", {"query": "night train", "where": "said"}))
+    assert [(each["speaker"], each["text"]) for each in found["said"]] == [("ada", "We took the night train to Porto.")]

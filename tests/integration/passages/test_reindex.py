@@ -17,6 +17,7 @@ from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
 from sinks.passages.renewal import PassageRenewal
 from sinks.passages.vectors import PassagePoint, PassageVectors
+from sinks.vectors.qdrant import COMPLETE_FOR_S
 from tests.fakes.embedder import FakeEmbedder
 from tests.integration.passages.conftest import MONDAY, Said
 
@@ -93,6 +94,31 @@ async def test_vectors_of_another_model_are_rejected_until_the_reindex_replaces_
             await vectors.verify()
         assert await reindexed(said, vectors) == PassagesReindexed(written=1, removed=0, replaced=0)
         await vectors.verify()
+
+
+async def test_a_running_search_is_degraded_while_the_collection_is_rebuilt_with_another_model(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a process that searches, and checked the collection before
+    await said.said(said.message("The plums are ripe."))
+    now_s = said.vectors._clock() + COMPLETE_FOR_S
+    monkeypatch.setattr(said.vectors, "_clock", lambda: now_s)
+    found = await said.search.search("plums", ("kitchen/ada",))
+    assert found.degraded == () and found.hits[0].cosine is not None
+    # When the collection is emptied for another model, and when it has all vectors of that model
+    async with of_another_model(said) as vectors:
+        await vectors.recreate()
+        now_s += COMPLETE_FOR_S
+        during = await said.search.search("plums", ("kitchen/ada",))
+        await reindexed(said, vectors)
+        now_s += COMPLETE_FOR_S
+        after = await said.search.search("plums", ("kitchen/ada",))
+    # Then searches use words alone and report it, until the collection has vectors of the process's model again
+    for degraded in (during, after):
+        assert degraded.degraded == ("vectors_failed",)
+        assert [(hit.passage.text, hit.cosine) for hit in degraded.hits] == [("The plums are ripe.", None)]
+    await reindexed(said)
+    assert (await said.search.search("plums", ("kitchen/ada",))).degraded == ()
 
 
 async def test_a_message_hidden_by_a_stricter_policy_is_found_scrubbed_after_a_reindex(said: Said) -> None:

@@ -178,6 +178,28 @@ async def test_a_stale_vector_index_does_not_return_deleted_superseded_moved_or_
         assert found.hits == (), change
 
 
+async def test_a_search_for_a_moment_returns_memories_that_expire_later_only(memory: MakeMemory) -> None:
+    # Given a live memory with a known expiry, and one that has expired
+    tea = memory("User drinks green tea.", expires_at=NOON + timedelta(days=2))
+    mate = memory(
+        "User drinks green mate.",
+        status="expired",
+        valid_until=NOON - timedelta(days=2),
+        expires_at=NOON - timedelta(days=2),
+    )
+    retrieval, _ = await searching(tea, mate)
+
+    async def found(days: int) -> set[str]:
+        filters = Filters(valid_at=NOON + timedelta(days=days))
+        hits = (await retrieval.search(Query(namespaces=("n",), text="green tea", filters=filters))).hits
+        return {hit.memory.memory_id for hit in hits}
+
+    # When searches ask for moments before and after both, then only memories that have not expired by then are found
+    assert await found(-3) == {tea.memory_id, mate.memory_id}
+    assert await found(-1) == await found(1) == {tea.memory_id}
+    assert await found(2) == set()
+
+
 async def test_only_the_requested_namespaces_are_searched(memory: MakeMemory) -> None:
     mine, ours = memory("User drinks green tea."), memory("We drink green tea.", namespace="m")
     retrieval, _ = await searching(mine, ours, memory("They drink green tea.", namespace="other"))

@@ -1,7 +1,9 @@
 """Direct requests to Qdrant: connections, endpoints and invalid answers."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from qdrant_client import AsyncQdrantClient
 
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from sinks.vectors.port import Neighbour
+from sinks.vectors.qdrant import COMPLETE_FOR_S
 from sinks.vectors.qdrant_direct import DirectVectors
 
 Answering = Callable[[web.Request], Awaitable[web.Response]]
@@ -18,13 +21,24 @@ Answering = Callable[[web.Request], Awaitable[web.Response]]
 VECTOR = np.array([1, 0, 0, 0], np.float32)
 
 
+class Vectors(DirectVectors):
+    """Direct vectors whose collection is that of another model if `other_model` is set."""
+
+    other_model, checks = False, 0
+
+    async def verify(self) -> None:
+        self.checks += 1
+        if self.other_model:
+            raise Misconfigured("the collection holds vectors of another model")
+
+
 @asynccontextmanager
-async def asking(answering: Answering, prefix: str = "", **settings: str) -> AsyncIterator[DirectVectors]:
+async def asking(answering: Answering, prefix: str = "", **settings: Any) -> AsyncIterator[Vectors]:
     app = web.Application()
     app.router.add_post(f"{prefix}/collections/mine/points/query", answering)
     async with TestServer(app) as server:
         client = AsyncQdrantClient(url=f"{server.make_url('')}".rstrip("/") + prefix, check_compatibility=False)
-        vectors = DirectVectors(client, dimension=4, embedding_model="m", collection="mine", **settings)
+        vectors = Vectors(client, dimension=4, embedding_model="m", collection="mine", **settings)
         try:
             yield vectors
         finally:
@@ -82,3 +96,34 @@ async def test_a_dropped_connection_raises_retryable() -> None:
     async with asking(answering) as vectors:
         with pytest.raises(Retryable, match="failed while searching"):
             await vectors.search(VECTOR, namespaces=("n",))
+
+
+async def test_a_search_checks_the_model_of_the_collection_at_most_every_two_seconds() -> None:
+    async def answering(_: web.Request) -> web.Response:
+        return web.json_response({"result": {"points": [{"id": "one", "score": 0.5}]}})
+
+    now_s = 100.0
+    async with asking(answering, clock=lambda: now_s) as vectors:
+        # Given searches that find the collection as expected
+        await asyncio.gather(*(vectors.search(VECTOR, namespaces=("n",)) for _ in range(3)))
+        assert vectors.checks == 1
+        # When the collection is filled with vectors of another model
+        vectors.other_model = True
+        now_s += COMPLETE_FOR_S
+        # Then searches fail from the next check on, and succeed once the collection is as expected again
+        for _ in range(2):
+            with pytest.raises(Retryable, match="another model"):
+                await vectors.search(VECTOR, namespaces=("n",))
+        vectors.other_model = False
+        assert await vectors.search(VECTOR, namespaces=("n",)) == [Neighbour("one", 0.5)]
+
+
+async def test_a_failed_search_checks_the_collection_before_the_next_one() -> None:
+    async def answering(_: web.Request) -> web.Response:
+        return web.Response(status=404)
+
+    async with asking(answering, clock=lambda: 100.0) as vectors:
+        for _ in range(2):
+            with pytest.raises(Retryable, match="failed while searching"):
+                await vectors.search(VECTOR, namespaces=("n",))
+        assert vectors.checks == 2

@@ -41,6 +41,22 @@ def test_one_month_after_the_end_of_january_is_the_last_day_of_february() -> Non
     assert dates_in("in a month", january, "en")[0].day == date(2026, 2, 28)
 
 
+@pytest.mark.parametrize(
+    ("said_on", "winters"),
+    [
+        ((2026, 1, 15), {"last": 2024, "this": 2025, "next": 2026}),
+        ((2026, 3, 2), {"last": 2025, "this": 2026, "next": 2026}),
+        ((2026, 12, 15), {"last": 2025, "this": 2026, "next": 2027}),
+    ],
+)
+def test_a_winter_is_named_by_the_year_in_which_it_begins(
+    said_on: tuple[int, int, int], winters: dict[str, int]
+) -> None:
+    said_at = datetime(*said_on, 12, tzinfo=UTC)
+    for which, year in winters.items():
+        assert dates_in(f"{which} winter", said_at, "en")[0].day == date(year, 12, 1), which
+
+
 def test_relative_date_is_written_out_and_quoted() -> None:
     sentence = "User flies next Friday"
     assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en") == (
@@ -55,6 +71,8 @@ def test_relative_date_is_written_out_and_quoted() -> None:
         ("10 years ago", "In 2016"),
         ("two weeks ago", "In the week of 2026-02-16"),
         ("the other day", "A few days before 2026-03-02"),
+        ("several months ago", "A few months before 2026-03-02"),
+        ("the day before yesterday", "On 2026-02-28"),
         ("in a couple of months", "A couple of months after 2026-03-02"),
         ("next winter", "In the winter of 2026"),
     ],
