@@ -89,6 +89,6 @@ async def test_an_unexpected_error_reveals_no_server_details_to_the_client(tools
 
 async def test_a_search_over_mcp_returns_passages_word_for_word(toolset: Toolset) -> None:
     spoken(toolset)
-    async with create_connected_server_and_client_session(mcp_server(toolset.tools(), "0.0.0")) as session:
-        found = told(await session.call_tool("search_memories", {"query": "night train", "where": "said"}))
+    async with create_connected_server_and_client_session(mcp_server(toolset.tools())) as session:
+        found = parsed(await session.call_tool("search_memories", {"query": "night train", "where": "said"}))
     assert [(each["speaker"], each["text"]) for each in found["said"]] == [("ada", "We took the night train to Porto.")]
