@@ -4,10 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from agents.curation.rules.attributes.attribute_values import OF_SEVERAL
+from agents.curation.rules.attributes.named_things import subject_of
 from agents.curation.rules.decisions.clauses import MEMORY_ENDS, pairs_of_clauses, text_without_ended_clause
 from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
+from agents.curation.rules.statements import words
 from agents.curation.rules.statements.normalise import normalise
+from agents.curation.rules.statements.statement import statement
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.offline.rules.lasting_instructions.wording import wording
 from agents.models.one_language import UNDETERMINED, primary
@@ -80,10 +84,12 @@ def nearest_others(texts: Iterator[str], text: str) -> list[str]:
 
 def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> bool:
     """Whether the memory no longer holds once the candidate does, by the model's answer. The model assumes that the candidate
-    is the later statement, so its answer is ignored for memories that were said later, and for things with another number."""
+    is the later statement, so its answer is ignored for memories that were said later, for things with another number, and for
+    people with another name."""
     relation = relations.get(pair_of(memory.text, candidate.text))
-    is_ended = relation is not None and relation.ends >= MEMORY_ENDS
-    return is_ended and not said_later(memory, candidate) and not numbers_tell_apart(memory.text, candidate.text)
+    if relation is None or relation.ends < MEMORY_ENDS or said_later(memory, candidate):
+        return False
+    return not (numbers_tell_apart(memory.text, candidate.text) or names_tell_apart(memory.text, candidate.text))
 
 
 def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:
@@ -100,6 +106,22 @@ def numbers_tell_apart(text: str, other: str) -> bool:
     if one is None or another is None:
         return False
     return one[1].lower() == another[1].lower() and one[2] != another[2]
+
+
+def names_tell_apart(text: str, other: str) -> bool:
+    """Whether the subjects differ in a name: two friends ("friend Uwe sings", "friend Omar moved"), or the same statement about
+    two people ("Anna bakes bread", "Ben bakes bread"). A name that is the value may change: "boss is Eva", "Eva is the boss"."""
+    one, another = statement(text), statement(other)
+    mine, theirs = subject_of(one), subject_of(another)
+    if OF_SEVERAL & mine & theirs and (mine - OF_SEVERAL) and (theirs - OF_SEVERAL):
+        return mine.isdisjoint(theirs - OF_SEVERAL)
+    return None not in (one.subject, another.subject) and says_alike_of_others(one.tokens, another.tokens)
+
+
+def says_alike_of_others(tokens: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the texts differ in their first word alone, and no "is" or "has" follows it."""
+    is_alike = len(tokens) > 1 and tokens[0] != others[0] and tokens[1:] == others[1:]
+    return is_alike and tokens[1] not in words.IS | words.WAS | words.COPULAS
 
 
 def is_compared(of: Memory | Candidate) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.rules.decisions.comparing import numbers_tell_apart, pair_of
+from agents.curation.rules.decisions.comparing import names_tell_apart, numbers_tell_apart, pair_of
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,24 @@ def test_quotation_frames_are_removed_before_statements_are_compared(text: str, 
 )
 def test_identifying_numbers_distinguish_things_of_the_same_type(text: str, other: str, expected: bool) -> None:
     assert numbers_tell_apart(text, other) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("User's friend Uwe plays the cello.", "User's friend Omar plays the cello.", True),
+        ("User's friend Uwe plays the cello.", "User's friend Omar sold the cello.", True),
+        ("Die Freundin Anna spielt Cello.", "Die Freundin Petra spielt Geige.", True),
+        ("Jonas trains for a marathon on Mondays.", "Nora trains for a marathon on Mondays.", True),
+        ("User's friend Uwe plays the cello.", "User's friend Uwe sold the cello.", False),
+        ("User's friend plays the cello.", "User's friend Omar sold the cello.", False),
+        ("User's boss is Eva.", "User's boss is Joao.", False),
+        ("User's manager Eva approves the holidays.", "User's manager Joao approves the holidays.", False),
+        ("Eva is User's boss.", "Joao is User's boss.", False),
+        ("Frau Sato trains the team.", "Herr Wolf trains the team now.", False),
+        ("User lives in Berlin.", "User lives in Lyon.", False),
+        ("User's friend Uwe lives in Berlin.", "User's friend Uwe lives in Lyon.", False),
+    ],
+)
+def test_the_name_of_a_subject_distinguishes_people(text: str, other: str, expected: bool) -> None:
+    assert names_tell_apart(text, other) is expected
