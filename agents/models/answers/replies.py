@@ -56,7 +56,12 @@ def without_code_fence(text: str) -> str:
 
 
 def recover_drafts(text: str) -> list[Any]:
-    """The complete objects with a text in a truncated reply, or in one with other text around the JSON."""
+    """The complete drafts in a truncated reply, or in one with other text around the JSON."""
+    return recover_objects(text, "memories", "text")
+
+
+def recover_objects(text: str, listed: str, field: str) -> list[Any]:
+    """The complete objects that have `field`, alone or in an object's list `listed`."""
     decoder = json.JSONDecoder()
     found: list[Any] = []
     failed = 0
@@ -68,9 +73,7 @@ def recover_drafts(text: str) -> list[Any]:
             failed += 1
             end = at + 1
         else:
-            found.extend(
-                item["memories"] if isinstance(item.get("memories"), list) else [item] if "text" in item else []
-            )
+            found.extend(item[listed] if isinstance(item.get(listed), list) else [item] if field in item else [])
         at = text.find("{", end)
     return found
 

@@ -6,20 +6,25 @@ from typing import Final
 from msgspec.structs import replace
 
 from agents.curation.rules.ledger.merge import preserves
+from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.languages import as_translated, in_other_language
 from agents.curation.rules.statements.statement import statement
+from agents.curation.rules.statements.uncertainty import new_words
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 
 NAME_CHARS: Final = 4
+# The greatest share of new words in an addition. A repetition in other words has more of them.
+MAX_ADDED: Final = 0.5
 
 
 def apply_verdict(
     candidate: Candidate, verdict: Verdict | None, same: Memory | None = None, one_language: str | None = None
 ) -> Candidate:
     """The candidate with the verdict's relations; `same` is the memory that the verdict names. The verdict's text is used
-    unless it lacks content of the candidate; it is in that memory's language, or in the policy's."""
+    unless it lacks content of the candidate; it is in that memory's language, or in the policy's. If the verdict's text could not
+    be used, the candidate still says more than the memory."""
     if verdict is None:
         return candidate
     ended = [*candidate.supersedes, *verdict.ends]
@@ -31,15 +36,30 @@ def apply_verdict(
     )
     if verdict.same is None:
         return found
-    if verdict.text is None:
-        return replace(found, repeats=verdict.same, refines=None)
     refining = replace(found, refines=verdict.same, repeats=None)
+    if verdict.text is None:
+        return refining if verdict.says_more else replace(found, repeats=verdict.same, refines=None)
     language = one_language or (same and same.language) or candidate.language
     if not preserves(verdict.text, language, candidate.text, candidate.language):
         return refining
     written = replace(refining, text=verdict.text, language=language)
     crosses = same is not None and (in_other_language(candidate, same) or in_other_language(written, same))
     return as_translated(written) if crosses else written
+
+
+def with_addition(candidate: Candidate, repeated: Memory | None) -> Candidate:
+    """The candidate as a refinement of the memory that it repeats by a model's answer, if it adds words to that memory's and no
+    guard objects: a repetition would lose them."""
+    if (
+        repeated is None
+        or in_other_language(candidate, repeated)
+        or objection(candidate.text, repeated.text) is not None
+    ):
+        return candidate
+    new, old = statement(candidate.text), statement(repeated.text)
+    added = new_words(new, old)
+    is_addition = 0 < len(added) <= MAX_ADDED * len(set(new.content))
+    return replace(candidate, refines=repeated.memory_id, repeats=None) if is_addition else candidate
 
 
 def select_for_resolving(

@@ -18,6 +18,7 @@ from agents.curation.rules.decisions.decide import (
     same_attribute_value,
 )
 from agents.curation.rules.decisions.incoming import contradicted_ids
+from agents.curation.rules.decisions.resolving import with_addition
 from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger import change, links
 from agents.curation.rules.ledger.ledger import Ledger
@@ -64,6 +65,7 @@ def settle(
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
+    candidate = with_addition(candidate, ledger.find_live(candidate.repeats))
     nearest = ledger.neighbours(vector, found)
     near = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))

@@ -37,7 +37,11 @@ def doubt(candidate: str, memory: str) -> str | None:
 
 def has_new_words(new: Statement, old: Statement) -> bool:
     """Whether `new` has content words, light ones aside, of which `old` has no form."""
-    return bool(unknown(set(new.content) - LIGHT, old))
+    return bool(new_words(new, old))
+
+
+def new_words(new: Statement, old: Statement) -> set[str]:
+    return unknown(set(new.content) - LIGHT, old)
 
 
 def unknown(stems: AbstractSet[str], other: Statement) -> set[str]:

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.merge import MAX_CONTEXT_CHARS, adds_content, joined_context, merge, raised_importance
-from schemas.extraction.candidates import Candidate, Source
+from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.memories import Memory
 from tests.builders.memories import a_memory
+from tests.settle_candidate import settle_candidate
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
 MakeSource = Callable[..., Source]
+MakeBatch = Callable[..., CandidateBatch]
 
 fractions = st.floats(0, 1)
 
@@ -168,3 +171,37 @@ def proposing(fraction: float, source: Source) -> Candidate:
 def test_a_candidate_without_new_content_adds_no_content(candidate: MakeCandidate, memory: MakeMemory) -> None:
     known = memory("User has a dog", context="said at work", full_text="A dog.")
     assert not adds_content(candidate("User has a dog", context="Said at work!", full_text="a dog"), known, 200)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "text"),
+    [
+        (
+            "User takes ibuprofen and a blood thinner every morning.",
+            "User takes ibuprofen and a stomach pill every morning.",
+            "User takes ibuprofen and a blood thinner every morning. User takes ibuprofen and a stomach pill every morning.",
+        ),
+        (
+            "User has a dog called Rex.",
+            "User has a dog called Rex, who is afraid of thunder.",
+            "User has a dog called Rex, who is afraid of thunder.",
+        ),
+        ("User likes long hikes in the hills.", "User enjoys trekking.", "User likes long hikes in the hills."),
+    ],
+)
+def test_words_that_a_repetition_adds_are_kept_unless_it_says_all_in_other_words(
+    known: str, said: str, text: str, candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [before := memory(known)])
+    settle_candidate(ledger, batch(), candidate(said, repeats=before.memory_id), now, cosine=0.75)
+    assert [each.text for each in ledger.live_memories()] == [text]
+
+
+def test_a_repetition_whose_new_words_do_not_fit_becomes_a_memory_of_its_own(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = f"User's flat in Turku has {'a leaking roof, cracked windows, ' * 5}and a broken heating."
+    ledger = Ledger("n", 1, [before := memory(known)])
+    said = candidate("User's flat has a leaking roof, cracked windows and cockroaches.", repeats=before.memory_id)
+    settle_candidate(ledger, batch(), said, now, cosine=0.75)
+    assert {each.text for each in ledger.live_memories()} == {known, said.text}

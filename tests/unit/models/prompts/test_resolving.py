@@ -1,19 +1,23 @@
 """The prompt that relates new statements to near memories, and the parsing of its answer."""
 
+from datetime import UTC, datetime
+
 import orjson
+from msgspec.structs import replace
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.port import Verdict
-from agents.models.prompts.questions import Question
+from agents.models.prompts.questions import MIN_ANSWER_TOKENS, Question
 from agents.models.prompts.resolving import question
 from schemas.extraction.candidates import Candidate, Source
 from schemas.policies.policies import DEFAULT_POLICY
 from tests.builders.slices import MONDAY, known
 
+SAID = Source(conversation_id="c", message_id="m", timestamp=MONDAY)
+
 
 def candidate(text: str) -> Candidate:
-    said = Source(conversation_id="c", message_id="m", timestamp=MONDAY)
-    return Candidate(candidate_id=text, kind="fact", text=text, sources=(said,), confidence=0.9)
+    return Candidate(candidate_id=text, kind="fact", text=text, sources=(SAID,), confidence=0.9)
 
 
 def resolving_question() -> Question[tuple[Verdict, ...]]:
@@ -57,5 +61,41 @@ def test_a_text_with_injected_instructions_is_dropped_and_a_malformed_reply_is_r
         "corrects": [],
     }
     (found,) = read(verdict) or ()
-    assert (found.same, found.text) == ("User lives in Turku.", None)
+    assert (found.same, found.text, found.says_more) == ("User lives in Turku.", None, True)
     assert resolving_question().read("no JSON") is None
+
+
+def test_the_prompt_tells_what_is_known_of_the_validity_the_context_and_the_speakers_of_statements() -> None:
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    ada, bob = (replace(SAID, user_id=user_id) for user_id in ("ada", "bob"))
+    memory = replace(known("User works at Kone."), valid_from=june, context="only on Fridays", told_by=("ada",))
+    tool = replace(known("Kone has an office in Espoo."), sources=(replace(SAID, attributed_to="tool search"),))
+    said = replace(candidate("User works at Siemens."), sources=(ada,))
+    other = replace(candidate("User works at Nokia."), sources=(bob,), valid_until=june)
+    prompt = question([said, other], [memory, tool], DEFAULT_POLICY, "app", estimated_tokens).user_prompt
+    first, second, third, fourth = (orjson.loads(line) for line in prompt.splitlines() if line.startswith("{"))
+    assert (first["from"], first["context"], first["speaker"]) == ("2026-06-01", "only on Fridays", 1)
+    assert (second["by"], "speaker" in second) == ("tool search", False)
+    assert (third["speaker"], "from" in third) == (1, False)
+    assert (fourth["speaker"], fourth["until"]) == (2, "2026-06-01")
+
+
+def test_statements_of_one_person_have_no_speaker_number() -> None:
+    assert '"speaker"' not in resolving_question().user_prompt
+
+
+def test_many_statements_get_a_longer_answer() -> None:
+    many = [candidate(f"User moved to city {number}.") for number in range(60)]
+    assert resolving_question().answer_tokens == MIN_ANSWER_TOKENS
+    assert question(many, [], DEFAULT_POLICY, "app", estimated_tokens).answer_tokens > 2 * MIN_ANSWER_TOKENS
+
+
+def test_the_complete_verdicts_of_a_truncated_answer_are_kept_and_joined_with_the_rest() -> None:
+    first = {"number": 1, "same": None, "text": None, "ends": [1], "corrects": []}
+    second = {"number": 2, "same": 2, "text": None, "ends": [], "corrects": []}
+    whole = orjson.dumps({"verdicts": [first, second]}).decode()
+    part = resolving_question().part(whole[: whole.index('"same":2')])
+    assert part is not None
+    rest = orjson.dumps({"verdicts": [second]}).decode()
+    assert resolving_question().read(resolving_question().joined((part, rest))) == resolving_question().read(whole)
+    assert resolving_question().joined((part, "no JSON")) == "no JSON"
