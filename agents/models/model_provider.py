@@ -25,7 +25,7 @@ from agents.models.port import (
     merge_contexts,
 )
 from agents.models.prompts import compaction, rating, reranking, resolving, shortening
-from agents.models.prompts.extraction import MAX_SLICE_TOKENS
+from agents.models.prompts.extraction import MAX_SLICE_TOKENS, with_shown
 from agents.models.prompts.questions import Question, extraction_question, shared_question, summary_question
 from agents.models.prompts.transcript import size
 from schemas.errors import Rejected
@@ -73,6 +73,7 @@ class ModelProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; Rejected `unreadable` or `truncated` after the second attempt."""
+        context = with_shown(context, request)
         exchange = await self._exchange(self.question(request, context))
         reply = exchange.reply
         checked = check(reply.drafts, request, context, self._count_tokens)
@@ -92,7 +93,7 @@ class ModelProvider:
         requests = [request for request, _ in slices]
         if (tokens := sum(size(each) for request in requests for each in request.messages)) > self._most_tokens:
             raise Rejected("too_long", f"{tokens:,} tokens together, of which {self._most_tokens:,} would be shown")
-        context = merge_contexts(context for _, context in slices)
+        context = with_shown(merge_contexts(context for _, context in slices), *requests)
         question = shared_question(requests, context, self._most_tokens, self._count_tokens)
         exchange = await self._exchange(question)
         checked = check_shared(exchange.reply.drafts, requests, context, self._count_tokens)

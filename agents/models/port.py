@@ -24,12 +24,12 @@ class Context(Struct, frozen=True, kw_only=True):
 
 def merge_contexts(contexts: Iterable[Context]) -> Context:
     """One context for slices that share a call under one policy: the nearest memories of each slice first, up to the
-    policy's number."""
+    policy's number for each slice."""
     contexts = tuple(contexts)
     in_turn = (memory for each in zip_longest(*(context.related for context in contexts)) for memory in each if memory)
     found = {memory.memory_id: memory for memory in in_turn}
     policy = contexts[0].policy
-    return Context(policy=policy, related=tuple(found.values())[: max(policy.related_memories, 1)])
+    return Context(policy=policy, related=tuple(found.values())[: max(policy.related_memories, 1) * len(contexts)])
 
 
 class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,7 +2,10 @@
 instructions."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
+
+from msgspec.structs import replace
 
 from agents.models.one_language import writing_rule
 from agents.models.port import Context
@@ -126,7 +129,7 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
     slice."""
     privacy = context.policy.privacy
     group = people(request, privacy)
-    known = known_part(context, request, group, sum(map(size, request.messages)))
+    known = known_part(with_shown(context, request), request, group)
     overlap, called = request.overlap, roles(request, group)
     before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
     tool_chars = ATTRIBUTED_CHARS if context.policy.attributed else CONTEXT_CHARS
@@ -148,7 +151,7 @@ def shared_data_part(
     policy = context.policy
     limit = message_limit([size(each) for one in requests for each in one.messages], most_tokens)
     tool_chars = ATTRIBUTED_CHARS if policy.attributed else CONTEXT_CHARS
-    known = known_part(context, requests[0], People(), sum(size(each) for one in requests for each in one.messages))
+    known = known_part(with_shown(context, *requests), requests[0], People())
     parts, shown_messages, before = [SHARED, fenced("memories", known)], 0, 0
     for request in requests:
         before += len(request.overlap)
@@ -162,19 +165,24 @@ def shared_data_part(
     return f"{''.join(parts)}The memories, as JSON:"
 
 
-def known_part(context: Context, request: ExtractionRequest, group: People, slice_tokens: int) -> str:
-    """One known memory per line: its number, its speaker in a group, its text. The nearest come first; a short slice gets
-    few of them."""
+def with_shown(context: Context, *requests: ExtractionRequest) -> Context:
+    """The context with the memories that the prompt shows, the nearest ones: short slices get few of them. An answer may name no
+    others."""
+    slice_tokens = sum(size(each) for request in requests for each in request.messages)
     room = max(KNOWN_SHARE * slice_tokens, MIN_KNOWN_TOKENS) * CHARS_PER_TOKEN
+    ends = accumulate(len(memory.text) for memory in context.related)
+    number = sum(end < room for end in ends) + 1
+    return replace(context, related=context.related[:number])
+
+
+def known_part(context: Context, request: ExtractionRequest, group: People) -> str:
+    """One known memory per line: its number, its speaker in a group, its text."""
     written: list[str] = []
     for number, memory in enumerate(context.related, 1):
         noted = SO_FAR if context.policy.note and is_of_conversation(memory, request) else ""
         text = quoted(sendable(memory.text, context.policy.privacy))
         parts = (str(number), noted, speaker_number(memory, request, group), text)
         written.append(" ".join(filter(None, parts)) + "\n")
-        room -= len(memory.text)
-        if room <= 0:
-            break
     return "".join(written)
 
 

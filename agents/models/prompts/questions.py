@@ -11,7 +11,8 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import orjson
 from msgspec import Struct, structs
 
-from agents.models.answers.candidates import check, has_wrong_language
+from agents.models.answers.candidates import check, has_wrong_language, valid_or_none
+from agents.models.answers.drafts import Draft
 from agents.models.answers.replies import Reply, Unreadable, read_reply, read_summary
 from agents.models.answers.shared_answers import SEVERAL_CONVERSATIONS, check_shared
 from agents.models.answers.summaries import estimated_tokens
@@ -38,11 +39,13 @@ T = TypeVar("T")
 Purpose: TypeAlias = Operation
 
 # Reasons of rejection that a second attempt may repair; other reasons are errors of judgement.
-REPAIRABLE: Final = frozenset({"schema", "range", "kind"})
+REPAIRABLE: Final = frozenset({"schema", "range", "kind", "length"})
+CONSTRAINT: Final = "constraint"
+HARD_IMPORTANCE: Final = 0.9  # that the prompt gives health, safety and hard constraints
 NOT_THE_JSON: Final = "That was not the JSON asked for. Answer again: one object with "
 REPAIR: Final = (
-    f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, confidence and importance from 0 to 1, "
-    "nothing before or after it."
+    f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, a text within the limit (two memories for a "
+    "longer one), confidence and importance from 0 to 1, nothing before or after it."
 )
 ONE_CONVERSATION: Final = "A memory cites messages of one conversation only."
 CONTINUE: Final = (
@@ -173,9 +176,9 @@ def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: in
 
 
 def valid_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Reply | None:
-    """The reply; None if a second attempt may improve it: drafts of another shape, or in another language."""
+    """The reply; None if a second attempt may improve it: drafts of another shape, in another language, or too long."""
     reply = read_reply(text)
-    if not reply.whole or has_wrong_language(reply.drafts, context.policy):
+    if not reply.whole or not is_as_wanted(reply.drafts, context.policy):
         return None
     if not REPAIRABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
         return None
@@ -187,11 +190,24 @@ def valid_shared_drafts(
 ) -> Reply | None:
     """The same for an answer about several slices."""
     reply = read_reply(text)
-    if has_wrong_language(reply.drafts, context.policy):
+    if not is_as_wanted(reply.drafts, context.policy):
         return None
     checked = check_shared(reply.drafts, requests, context, count_tokens) if reply.whole else ()
     reasons = {reason for each in checked for reason in each.rejected}
     return reply if reply.whole and (REPAIRABLE | {SEVERAL_CONVERSATIONS}).isdisjoint(reasons) else None
+
+
+def is_as_wanted(drafts: Sequence[object], policy: Policy) -> bool:
+    """Whether no draft is in another language, and no hard constraint would lose its end. Other texts that are somewhat too long
+    are cut: a second attempt costs as much as the first."""
+    if has_wrong_language(drafts, policy):
+        return False
+    sound = (each for draft in drafts if (each := valid_or_none(draft)) is not None)
+    return not any(is_constraint(each) and len(each.text.strip()) > policy.max_text_chars for each in sound)
+
+
+def is_constraint(draft: Draft) -> bool:
+    return CONSTRAINT in (tag.strip().lower() for tag in draft.tags) or (draft.importance or 0.0) >= HARD_IMPORTANCE
 
 
 def salvage_drafts(replies: Sequence[str]) -> Reply | None:

@@ -85,6 +85,13 @@ def test_the_shared_prompt_numbers_messages_continuously_and_lists_known_memorie
     assert (question.payer.namespaces, question.payer.request_id) == (TURIN.namespaces, None)
 
 
+def test_every_slice_of_a_shared_call_has_as_many_known_memories_as_alone() -> None:
+    policy = Policy(name="p", related_memories=2)
+    contexts = [knowing(*(f"Fact {slice_}.{number}." for number in range(2)), policy=policy) for slice_ in range(3)]
+    related = [memory.text for memory in merge_contexts(contexts).related]
+    assert related == ["Fact 0.0.", "Fact 1.0.", "Fact 2.0.", "Fact 0.1.", "Fact 1.1.", "Fact 2.1."]
+
+
 def test_a_long_slice_is_shown_whole_if_the_shared_prompt_has_room_for_all_slices() -> None:
     def sized(name: str, tokens: int) -> ExtractionRequest:
         request = talk(name, "word " * tokens)
