@@ -20,7 +20,7 @@ from agents.curation.part_inputs import (
 )
 from agents.curation.rules.commands.apply_command import ERASED
 from agents.curation.rules.commands.wishes import FORGOTTEN
-from agents.curation.rules.decisions.comparing import missing_pairs, pairs_to_compare
+from agents.curation.rules.decisions.comparing import clauses_to_compare, missing_pairs, pairs_to_compare
 from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
@@ -89,7 +89,11 @@ async def settle_candidates(
     candidates = with_verdicts(ledger, candidates, comparable, prepared, policy, foreign)
     if prepared.relations is not None:
         pairs = pairs_to_compare(ledger, candidates, neighbours, prepared.vector, limits.comparable)
-        if missing := missing_pairs(pairs, prepared.relations):
+        clauses = dict.fromkeys(clauses_to_compare(ledger, candidates))
+        missing = missing_pairs(pairs, prepared.relations) + [
+            each for each in clauses if each not in prepared.relations
+        ]
+        if missing:
             raise NeedsRelations(missing)
     named = await load_named(connection, vectors.embedding_model, ledger, candidates)
     allowance = await remaining_allowance(connection, batch, policy, ledger)

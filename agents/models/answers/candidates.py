@@ -92,7 +92,7 @@ def proposal(
         check_attributed(draft.text, sources, context.policy)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)
-    namespaces = fed_by(speaker_ids, draft.text, request)
+    namespaces = fed_by(speaker_ids, draft.text, request, names_several=context.policy.note)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
@@ -152,15 +152,18 @@ def valid_or_none(draft: object) -> Draft | None:
         return None
 
 
-def fed_by(speaker_ids: frozenset[str | None], text: str, request: ExtractionRequest) -> tuple[str, ...]:
+def fed_by(
+    speaker_ids: frozenset[str | None], text: str, request: ExtractionRequest, *, names_several: bool = False
+) -> tuple[str, ...]:
     """The namespaces that all of these speakers feed; empty where only one person speaks.
 
-    Raises UnusableText `speakers` for words of several people without a common namespace, or about an ambiguous "user".
+    Raises UnusableText `speakers` for words of several people without a common namespace, or about an ambiguous "user". A note
+    is about several people (`names_several`): there "User" is no reason to lose it.
     """
     if not request.speakers:
         return ()
     namespaces = request.fed_by(speaker_ids)
-    if not namespaces or (len(speaker_ids) > 1 and is_of_user(text)):
+    if not namespaces or (len(speaker_ids) > 1 and not names_several and is_of_user(text)):
         raise UnusableText("speakers")
     return namespaces
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agents.models.one_language import writing_rule
 from agents.models.port import Context
-from agents.models.prompts.speakers import RULES, People, people, roles, speaker_number
+from agents.models.prompts.speakers import NOTE_RULES, RULES, People, people, roles, speaker_number
 from agents.models.prompts.styles import style_part
 from agents.models.prompts.transcript import (
     ATTRIBUTED_CHARS,
@@ -140,7 +140,8 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
         fenced("before", before),
         f"<transcript>\n{slice_lines}</transcript>\n",
     )
-    return f"{RULES if called else ''}{''.join(parts)}The memories, as JSON:"
+    rules = NOTE_RULES if context.policy.note else RULES
+    return f"{rules if called else ''}{''.join(parts)}The memories, as JSON:"
 
 
 def shared_data_part(

@@ -44,8 +44,8 @@ CONSTRAINT: Final = "constraint"
 HARD_IMPORTANCE: Final = 0.9  # that the prompt gives health, safety and hard constraints
 NOT_THE_JSON: Final = "That was not the JSON asked for. Answer again: one object with "
 REPAIR: Final = (
-    f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, a text within the limit (two memories for a "
-    "longer one), confidence and importance from 0 to 1, nothing before or after it."
+    f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, a text within the limit (two memories for "
+    "a longer one), confidence and importance from 0 to 1, nothing before or after it."
 )
 ONE_CONVERSATION: Final = "A memory cites messages of one conversation only."
 CONTINUE: Final = (

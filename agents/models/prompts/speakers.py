@@ -23,6 +23,9 @@ RULES: Final = f"""\
 another is a memory about who says it, and names the other: "User says that Bob is allergic to nuts". What several decide \
 together names them instead of "User". A known memory with a speaker is that one's: compare it with what that speaker says only.
 """
+NOTE_RULES: Final = f"""\
+{NUMBERS}The note is about all of them: its text names the speakers instead of "User", and says who said what.
+"""
 
 
 class People(Struct, frozen=True):

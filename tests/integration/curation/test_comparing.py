@@ -54,6 +54,17 @@ async def test_a_memory_is_superseded_when_the_model_judges_it_replaced(bench: "
     assert (ended.status, ended.superseded_by) == ("superseded", outcome.rulings[0].memory_id)
 
 
+async def test_a_memory_that_a_language_model_names_keeps_the_clauses_that_hold(bench: "Bench") -> None:
+    known = await bench.remember("User is allergic to peanuts and keeps bees behind the barn.")
+    comparer = FakeComparer({("keeps bees behind the barn", NEW): ENDS})
+    said = bench.candidate(NEW, supersedes=(known.memory_id,))
+    outcome = await curator(bench, comparer).curate(bench.batch(said))
+    assert [each.result for each in outcome.rulings] == ["created"]
+    kept = await bench.memories.get(known.memory_id)
+    assert kept is not None
+    assert (kept.status, kept.text) == ("active", "User is allergic to peanuts.")
+
+
 async def test_a_memory_stays_active_when_the_model_is_unsure(bench: "Bench") -> None:
     known = await bench.remember(OLD)
     doubtful = FakeComparer({(OLD, NEW): Relation(0.75, 0.2, 0.05)})

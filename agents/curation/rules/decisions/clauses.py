@@ -105,9 +105,14 @@ def is_negative(clause: str) -> bool:
 def pairs_of_clauses(pair: Pair, relation: Relation) -> Iterator[Pair]:
     """The pairs whose relations tell whether only a clause of the earlier statement ends, if it ends."""
     if relation.ends >= MEMORY_ENDS:
-        for each in cuts_of(pair.earlier):
-            yield Pair(each.clause, pair.later)
-            yield Pair(each.rest, pair.later)
+        yield from pairs_of_cuts(pair)
+
+
+def pairs_of_cuts(pair: Pair) -> Iterator[Pair]:
+    """Each clause and each rest of the earlier statement, with the later one."""
+    for each in cuts_of(pair.earlier):
+        yield Pair(each.clause, pair.later)
+        yield Pair(each.rest, pair.later)
 
 
 def text_without_ended_clause(text: str, pair: Pair, relations: Mapping[Pair, Relation]) -> str | None:

@@ -6,7 +6,13 @@ from typing import Final
 
 from agents.curation.rules.attributes.attribute_values import OF_SEVERAL
 from agents.curation.rules.attributes.named_things import subject_of
-from agents.curation.rules.decisions.clauses import MEMORY_ENDS, pairs_of_clauses, text_without_ended_clause
+from agents.curation.rules.decisions.clauses import (
+    MEMORY_ENDS,
+    pairs_of_clauses,
+    pairs_of_cuts,
+    text_without_ended_clause,
+)
+from agents.curation.rules.decisions.incoming import contradicted_ids
 from agents.curation.rules.ledger.ledger import Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements import words
@@ -56,6 +62,15 @@ def missing_pairs(pairs: Sequence[Pair], relations: Mapping[Pair, Relation]) -> 
         return missing
     of_clauses = (each for pair in pairs for each in pairs_of_clauses(pair, relations[pair]))
     return [pair for pair in dict.fromkeys(of_clauses) if pair not in relations]
+
+
+def clauses_to_compare(ledger: Ledger, candidates: Sequence[Candidate]) -> Iterator[Pair]:
+    """The pairs whose relations tell which clause ends of the memories that candidates name as ended."""
+    for candidate in candidates:
+        memories = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
+        if is_compared(candidate) and ledger.is_new(candidate):
+            for memory in filter(is_compared, memories):
+                yield from pairs_of_cuts(pair_of(memory.text, candidate.text))
 
 
 def names_others(candidate: Candidate) -> bool:

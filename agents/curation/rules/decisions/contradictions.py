@@ -20,6 +20,9 @@ from schemas.memories.memories import Memory
 from sinks.classification.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
+# Least confidence of a candidate that ends a memory of at least this confidence. Prompt and rules give hedged statements ("may be
+# gone") less, and implied ones more.
+MIN_ENDING_CONFIDENCE: Final = 0.5
 MODEL: Final = "the candidate contradicts it"
 CORRECTED: Final = "the same slice corrects it"
 
@@ -57,7 +60,9 @@ def contradicted_memories(
         guard = reason_to_ignore(candidate, memory, cosines.get(memory.memory_id), comparable, is_corrected)
         guard = "a user stated it, and the candidate is attributed" if is_outweighed(candidate, memory) else guard
         if guard is None:
-            found[memory.memory_id] = EndedMemory(memory, CORRECTED if is_corrected else MODEL)
+            may_stay = in_part and not is_corrected
+            rest = rest_of_memory(candidate, memory, relations or {}) if may_stay else None
+            found[memory.memory_id] = EndedMemory(memory, CORRECTED if is_corrected else MODEL, rest)
         else:
             objected = objected or f"{memory.memory_id} is not contradicted: {guard}"
     for each in near:
@@ -74,6 +79,18 @@ def contradicted_memories(
             rest = rest_of_memory(candidate, each.memory, relations or {}) if replaced and in_part else None
             found[each.memory.memory_id] = EndedMemory(each.memory, why, rest)
     return tuple(found.values()), objected
+
+
+def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
+    """Why the memory stays beside the candidate although the two contradict each other; None if it ends. A correction within a
+    slice always counts."""
+    if ended.reason == CORRECTED:
+        return None
+    if ended.memory.pinned:
+        return "it is pinned"
+    if candidate.confidence < MIN_ENDING_CONFIDENCE <= ended.memory.confidence:
+        return f"the candidate's confidence is only {candidate.confidence:g}"
+    return None
 
 
 def is_outweighed(candidate: Candidate, memory: Memory) -> bool:

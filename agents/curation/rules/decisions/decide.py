@@ -118,6 +118,12 @@ def decide(
     return Reinforce(match, reason or "")
 
 
+def folds_into(decision: Decision, note: Memory) -> bool:
+    """Whether the decision reinforces or merges the conversation's note: the candidate is its next version, whatever a model says
+    that it repeats."""
+    return isinstance(decision, Reinforce | Merge) and decision.memory.memory_id == note.memory_id
+
+
 def has_same_attribution(candidate: Candidate, memory: Memory) -> bool:
     """Whether both are users' statements, or both the assistant's or a tool's: otherwise the assistant's words could become
     a user's."""

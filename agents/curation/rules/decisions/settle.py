@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.decisions.contradictions import EndedMemory, contradicted_memories
+from agents.curation.rules.decisions.contradictions import EndedMemory, contradicted_memories, reason_to_spare
 from agents.curation.rules.decisions.decide import (
     Create,
     Decision,
@@ -15,6 +15,7 @@ from agents.curation.rules.decisions.decide import (
     Rewrite,
     Supersede,
     decide,
+    folds_into,
     same_attribute_value,
 )
 from agents.curation.rules.decisions.incoming import contradicted_ids
@@ -23,7 +24,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger import change, links
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.merge import adds_content, merge
-from agents.curation.rules.ledger.notes import rewritten
+from agents.curation.rules.ledger.notes import includes, rewritten
 from agents.curation.rules.ledger.outcomes import Result, Ruling
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.statements.languages import TranslatedCandidate, in_other_language
@@ -82,12 +83,16 @@ def settle(
         relations or {},
         in_part=not lies_ahead(candidate, now),  # a memory may have an end in the future, a part of it may not
     )
+    spared = {each.memory.memory_id: why for each in ended if (why := reason_to_spare(candidate, each))}
+    ended = tuple(each for each in ended if each.memory.memory_id not in spared)
+    objected = next((f"{memory_id} is not ended: {why}" for memory_id, why in spared.items()), objected)
     shortened = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
     wholly = [each for each in ended if each not in shortened]
-    shortened_ids = {each.memory.memory_id for each in shortened}
-    others = [each for each in near if each.memory.memory_id not in shortened_ids]
+    unlike = spared.keys() | {each.memory.memory_id for each in shortened}
+    others = [each for each in near if each.memory.memory_id not in unlike]
+    near = [*(Scored(memory, 1.0) for each in spared if (memory := ledger.find_live(each)) is not None), *near]
     decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
-    if creates_memory(decision) and not may_create:
+    if not may_create and (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")
     settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
@@ -157,7 +162,7 @@ class _Settlement:
     ) -> None:
         self._vector_of = vector_of
         self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
-        self._near, self._policy = near, policy
+        self._near, self._policy, self._batch = near, policy, batch
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
 
     def apply(self, decision: Decision) -> Ruling:
@@ -201,7 +206,8 @@ class _Settlement:
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
 
     def _rewrite(self, memory: Memory, reason: str) -> Memory:
-        after = rewritten(memory, self._candidate, self._now, self._policy.max_text_chars)
+        includes_note = includes(self._candidate, memory, self._batch)
+        after = rewritten(memory, self._candidate, self._now, self._policy.max_text_chars, includes_note=includes_note)
         return self._enter("merged", after, f"{reason}: {self._candidate.text}", self._vector_for(after.text))
 
     def _vector_for(self, text: str) -> Vector:

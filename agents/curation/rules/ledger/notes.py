@@ -9,18 +9,28 @@ from msgspec.structs import replace
 
 from agents.curation.rules.ledger.merge import merge
 from agents.curation.rules.statements.statement import statement
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 
 SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?…])\s+")
+WITHOUT_MODEL: Final = "offline"  # the provider
 MIN_COVERED: Final = 0.6  # share of a sentence's content words that the new note must have
 
 
-def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int) -> Memory:
-    """The note with the content of a later slice. A model that saw the note writes all of it."""
-    return replace(
-        merge(note, candidate, now, most_chars), text=with_missing_sentences(note.text, candidate.text, most_chars)
-    )
+def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int, *, includes_note: bool) -> Memory:
+    """The note with the content of a later slice. With `includes_note` the candidate has it already, without what is outdated."""
+    text = candidate.text if includes_note else with_missing_sentences(note.text, candidate.text, most_chars)
+    return replace(merge(note, candidate, now, most_chars), text=text)
+
+
+def includes(candidate: Candidate, note: Memory, batch: CandidateBatch) -> bool:
+    """Whether a model that was shown the note wrote the candidate: the candidate names the note, or the note was stored before
+    the request. The rules of `offline` are not shown it."""
+    if batch.provider == WITHOUT_MODEL:
+        return False
+    named = (candidate.repeats, candidate.refines, candidate.contradicts, *candidate.supersedes)
+    was_stored = batch.requested_at is not None and note.updated_at <= batch.requested_at
+    return note.memory_id in named or was_stored
 
 
 def with_missing_sentences(old: str, new: str, most_chars: int) -> str:

@@ -92,6 +92,18 @@ def test_a_memory_loses_the_clause_that_a_candidate_ends_and_keeps_the_others(
     assert updated.cause.reason == "a part of it ended: the candidate replaces it"
 
 
+def test_a_memory_that_a_language_model_names_loses_only_the_clause_that_ends(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    week = memory(WEEK)
+    said = candidate(VAN_SOLD, supersedes=(week.memory_id,))
+    relations = relations_of(week, said, "has the van till Friday")
+    for known, texts in ((relations, {"User teaches judo on Mondays.", VAN_SOLD}), ({}, {VAN_SOLD})):
+        ledger = Ledger("n", 1, [week])
+        settle_candidate(ledger, batch(), said, now, relations=known)
+        assert live_texts(ledger) == texts
+
+
 def live_texts(ledger: Ledger) -> set[str]:
     return {each.text for each in ledger.live_memories()}
 

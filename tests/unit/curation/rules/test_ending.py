@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -128,3 +130,34 @@ def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memori
     )
     settle_candidate(ledger, batch(), said, now, cosine=0.1)
     assert [each.text for each in ledger.live_memories()] == [said.text]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "pinned", "spared"),
+    [(0.3, False, True), (0.9, False, False), (0.9, True, True), (0.5, False, False)],
+)
+def test_a_hedged_statement_ends_no_memory_and_a_pinned_memory_is_ended_by_none(
+    confidence: float,
+    pinned: bool,
+    spared: bool,
+    candidate: MakeCandidate,
+    memory: MakeMemory,
+    batch: MakeBatch,
+    now: datetime,
+) -> None:
+    allergy = memory("User is allergic to peanuts.", confidence=0.95, pinned=pinned)
+    ledger = Ledger("n", 1, [allergy])
+    said = candidate("User's peanut allergy is gone.", supersedes=(allergy.memory_id,), confidence=confidence)
+    ruling = settle_candidate(ledger, batch(), said, now)
+    made = ledger.find_live(ruling.memory_id)
+    assert made is not None
+    assert (ledger.find_live(allergy.memory_id) is not None) is spared
+    assert [each.type for each in made.links] == ["relates" if spared else "supersedes"]
+
+
+def test_a_hedged_statement_ends_another_hedged_one(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [memory("User may live in Turku.", confidence=0.4, memory_id="home")])
+    settle_candidate(ledger, batch(), candidate("User may live in Oulu.", supersedes=("home",), confidence=0.4), now)
+    assert [each.text for each in ledger.live_memories()] == ["User may live in Oulu."]

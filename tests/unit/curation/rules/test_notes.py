@@ -1,6 +1,16 @@
 """The note of a continued conversation contains the new content and the old content that fits."""
 
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.notes import with_missing_sentences
+from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.memories.memories import Memory
+from tests.settle_candidate import settle_candidate
 
 OLD = "User plans a trip to Porto in May. The hotel is booked."
 
@@ -25,3 +35,36 @@ def test_an_old_sentence_is_dropped_only_if_the_new_note_covers_most_of_its_word
     assert with_missing_sentences("The rent is 900 euros and due on the 3rd.", "The flat has 2 rooms.", 200).startswith(
         "The rent"
     )
+
+
+SEARCH = "User is looking for a flat in Turku. The budget is 900 euros."
+FOUND = "User looked for a flat in Turku, found one in Oulu for 700 euros and signed the lease."
+
+
+@pytest.mark.parametrize(
+    ("provider", "stored_s_before", "named", "text"),
+    [
+        ("claude", 60, None, FOUND),
+        ("claude", -60, "repeats", FOUND),
+        ("claude", -60, "refines", FOUND),
+        ("claude", -60, None, f"The budget is 900 euros. {FOUND}"),
+        ("offline", 60, None, f"The budget is 900 euros. {FOUND}"),
+    ],
+)
+def test_a_model_that_was_shown_the_note_rewrites_all_of_it(
+    provider: str,
+    stored_s_before: float,
+    named: str | None,
+    text: str,
+    candidate: Callable[..., Candidate],
+    memory: Callable[..., Memory],
+    batch: Callable[..., CandidateBatch],
+    now: datetime,
+) -> None:
+    note = memory(SEARCH)
+    said = candidate(FOUND, **({named: note.memory_id} if named else {}))
+    asked_at = note.updated_at + timedelta(seconds=stored_s_before)
+    asked = replace(batch(said), provider=provider, requested_at=asked_at)
+    ledger = Ledger("n", 1, [note])
+    assert settle_candidate(ledger, asked, said, now, may_create=False, note=note, cosine=0.8).result == "merged"
+    assert [each.text for each in ledger.live_memories()] == [text]

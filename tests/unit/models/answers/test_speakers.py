@@ -1,6 +1,7 @@
 """Assignment of proposals to speakers in a slice of several people."""
 
 import pytest
+from msgspec.structs import replace
 
 from agents.models.answers.candidates import check
 from agents.models.answers.drafts import Draft
@@ -49,6 +50,12 @@ def test_a_proposal_of_several_speakers_is_rejected_if_its_text_does_not_name_it
     checked = proposing(draft("User lives in Berlin.", 1, 2))
 
     assert (checked.proposals, checked.rejected) == ((), {"speakers": 1})
+
+
+def test_a_note_of_several_speakers_is_kept_whatever_it_calls_them() -> None:
+    note = replace(TEAM, note=True)
+    (found,) = proposing(draft("User and Bob meet on Friday at six.", 1, 2), policy=note).proposals
+    assert found.namespaces == ("kitchen",)
 
 
 def test_the_same_text_from_two_speakers_becomes_two_proposals() -> None:

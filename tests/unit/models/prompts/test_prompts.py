@@ -27,8 +27,8 @@ from deploy.policies.files import presets, read_files
 from schemas.conversations.messages import ToolCall
 from schemas.policies.kinds import Kind
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy, Style
-from tests.fakes.calls import FakeCalls
 from tests.builders.slices import MONDAY, knowing, known, said, slice_of
+from tests.fakes.calls import FakeCalls
 
 
 class SayingCalls(FakeCalls):

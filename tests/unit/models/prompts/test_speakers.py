@@ -1,8 +1,10 @@
 """Prompts for conversations of several people."""
 
+from msgspec.structs import replace
+
 from agents.models.port import Context
 from agents.models.prompts.extraction import data_part
-from agents.models.prompts.speakers import RULES
+from agents.models.prompts.speakers import NOTE_RULES, RULES
 from agents.models.prompts.summary import summary_data
 from schemas.conversations.messages import Message
 from schemas.policies.policies import Policy, Privacy
@@ -32,6 +34,13 @@ def test_transcript_lines_have_speaker_numbers_if_several_people_speak() -> None
     assert inside(prompt, "speakers") == ['1 "ada"', '2 "Bob"']
     assert [line.split()[1] for line in inside(prompt, "transcript")[1:]] == ["user1", "assistant", "user2"]
     assert prompt.startswith(RULES)
+
+
+def test_the_prompt_of_a_note_asks_for_the_names_of_all_speakers() -> None:
+    said = [group_message(0, "ada", "We meet on Friday."), group_message(1, "bob", "Fine.")]
+    prompt = data_part_of(said, replace(TEAM, note=True))
+    assert NOTE_RULES in prompt
+    assert RULES not in prompt
 
 
 def test_the_prompt_does_not_mention_speakers_if_only_one_person_speaks() -> None:
