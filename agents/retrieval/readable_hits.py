@@ -11,6 +11,9 @@ from schemas.retrieval.searches import SaidHit
 MAX_TEXTS: Final = 50  # best passages whose texts are read and rated by wording
 MORE_TEXTS: Final = 200  # further passages that are read at a time if too few of the best may be shown
 MAX_READ: Final = 1_000  # passages whose texts are read in all
+MIN_CANDIDATES: Final = (
+    40  # hits among which neighbours join; as many as a search for 20, so that `limit` cuts the same order
+)
 
 
 class ReadableHits:
@@ -24,13 +27,14 @@ class ReadableHits:
         self._speakers = speakers
         self._weights = weights
         self._limit = limit
+        self._candidates = max(2 * limit, MIN_CANDIDATES)
         self._read = set[str]()
         self._hits = list[SaidHit]()
 
     @property
     def best(self) -> list[SaidHit]:
-        """Twice as many hits as asked for, as joined hits leave free places."""
-        return sorted(self._hits, key=lambda hit: -hit.score)[: 2 * self._limit]
+        """More hits than asked for, as joined hits leave free places."""
+        return sorted(self._hits, key=lambda hit: -hit.score)[: self._candidates]
 
     @property
     def lacks_hits(self) -> bool:
@@ -61,7 +65,7 @@ class ReadableHits:
         }
         hits = list[SaidHit]()
         for each in ranked_by_wording(page, wordings, self._weights):
-            if len(hits) == 2 * self._limit:
+            if len(hits) == self._candidates:
                 break
             passage = await self.reading.shown(readable[each.passage_id])
             if passage is not None:

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from agents.passages.passage_reader import PassageReading
 from agents.passages.redacted_messages import RedactedMessages
 from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, Ranked
@@ -62,7 +64,15 @@ async def test_if_the_best_may_be_shown_no_others_are_read():
     hits = reader(texts)
     await hits.read(ranking(400))
     assert texts.pages == [MAX_TEXTS]
-    assert len(hits.best) == 20 and not hits.lacks_hits
+    assert len(hits.best) == 40 and not hits.lacks_hits
+
+
+@pytest.mark.parametrize("limit", [1, 5, 10])
+async def test_neighbours_join_among_the_same_hits_for_each_limit_up_to_twenty(limit: int):
+    few, many = reader(Texts(old=0), limit=limit), reader(Texts(old=0), limit=20)
+    await few.read(ranking(400))
+    await many.read(ranking(400))
+    assert few.best == many.best
 
 
 async def test_passages_behind_hidden_ones_are_found():

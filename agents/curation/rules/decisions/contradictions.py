@@ -86,8 +86,6 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
     slice always counts."""
     if ended.reason == CORRECTED:
         return None
-    if ended.memory.pinned:
-        return "it is pinned"
     if candidate.confidence < MIN_ENDING_CONFIDENCE <= ended.memory.confidence:
         return f"the candidate's confidence is only {candidate.confidence:g}"
     return None

@@ -134,9 +134,9 @@ def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memori
 
 @pytest.mark.parametrize(
     ("confidence", "pinned", "spared"),
-    [(0.3, False, True), (0.9, False, False), (0.9, True, True), (0.5, False, False)],
+    [(0.3, False, True), (0.3, True, True), (0.9, False, False), (0.9, True, False), (0.5, False, False)],
 )
-def test_a_hedged_statement_ends_no_memory_and_a_pinned_memory_is_ended_by_none(
+def test_a_hedged_statement_ends_no_memory(
     confidence: float,
     pinned: bool,
     spared: bool,
