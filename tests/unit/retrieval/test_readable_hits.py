@@ -98,7 +98,7 @@ async def test_passages_of_a_second_ranking_are_read_once():
     assert hits.lacks_hits
     await hits.read(ranking(130))
     assert sum(texts.pages) == 130
-    assert len(hits.best) == 20
+    assert len(hits.best) == 30
 
 
 async def test_passages_that_the_caller_may_not_read_do_not_displace_others():
