@@ -143,7 +143,7 @@ async def test_a_home_does_not_end_when_the_move_was_deleted_before_its_day(benc
 async def test_a_home_ends_when_the_move_begins_that_replaced_the_planned_one(bench: "Bench") -> None:
     home = await bench.remember("User lives in Turku")
     move = await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
-    later = bench.candidate("The move to Oulu was put off", valid_from=NOON + 9 * DAY, supersedes=(move.memory_id,))
+    later = bench.candidate("User lives in Oulu from Tuesday", valid_from=NOON + 9 * DAY, supersedes=(move.memory_id,))
     await at(bench, DAY).curate(bench.batch(later))
     assert await at(bench, DAY * 6).expire() == 0
     assert {each.text for each in await bench.memories.in_namespace("n")} == {home.text, later.text}
