@@ -10,7 +10,7 @@ from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
-from tests.settling import settled
+from tests.settle_candidate import settle_candidate
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
@@ -33,7 +33,7 @@ def test_a_temporary_statement_ends_no_permanent_memory_that_a_model_names(
 ) -> None:
     before = memory(known)
     ledger = Ledger("n", 1, [before])
-    settled(ledger, batch(), candidate(said, valid_until=JUNE, supersedes=(before.memory_id,)), now)
+    settle_candidate(ledger, batch(), candidate(said, valid_until=JUNE, supersedes=(before.memory_id,)), now)
     assert {each.text: each.valid_until for each in ledger.live_memories()} == {known: None, said: JUNE}
 
 
@@ -49,7 +49,7 @@ def test_a_statement_about_the_end_of_a_memory_ends_it_if_a_model_names_it(
 ) -> None:
     before = memory("User works at Kone.")
     ledger = Ledger("n", 1, [before])
-    settled(ledger, batch(), candidate(said, valid_until=until, supersedes=(before.memory_id,)), now)
+    settle_candidate(ledger, batch(), candidate(said, valid_until=until, supersedes=(before.memory_id,)), now)
     assert [each.text for each in ledger.live_memories()] == [said]
 
 
@@ -66,7 +66,7 @@ def test_a_future_event_ends_a_memory_on_its_day(
 ) -> None:
     before = memory(known)
     ledger = Ledger("n", 1, [before])
-    ruling = settled(ledger, batch(), candidate(said, event_time=JUNE, supersedes=(before.memory_id,)), now)
+    ruling = settle_candidate(ledger, batch(), candidate(said, event_time=JUNE, supersedes=(before.memory_id,)), now)
     after = ledger.find_live(before.memory_id)
     assert after is not None and (after.valid_until, after.superseded_by) == (JUNE, ruling.memory_id)
     announcement = ledger.find_live(ruling.memory_id)
@@ -80,13 +80,13 @@ def test_a_future_event_replaces_an_earlier_date_and_a_wish_immediately(
     wish = memory("User wants to take the exam in summer.")
     ledger = Ledger("n", 2, [exam, wish])
     said = candidate("The exam was moved to 2026-06-01.", event_time=JUNE, supersedes=(exam.memory_id, wish.memory_id))
-    settled(ledger, batch(), said, now)
+    settle_candidate(ledger, batch(), said, now)
     assert [each.text for each in ledger.live_memories()] == [said.text]
 
 
 def planned(ledger: Ledger, batch: CandidateBatch, said: Candidate, now: datetime) -> Memory:
     """The live memory of a plan."""
-    made = ledger.find_live(settled(ledger, batch, said, now).memory_id)
+    made = ledger.find_live(settle_candidate(ledger, batch, said, now).memory_id)
     assert made is not None
     return made
 
@@ -118,7 +118,7 @@ def test_a_cancelled_plan_ends_nothing(
         ledger = Ledger("n", 1, [home])
         plan = planned(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
         said = candidate(text, at=20, event_time=event, supersedes=(plan.memory_id,))
-        settled(ledger, batch(), said, now)
+        settle_candidate(ledger, batch(), said, now)
         after = ledger.find_live(home.memory_id)
         assert after is not None and (after.valid_until, after.superseded_by) == (None, None)
         assert ledger.find_live(plan.memory_id) is None
@@ -128,8 +128,8 @@ def test_two_plans_one_after_the_other_both_hold_in_their_time(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("User lives in Berlin.")])
-    settled(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
-    settled(ledger, batch(), candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY), now)
+    settle_candidate(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
+    settle_candidate(ledger, batch(), candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY), now)
     times = {each.text.split()[-3]: (each.valid_from, each.valid_until) for each in ledger.live_memories()[1:]}
     assert times == {"Lyon": (JUNE, JULY), "Oulu": (JULY, None)}
 
@@ -139,9 +139,11 @@ def test_a_plan_that_is_repeated_without_its_date_keeps_it(
 ) -> None:
     home = memory("User lives in Berlin.")
     ledger = Ledger("n", 1, [home])
-    settled(ledger, batch(), candidate("User will move to Lyon.", valid_from=JUNE, supersedes=(home.memory_id,)), now)
+    settle_candidate(
+        ledger, batch(), candidate("User will move to Lyon.", valid_from=JUNE, supersedes=(home.memory_id,)), now
+    )
     again = candidate("User will move to Lyon.", at=20, candidate_id="again", supersedes=(home.memory_id,))
-    settled(ledger, batch(), again, now)
+    settle_candidate(ledger, batch(), again, now)
     assert {each.text: (each.valid_from, each.valid_until) for each in ledger.live_memories()} == {
         "User lives in Berlin.": (home.valid_from, JUNE),
         "User will move to Lyon.": (JUNE, None),
@@ -153,9 +155,11 @@ def test_a_plan_that_began_early_holds_from_the_earlier_day(
 ) -> None:
     job = memory("User works at Siemens.")
     ledger = Ledger("n", 1, [job])
-    settled(ledger, batch(), candidate("User works at Kone.", valid_from=JUNE, supersedes=(job.memory_id,)), now)
+    settle_candidate(
+        ledger, batch(), candidate("User works at Kone.", valid_from=JUNE, supersedes=(job.memory_id,)), now
+    )
     late = candidate("User works at Kone.", at=20, candidate_id="late", valid_from=MAY, supersedes=(job.memory_id,))
-    settled(ledger, batch(), late, MAY + timedelta(days=9))
+    settle_candidate(ledger, batch(), late, MAY + timedelta(days=9))
     assert [(each.text, each.valid_from) for each in ledger.live_memories()] == [("User works at Kone.", MAY)]
     after = ledger.find(job.memory_id)
     assert after is not None and (after.status, after.valid_until) == ("superseded", MAY)
