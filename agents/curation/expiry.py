@@ -1,19 +1,21 @@
 """Sets expired memories to `expired`, each in the deciding transaction of its namespace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from agents.curation.ledgers import DecidingTransaction, record_changes
-from agents.curation.rules.ledger import change
+from agents.curation.rules.decisions.endings import at_its_end, successor_at_end
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.errors import Retryable
 from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
 from sinks.memories import writer
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
 
 AT_ONCE: Final = 500  # namespaces, and memories of each
+MOST_STEPS: Final = 8  # of a plan that was postponed or merged again and again
 
 
 class Expiry:
@@ -44,11 +46,26 @@ class Expiry:
         async with self._deciding_transaction(namespace) as connection:
             memories = Memories(connection)
             over = await memories.expired(namespace, now, AT_ONCE)
-            successors = await memories.by_ids([each.superseded_by for each in over if each.superseded_by])
+            successors = await successors_of(memories, over)
             ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
             for memory in over:
-                kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
-                reason = "the scheduled successor was removed" if kind == "updated" else "validity ended"
+                kind, after = at_its_end(memory, successor_at_end(memory, successors), now)
+                changed = "removed" if after.superseded_by is None else "postponed"
+                reason = f"the scheduled successor was {changed}" if kind == "updated" else "validity ended"
                 ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
             await record_changes(connection, ledger, now, self._embedding_model)
             return len(over)
+
+
+async def successors_of(memories: Memories, over: Sequence[Memory]) -> dict[str, Memory]:
+    """The successors of memories, and those that took their places meanwhile, by id."""
+    known: dict[str, Memory] = {}
+    wanted = {each.superseded_by for each in over if each.superseded_by}
+    for _ in range(MOST_STEPS):
+        if not wanted:
+            break
+        found = await memories.by_ids(sorted(wanted))
+        known |= found
+        wanted = {each.superseded_by for each in found.values() if each.status != "active" and each.superseded_by}
+        wanted -= known.keys()
+    return known

@@ -1,7 +1,7 @@
 """Builds a profile from live memories: selected by priority within a budget, in a stable order. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
@@ -90,7 +90,7 @@ def line_text(memory: Memory, now: datetime) -> str:
     since = (
         f"from {day(memory.valid_from)}" if memory.valid_from is not None and day(memory.valid_from) > day(now) else ""
     )
-    until = f"until {day(memory.valid_until)}" if memory.valid_until is not None else ""
+    until = f"until {last_day(memory.valid_until)}" if memory.valid_until is not None else ""
     bounds = " ".join(filter(None, (since, until)))
     return " ".join(text.split()) + (f" ({bounds})" if bounds else "")
 
@@ -136,3 +136,8 @@ def version_of(text: str, lines: Sequence[ProfileLine]) -> str:
 def day(moment: datetime) -> str:
     """The date in UTC."""
     return moment.astimezone(UTC).date().isoformat()
+
+
+def last_day(until: datetime) -> str:
+    """The date in UTC of the last moment before an end: what ends when a day begins holds until the day before."""
+    return day(until - timedelta(microseconds=1))

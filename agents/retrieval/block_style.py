@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.profile.profile_builder import day
+from agents.profile.profile_builder import day, last_day
 from schemas.conversations.messages import Message, Scope
 from schemas.extraction import importance
 from schemas.memories.memories import Memory
@@ -102,7 +102,7 @@ VALUES: Final[dict[str, Callable[[Memory], str]]] = {
     "said": lambda memory: day(memory.said_at or memory.created_at),
     "event": lambda memory: day(memory.event_time) if memory.event_time else "",
     "valid_from": lambda memory: day(memory.valid_from) if memory.valid_from else "",
-    "valid_until": lambda memory: day(memory.valid_until) if memory.valid_until else "",
+    "valid_until": lambda memory: last_day(memory.valid_until) if memory.valid_until else "",
     "importance": lambda memory: f"{memory.importance:.1f}",
     "tenths": lambda memory: f"{importance.tenths(memory.importance):g}",
     "points": lambda memory: str(importance.points(memory.importance)),

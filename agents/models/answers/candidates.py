@@ -5,8 +5,9 @@ Valid drafts become proposals, whatever else the answer has. Rejected ones are c
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from functools import partial
 
 from msgspec import Struct
 
@@ -27,17 +28,16 @@ from agents.models.answers.texts import (
     truncated,
 )
 from agents.models.dates.dates import local
+from agents.models.dates.written import NOON, UnreadableTime, end_written, moment_written
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
-from schemas.conversations.messages import is_storable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy, Privacy
 from streams.windows.tokens.counting import TokenCount
 
 MAX_TAGS = 16
 TAG_CHARS = 64
-DAY_BEGINS = "00:00:00"
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
@@ -58,8 +58,9 @@ def check(
     the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
     `length`; `secret` (little text besides a credential); `instruction` (addresses a model).
 
-    Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`;
-    the draft stays. A correction is ignored if the corrected draft was rejected, or is based on other people's messages.
+    Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
+    unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on
+    other people's messages.
     """
     valid: list[Proposal] = []
     rejected: Counter[str] = Counter()
@@ -71,6 +72,7 @@ def check(
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
+            rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
     return Checked(merge_equal(valid, request), {reason: count for reason, count in rejected.items() if count})
 
 
@@ -102,6 +104,7 @@ def proposal(
     ended = superseded(
         draft.supersedes if draft.contradicts is None else [draft.contradicts], context, namespaces, is_attributed
     )
+    times = times_of(draft, sources[0])
     further = (kind_of(name, context.policy) for name in draft.kinds)
     tags = (tag.strip().lower() for tag in draft.tags)
     return Proposal(
@@ -114,7 +117,7 @@ def proposal(
         tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MAX_TAGS],
         context=truncated(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
         full_text=full_text,
-        event_time=moment(draft.event_time, sources[0]),
+        event_time=times.event_time,
         language=language_written(text, declared_language(draft), context.policy),
         repeats=related(draft.repeats, context, namespaces),
         refines=related(draft.refines, context, namespaces),
@@ -124,8 +127,8 @@ def proposal(
         else superseded(draft.supersedes, context, namespaces, is_attributed),
         number=number,
         corrects=tuple(dict.fromkeys(draft.corrects))[:MAX_SUPERSEDED],
-        valid_from=moment(draft.valid_from, sources[0], DAY_BEGINS),
-        valid_until=moment(draft.valid_until, sources[0], DAY_BEGINS),
+        valid_from=times.valid_from,
+        valid_until=times.valid_until,
         namespaces=namespaces,
         speaker_ids=tuple(sorted(filter(None, speaker_ids))) if request.speakers else (),
         speaker_name=speaker_name(speaker_ids, request, context.policy.privacy),
@@ -212,17 +215,29 @@ def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: Token
     return short, truncated(full, FULL_CHARS, FULL_TOKENS, count_tokens)
 
 
-def moment(written: str | None, source: SliceMessage, time_of_day: str = "12:00:00") -> datetime | None:
-    """The moment in UTC; None if it is invalid. A time without an offset is in the speaker's time zone; a date gets
-    `time_of_day`."""
-    if not written:
-        return None
+class Times(Struct, frozen=True):
+    """The times of a draft. `unreadable` are those that have no known form."""
+
+    event_time: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    unreadable: int
+
+
+def times_of(draft: Draft, source: SliceMessage) -> Times:
+    """The times in UTC. Those without an offset are in the speaker's time zone. The last day of `valid_until` is included."""
+    zone = local(source.timestamp, source.time_zone).tzinfo
+    event_time = read_or_none(draft.event_time, partial(moment_written, zone=zone, time_of_day=NOON))
+    valid_from = read_or_none(draft.valid_from, partial(moment_written, zone=zone))
+    valid_until = read_or_none(draft.valid_until, partial(end_written, zone=zone))
+    pairs = ((draft.event_time, event_time), (draft.valid_from, valid_from), (draft.valid_until, valid_until))
+    return Times(event_time, valid_from, valid_until, sum(bool(given) and read is None for given, read in pairs))
+
+
+def read_or_none(written: str | None, read: Callable[[str], datetime]) -> datetime | None:
     try:
-        parsed = datetime.fromisoformat(written if "T" in written or ":" in written else f"{written}T{time_of_day}")
-        zone = local(source.timestamp, source.time_zone).tzinfo
-        moment = (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(UTC)
-        return moment if is_storable(moment) else None
-    except (ValueError, OverflowError):
+        return read(written.strip()) if written else None
+    except UnreadableTime:
         return None
 
 

@@ -42,7 +42,7 @@ what matters now only. An empty list is a good answer.
 1. One statement each, understandable alone, third person ("User ..."). Keep the language of the conversation, and negations, \
 numbers, names and conditions ("if it rains") as said. Invent nothing.
 2. Resolve relative dates against the day of their own message: "on 2026-03-06 (said: next Friday)". event_time: when a single \
-event is. valid_from, valid_until: when a state begins and ends, if said. ISO 8601.
+event is. valid_from, valid_until: a state's first and last day, if said. ISO 8601.
 3. Tell a change whole: "User moved from Berlin to Lyon".
 4. Never write passwords, keys, tokens or card numbers.
 5. messages: the numbers, of the slice only, that state it.

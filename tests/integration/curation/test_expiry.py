@@ -140,6 +140,29 @@ async def test_a_home_does_not_end_when_the_move_was_deleted_before_its_day(benc
     assert (left.memory_id, left.valid_until, left.superseded_by) == (home.memory_id, None, None)
 
 
+async def test_a_home_ends_when_the_move_begins_that_replaced_the_planned_one(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    move = await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
+    later = bench.candidate("User lives in Oulu from Tuesday", valid_from=NOON + 9 * DAY, supersedes=(move.memory_id,))
+    await at(bench, DAY).curate(bench.batch(later))
+    assert await at(bench, DAY * 6).expire() == 0
+    assert {each.text for each in await bench.memories.in_namespace("n")} == {home.text, later.text}
+    assert await at(bench, DAY * 9).expire() == 1
+    assert [each.text for each in await bench.memories.in_namespace("n")] == [later.text]
+
+
+async def test_a_home_lasts_until_the_beginning_of_a_move_that_was_changed_by_hand(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    move = await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
+    update = {"command_id": uuid4().hex, "namespace": "n", "at": NOON, "memory_id": move.memory_id}
+    await bench.curator.apply_command(Command(kind="update", valid_from=NOON + DAY * 9, **update))
+    assert await at(bench, DAY * 5).expire() == 1
+    left = await bench.memories.get(home.memory_id)
+    assert left is not None
+    assert (left.status, left.valid_until, left.superseded_by) == ("active", NOON + DAY * 9, move.memory_id)
+    assert await at(bench, DAY * 9).expire() == 1
+
+
 async def test_undo_removes_the_end_date_set_by_a_planned_move(bench: "Bench") -> None:
     home = await bench.remember("User lives in Turku")
     await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)

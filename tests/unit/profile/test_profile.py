@@ -71,7 +71,7 @@ def test_constraints_take_precedence_by_importance_when_the_profile_is_full():
 
 
 def test_an_expired_memory_is_omitted_and_a_temporary_one_shows_its_end():
-    until = datetime(2026, 3, 31, tzinfo=UTC)
+    until = datetime(2026, 4, 1, tzinfo=UTC)  # the last day is included
     lent = a_memory(text="User does not eat meat.", valid_until=until)
     assert "- User does not eat meat. (until 2026-03-31)" in of(lent).text
     assert of(lent, now=until).text == ""

@@ -24,7 +24,8 @@ REASON = re.compile(
 )
 CAUSE = re.compile(r" (?:because|due to|owing to|weil|wegen|parce|à cause|porque|debido)\b")
 JOINED = re.compile(r"(?:;|,? and| und| et| y) (?:(?:they|he|she|user|is now) )?", re.IGNORECASE)
-MAIN = ("it is denied", "another number or time")
+OTHER_FIGURE = "another number or time"
+MAIN = ("it is denied", OTHER_FIGURE)
 
 
 def conflict(candidate: str, memory: str) -> str | None:

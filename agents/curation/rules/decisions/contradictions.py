@@ -10,6 +10,7 @@ from agents.curation.rules.attributes.readings import readings
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
 from agents.curation.rules.ledger.scored import Scored
+from agents.curation.rules.ledger.sources import last_said
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
@@ -59,6 +60,8 @@ def contradicted_memories(
         is_corrected = memory.memory_id in corrected
         guard = reason_to_ignore(candidate, memory, cosines.get(memory.memory_id), comparable, is_corrected)
         guard = "a user stated it, and the candidate is attributed" if is_outweighed(candidate, memory) else guard
+        if guard is None and not is_corrected and is_interrupted(candidate, memory):
+            guard = "it holds again after the candidate"
         if guard is None:
             may_stay = in_part and not is_corrected
             rest = rest_of_memory(candidate, memory, relations or {}) if may_stay else None
@@ -98,8 +101,22 @@ def is_outweighed(candidate: Candidate, memory: Memory) -> bool:
 
 def can_hold_beside(candidate: Candidate, memory: Memory) -> bool:
     """Whether one of the two is temporary and the other is not: then neither ends the other."""
-    bounded = memory.valid_until is not None and memory.superseded_by is None
-    return (candidate.valid_until is not None) != bounded
+    return (candidate.valid_until is not None) != is_bounded(memory)
+
+
+def is_bounded(memory: Memory) -> bool:
+    """Whether the memory is temporary. A permanent memory has an end only with a successor."""
+    return memory.valid_until is not None and memory.superseded_by is None
+
+
+def is_interrupted(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the candidate is temporary and the memory is not. A candidate that says the same with an end ("works at Kone until
+    June") and one whose end is past do not count."""
+    said = last_said(candidate.sources)
+    if candidate.valid_until is None or (said is not None and candidate.valid_until <= said) or is_bounded(memory):
+        return False
+    new, old = statement(candidate.text), statement(memory.text)
+    return not set(old.content) <= set(new.content) or (new.negated is None) != (old.negated is None)
 
 
 def reason_to_ignore(

@@ -6,11 +6,12 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from agents.curation.rules.attributes.readings import readings
+from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.contradictions import EndedMemory
 from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.merge import adds_content, would_lose_words
 from agents.curation.rules.ledger.scored import Scored
-from agents.curation.rules.ledger.sources import new_sources, said_later
+from agents.curation.rules.ledger.sources import last_said, new_sources, said_later
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.languages import FIGURES, in_other_language
 from agents.curation.rules.statements.normalise import normalise
@@ -86,21 +87,25 @@ def decide(
     thresholds: Thresholds,
     ended: Sequence[EndedMemory] = (),
     objected: str | None = None,
+    *,
+    ahead: bool = False,
 ) -> Decision:
     """Decides about one candidate. `exact` is the live memory with its normalised text. `ended` are live memories that it
     contradicts.
 
     `neighbours` are sorted by cosine, highest first, from `thresholds.related` on, plus memories with the same value of an
     attribute. The model's `repeats` and `refines` count only without an objection. `objected` says why its `contradicts` was
-    ignored.
+    ignored. `ahead`: the candidate begins in the future.
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
     if candidate.rated < policy.min_importance:
         return Drop(f"importance {candidate.rated:g} is below {policy.min_importance:g}")
-    if (later := next((each.memory for each in ended if said_later(each.memory, candidate)), None)) is not None:
-        return Drop(f"outdated: {later.memory_id} was said later and contradicts it")
     ended_ids = {each.memory.memory_id for each in ended}
+    newer = [each.memory for each in ended if said_later(each.memory, candidate)]
+    ended = [each for each in ended if each.memory not in newer]
+    if (later := outdating(candidate, newer, ended, ahead=ahead)) is not None:
+        return Drop(f"outdated: {later.memory_id} was said later and contradicts it")
     others = [
         near
         for near in neighbours
@@ -122,6 +127,26 @@ def folds_into(decision: Decision, note: Memory) -> bool:
     """Whether the decision reinforces or merges the conversation's note: the candidate is its next version, whatever a model says
     that it repeats."""
     return isinstance(decision, Reinforce | Merge) and decision.memory.memory_id == note.memory_id
+
+
+def outdating(
+    candidate: Candidate, newer: Sequence[Memory], ended: Sequence[EndedMemory], *, ahead: bool
+) -> Memory | None:
+    """The memory that was said later and by which the candidate no longer holds: one that contradicts it by the rules, or any
+    if the candidate ends no other memory. A plan is outdated by another plan only: what was said later may hold until then."""
+    if ahead:
+        return next((each for each in newer if begins_later(each)), None)
+    if newer and not ended:
+        return newer[0]
+    return next(
+        (each for each in newer if conflict(each.text, candidate.text) or conflict(candidate.text, each.text)), None
+    )
+
+
+def begins_later(memory: Memory) -> bool:
+    """Whether the memory begins after it was said."""
+    said = last_said(memory.sources)
+    return memory.valid_from is not None and said is not None and memory.valid_from > said
 
 
 def has_same_attribution(candidate: Candidate, memory: Memory) -> bool:

@@ -18,6 +18,7 @@ from agents.curation.rules.decisions.decide import (
     folds_into,
     same_attribute_value,
 )
+from agents.curation.rules.decisions.endings import continuing, end_by, ending, lies_ahead, postpones, takes_effect
 from agents.curation.rules.decisions.incoming import contradicted_ids
 from agents.curation.rules.decisions.resolving import with_addition
 from agents.curation.rules.decisions.thresholds import Thresholds
@@ -91,11 +92,14 @@ def settle(
     unlike = spared.keys() | {each.memory.memory_id for each in shortened}
     others = [each for each in near if each.memory.memory_id not in unlike]
     near = [*(Scored(memory, 1.0) for each in spared if (memory := ledger.find_live(each)) is not None), *near]
-    decision = decide(candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected)
+    ahead = lies_ahead(candidate, now)
+    decision = decide(
+        candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected, ahead=ahead
+    )
     if not may_create and (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")
-    settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of)
+    settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of, wholly)
     ruling = settlement.apply(decision)
     if not isinstance(decision, Drop):
         settlement.end_in_part(shortened)
@@ -141,11 +145,6 @@ def creates_memory(decision: Decision) -> bool:
     return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
 
 
-def lies_ahead(candidate: Candidate, now: datetime) -> bool:
-    """Whether the candidate begins in the future. The clocks of senders may differ."""
-    return change.valid_from(candidate, now) > max(now, change.first_said(candidate, now))
-
-
 class _Settlement:
     """Applies one candidate's decision."""
 
@@ -159,7 +158,9 @@ class _Settlement:
         policy: Policy,
         now: datetime,
         vector_of: Callable[[str], Vector] | None,
+        ended: Iterable[EndedMemory],
     ) -> None:
+        self._ended = {each.memory.memory_id: each for each in ended}
         self._vector_of = vector_of
         self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
         self._near, self._policy, self._batch = near, policy, batch
@@ -224,15 +225,28 @@ class _Settlement:
             follows = self._fold(
                 "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
             )
-        until = change.valid_from(self._candidate, self._now)
         for memory in memories:
-            if lies_ahead(self._candidate, self._now):
-                self._enter(
-                    "updated", change.ending(memory, follows, until, self._now), f"{reason}, from {until:%Y-%m-%d}"
-                )
+            until = end_by(self._candidate, self._ended[memory.memory_id], follows, self._now)
+            if until > max(self._now, change.first_said(self._candidate, self._now)):
+                after = ending(memory, follows, until, self._now)
+                self._enter("updated", after, f"{reason}, from {until:%Y-%m-%d}")
             else:
                 self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
-        return follows
+                self._hand_on(memory, follows, until)
+        return self._ledger.find_live(follows.memory_id) or follows
+
+    def _hand_on(self, plan: Memory, successor: Memory, until: datetime) -> None:
+        """Gives the memories that an ended plan would have ended later to its successor, if that is a plan too; otherwise they
+        continue to hold."""
+        for each in self._ledger.live_memories():
+            if each.superseded_by != plan.memory_id or each.valid_until is None or each.valid_until <= until:
+                continue
+            if each.memory_id != successor.memory_id and postpones(self._candidate, plan, self._now):
+                day = takes_effect(self._candidate, self._now)
+                after = ending(each, successor, day, self._now)
+                self._enter("updated", after, f"the scheduled successor was postponed to {day:%Y-%m-%d}")
+            else:
+                self._enter("updated", continuing(each, self._now), "the scheduled successor was removed")
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
         if kind not in ("superseded", "updated"):

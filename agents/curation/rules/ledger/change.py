@@ -16,7 +16,7 @@ from schemas.extraction import importance
 from schemas.extraction.candidates import Candidate, source_users
 from schemas.extraction.links import Link
 from schemas.memories.commands import Command, Origin
-from schemas.memories.memories import Change, Memory
+from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
 DEFAULT_KIND = "fact"
@@ -65,35 +65,11 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
     )
 
 
-def ending(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
-    """The live memory with an end in the future, from which on the successor holds."""
-    return replace(memory, superseded_by=successor.memory_id, valid_until=until, updated_at=now)
-
-
 def without_clause(memory: Memory, text: str, now: datetime) -> Memory:
     """The memory with a shorter text, and without the time of an event that the text no longer names."""
     day = None if memory.event_time is None else memory.event_time.date().isoformat()
     is_gone = day is not None and day in memory.text and day not in text
     return replace(memory, text=text, event_time=None if is_gone else memory.event_time, updated_at=now)
-
-
-def at_its_end(memory: Memory, successor: Memory | None, now: datetime) -> tuple[Change, Memory]:
-    """The memory after its end: superseded or expired. If its successor was removed meanwhile, it continues to hold."""
-    if memory.expires_at is not None and memory.expires_at <= now:
-        return "expired", expired(memory, now)
-    if memory.superseded_by is None or memory.valid_until is None:
-        return "expired", replace(memory, status="expired", pinned=False, updated_at=now)
-    if successor is None or never_held(successor):
-        return "updated", replace(memory, superseded_by=None, valid_until=None, updated_at=now)
-    return "superseded", superseded(memory, successor, memory.valid_until, now)
-
-
-def never_held(memory: Memory) -> bool:
-    """Whether the memory is deleted, or was superseded before it began."""
-    if memory.status == "deleted":
-        return True
-    ended = memory.status != "active" and memory.valid_until is not None and memory.valid_from is not None
-    return ended and memory.valid_until <= memory.valid_from  # type: ignore[operator]
 
 
 def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:

@@ -8,7 +8,14 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.ledger.sources import bounded, distinct, joined_tellers, last_said, new_sources
+from agents.curation.rules.ledger.sources import (
+    bounded,
+    distinct,
+    joined_tellers,
+    last_said,
+    new_sources,
+    said_later,
+)
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.languages import TranslatedCandidate, are_other_languages, lost_in_translation
 from agents.curation.rules.statements.normalise import normalise
@@ -46,7 +53,8 @@ def merge(memory: Memory, candidate: Candidate, now: datetime, most_chars: int) 
         told_by=joined_tellers(memory.told_by, candidate.told_by),
         reinforcement_count=count,
         last_reinforced_at=max(said_at, memory.last_reinforced_at or said_at) if fresh else memory.last_reinforced_at,
-        valid_until=candidate.valid_until or memory.valid_until,
+        valid_from=beginning(memory, candidate),
+        valid_until=end(memory, candidate),
         updated_at=now,
     )
 
@@ -57,8 +65,33 @@ def adds_content(candidate: Candidate, memory: Memory, most_chars: int) -> bool:
         richer_text(memory, candidate, most_chars) != memory.text
         or joined_context(memory.context, candidate.context) != memory.context
         or richer_full_text(memory.full_text, candidate.full_text) != memory.full_text
-        or candidate.valid_until not in (None, memory.valid_until)
+        or beginning(memory, candidate) != memory.valid_from
+        or end(memory, candidate) != memory.valid_until
     )
+
+
+def beginning(memory: Memory, candidate: Candidate) -> datetime | None:
+    """The memory's beginning, or the candidate's if that is given and earlier. A later one replaces only a beginning that still
+    lay ahead when the candidate was said."""
+    given, known = candidate.valid_from, memory.valid_from
+    if given is None or known is None or (candidate.valid_until is not None and candidate.valid_until <= known):
+        return known
+    said = last_said(candidate.sources)
+    is_moved = said is not None and known > said and not said_later(memory, candidate)
+    return given if is_moved else min(given, known)
+
+
+def end(memory: Memory, candidate: Candidate) -> datetime | None:
+    """The memory's end. Only a candidate that was not said before the memory sets one, after the memory's beginning. If it
+    has none and names the memory as one that no longer holds, the end is what no longer holds."""
+    known, until = memory.valid_until, candidate.valid_until
+    if said_later(memory, candidate):
+        return known
+    if until is None:
+        is_named = memory.memory_id in (candidate.contradicts, *candidate.supersedes)
+        return None if is_named and memory.superseded_by is None else known
+    begins = beginning(memory, candidate)
+    return known if begins is not None and until <= begins else until
 
 
 def richer_text(memory: Memory, candidate: Candidate, most_chars: int) -> str:

@@ -1,7 +1,8 @@
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
-from agents.curation.rules.decisions.contradictions import contradicted_memories
+from agents.curation.rules.decisions.contradictions import MODEL, EndedMemory, contradicted_memories
 from agents.curation.rules.decisions.decide import Create, Decision, Drop, Merge, Reinforce, Supersede
 from agents.curation.rules.decisions.decide import decide as decide_within
 from agents.curation.rules.decisions.thresholds import Thresholds
@@ -127,6 +128,36 @@ def test_a_late_message_does_not_supersede_a_memory_from_a_newer_message(
     decision = decide(candidate("User lives in Paris", at=10), None, (), POLICY, known)
     assert isinstance(decision, Drop)
     assert decision.reason.startswith("outdated")
+
+
+def test_a_late_message_supersedes_the_older_one_of_two_named_memories(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    older, newer = memory("User works at Siemens"), memory("User commutes to Munich by train", at=20)
+    said = candidate("User works at Kone in Espoo now", at=10)
+    ended = [EndedMemory(each, MODEL) for each in (older, newer)]
+    decision = decide_within(said, None, (), POLICY, Thresholds(), ended)
+    assert decision == Supersede((older,), None, MODEL)
+
+
+def test_a_late_message_is_dropped_if_a_newer_memory_contradicts_it_by_the_rules(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    older, newer = memory("User works at Siemens"), memory("User works at Nokia", at=20)
+    said = candidate("User works at Kone", at=10)
+    ended = [EndedMemory(each, MODEL) for each in (older, newer)]
+    assert isinstance(decide_within(said, None, (), POLICY, Thresholds(), ended), Drop)
+
+
+def test_a_late_message_about_a_plan_is_kept_beside_the_present_and_dropped_for_a_newer_plan(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    june, july = now + timedelta(days=90), now + timedelta(days=120)
+    said = candidate("User will move to Lyon", at=10, valid_from=june)
+    present = EndedMemory(memory("User lives in Berlin", at=20), MODEL)
+    plan = EndedMemory(memory("User will move to Oulu", at=20, valid_from=july), MODEL)
+    assert decide_within(said, None, (), POLICY, Thresholds(), [present], ahead=True) == Create(None)
+    assert isinstance(decide_within(said, None, (), POLICY, Thresholds(), [present, plan], ahead=True), Drop)
 
 
 def test_edit_distance_takes_precedence_over_cosine_and_the_most_similar_text_wins(

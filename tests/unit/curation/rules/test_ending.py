@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agents.curation.rules.decisions.endings import at_its_end, ending
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -47,7 +48,7 @@ def test_a_planned_move_ends_the_current_home_on_the_move_date_and_not_before(
     assert live["User is moving to Oulu on 2026-06-01."].valid_from == JUNE
     assert [entry.change for entry in ledger.entries] == ["created", "updated"]
     successor = ledger.find_live(ruling.memory_id)
-    kind, after = change.at_its_end(live[home.text], successor, JUNE)
+    kind, after = at_its_end(live[home.text], successor, JUNE)
     assert (kind, after.status, after.valid_until) == ("superseded", "superseded", JUNE)
 
 
@@ -55,10 +56,10 @@ def test_a_memory_stays_active_when_its_planned_successor_is_withdrawn_before_th
     memory: MakeMemory, now: datetime
 ) -> None:
     plan = memory("User is moving to Oulu.", valid_from=JUNE)
-    home = change.ending(memory("User lives in Turku."), plan, JUNE, now)
+    home = ending(memory("User lives in Turku."), plan, JUNE, now)
     withdrawn = change.superseded(plan, memory("User stays in Turku."), now, now)
     for successor in (None, change.deleted(plan, now), withdrawn):
-        kind, after = change.at_its_end(home, successor, JUNE + timedelta(days=1))
+        kind, after = at_its_end(home, successor, JUNE + timedelta(days=1))
         assert (kind, after.status, after.valid_until, after.superseded_by) == ("updated", "active", None, None)
 
 
@@ -70,7 +71,7 @@ def test_a_temporary_statement_does_not_end_a_permanent_memory(
     ends = {each.text: each.valid_until for each in ledger.live_memories()}
     assert ends == {"User lives in Turku.": None, "User lives in Porto until June.": JUNE}
     porto = ledger.live_memories()[-1]
-    assert change.at_its_end(porto, None, JUNE)[1].status == "expired"
+    assert at_its_end(porto, None, JUNE)[1].status == "expired"
 
 
 def test_a_correction_of_a_future_event_supersedes_the_memory_immediately(

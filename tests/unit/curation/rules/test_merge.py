@@ -1,7 +1,7 @@
 """Text and importance of a memory after merging a candidate."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import permutations
 
 import pytest
@@ -205,3 +205,36 @@ def test_a_repetition_whose_new_words_do_not_fit_becomes_a_memory_of_its_own(
     said = candidate("User's flat has a leaking roof, cracked windows and cockroaches.", repeats=before.memory_id)
     settle_candidate(ledger, batch(), said, now, cosine=0.75)
     assert {each.text for each in ledger.live_memories()} == {known, said.text}
+
+
+def test_an_end_is_set_only_by_a_later_statement_and_after_the_beginning(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    known = memory("User is vegetarian.", at=20)
+    until = now + timedelta(days=30)
+    assert merge(known, candidate("User is vegetarian.", at=30, valid_until=until), now, 200).valid_until == until
+    old = candidate("User is vegetarian.", at=10, valid_until=until)
+    assert merge(known, old, now, 200).valid_until is None
+    assert not adds_content(old, known, 200)
+    before = candidate("User is vegetarian.", at=30, valid_until=known.valid_from)
+    assert merge(known, before, now, 200).valid_until is None
+
+
+def test_a_repetition_that_names_the_memory_as_over_takes_back_its_end(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    until = now + timedelta(days=30)
+    known = memory("User lives in Porto.", valid_until=until)
+    for_good = candidate("User lives in Porto.", supersedes=(known.memory_id,))
+    assert merge(known, for_good, now, 200).valid_until is None
+    assert merge(known, candidate("User lives in Porto."), now, 200).valid_until == until
+
+
+def test_an_earlier_beginning_is_taken_over_and_a_later_one_only_from_a_plan(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    june, july = now + timedelta(days=90), now + timedelta(days=120)
+    plan, present = memory("User works at Kone.", valid_from=june), memory("User works at Kone.")
+    assert merge(plan, candidate("User works at Kone.", valid_from=now), now, 200).valid_from == now
+    assert merge(plan, candidate("User works at Kone.", valid_from=july), now, 200).valid_from == july
+    assert merge(present, candidate("User works at Kone.", valid_from=july), now, 200).valid_from == present.valid_from

@@ -68,6 +68,38 @@ def test_validity_dates_and_superseded_memories_of_a_draft_are_parsed() -> None:
     assert checked.rejected == {"unknown_id": 1}
 
 
+@pytest.mark.parametrize(
+    ("written", "first", "after"),
+    [
+        ("2026-06-15", datetime(2026, 6, 14, 22, tzinfo=UTC), datetime(2026, 6, 15, 22, tzinfo=UTC)),
+        ("2026-06", datetime(2026, 5, 31, 22, tzinfo=UTC), datetime(2026, 6, 30, 22, tzinfo=UTC)),
+        ("2026-12", datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC)),
+        ("2019", datetime(2018, 12, 31, 23, tzinfo=UTC), datetime(2019, 12, 31, 23, tzinfo=UTC)),
+        ("2026-06-30T24:00:00", datetime(2026, 6, 30, 22, tzinfo=UTC), datetime(2026, 6, 30, 22, tzinfo=UTC)),
+        ("2026-06-30T18:00Z", datetime(2026, 6, 30, 18, tzinfo=UTC), datetime(2026, 6, 30, 18, tzinfo=UTC)),
+    ],
+)
+def test_a_state_holds_from_the_first_to_the_last_moment_of_the_days_that_a_model_writes(
+    written: str, first: datetime, after: datetime
+) -> None:
+    checked = check([draft(valid_from=written, valid_until=written)], SLICE, knowing())
+    (found,) = checked.proposals
+    assert (found.valid_from, found.valid_until) == (first, after)
+    assert not checked.rejected
+
+
+def test_an_event_of_a_month_is_on_its_first_day_at_noon() -> None:
+    (found,) = check([draft(event_time="2026-07")], SLICE, knowing()).proposals
+    assert found.event_time == datetime(2026, 7, 1, 10, tzinfo=UTC)
+
+
+def test_unreadable_times_are_counted_and_the_memory_is_kept() -> None:
+    checked = check([draft(valid_until="2026-Q2", event_time="2026-13-40", valid_from="")], SLICE, knowing())
+    (found,) = checked.proposals
+    assert (found.event_time, found.valid_from, found.valid_until) == (None, None, None)
+    assert checked.rejected == {"time": 2}
+
+
 SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
 
