@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from agents.models.answers.attribution import MAX_CONFIDENCE, check_attributed
+from agents.models.answers.attribution import MAX_CONFIDENCE, supporting_messages
 from agents.models.answers.drafts import Draft, scrubbed, shaped
 from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
@@ -53,10 +53,11 @@ def check(
 ) -> Checked:
     """Converts drafts (Draft, or builtins from JSON) to proposals about this slice.
 
-    Reasons of rejection: `schema`; `unreadable`; `provenance` (cites no user message of the slice; under a policy with
-    `attributed`: no message at all, or it is another role's statement about a person); `overlap` (cites only messages before
+    Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
+    `attributed`: nobody at all, or it is another role's statement about a person); `overlap` (cites only messages before
     the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
-    `length`; `secret` (little text besides a credential); `instruction` (addresses a model).
+    `length`; `secret` (little text besides a credential); `instruction` (addresses a model, as does a cited message of the
+    assistant or a tool).
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`;
     the draft stays. A correction is ignored if the corrected draft was rejected, or is based on other people's messages.
@@ -86,10 +87,9 @@ def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> i
 def proposal(
     draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
 ) -> Proposal:
-    sources = cited_messages(draft.messages, request)
+    cited = cited_messages(draft.messages, request)
+    sources = supporting_messages(draft, cited, request, context.policy)
     is_attributed = not any(source.role == "user" for source in sources)
-    if is_attributed:
-        check_attributed(draft.text, sources, context.policy)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)
     namespaces = fed_by(speaker_ids, draft.text, request, names_several=context.policy.note)
@@ -112,7 +112,7 @@ def proposal(
         importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
         tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MAX_TAGS],
-        context=truncated(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
+        context=fitted_context(draft.context, count_tokens),
         full_text=full_text,
         event_time=moment(draft.event_time, sources[0]),
         language=language_written(text, declared_language(draft), context.policy),
@@ -210,6 +210,13 @@ def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: Token
     if not policy.full_text or not full or is_injection(full):
         return short, None
     return short, truncated(full, FULL_CHARS, FULL_TOKENS, count_tokens)
+
+
+def fitted_context(context: str | None, count_tokens: TokenCount) -> str | None:
+    """The context within its limits; None if it addresses a model."""
+    if not context or is_injection(context):
+        return None
+    return truncated(context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens)
 
 
 def moment(written: str | None, source: SliceMessage, time_of_day: str = "12:00:00") -> datetime | None:
