@@ -127,7 +127,7 @@ def proposal(
         valid_from=moment(draft.valid_from, sources[0], DAY_BEGINS),
         valid_until=moment(draft.valid_until, sources[0], DAY_BEGINS),
         namespaces=namespaces,
-        speaker_ids=tuple(sorted(filter(None, speaker_ids))) if request.speakers else (),
+        speaker_ids=user_ids(speaker_ids, request),
         speaker_name=speaker_name(speaker_ids, request, context.policy.privacy),
     )
 
@@ -166,6 +166,12 @@ def fed_by(
     if not namespaces or (len(speaker_ids) > 1 and not names_several and is_of_user(text)):
         raise UnusableText("speakers")
     return namespaces
+
+
+def user_ids(speaker_keys: frozenset[str | None], request: ExtractionRequest) -> tuple[str, ...]:
+    """The user_ids of these people where several may speak; guests have none."""
+    ids = {each.user_id for each in request.speakers if each.key in speaker_keys}
+    return tuple(sorted(filter(None, ids)))
 
 
 def speaker_name(speaker_ids: frozenset[str | None], request: ExtractionRequest, privacy: Privacy) -> str | None:

@@ -28,12 +28,12 @@ BEGINNINGS: Final = (
 
 
 def display_names(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
-    """The name of each person in texts, by user_id: their name, otherwise the id. People with equal names get both."""
-    names = {each.user_id: name_of(each, privacy) for each in speakers}
-    all_names = [*names.values()]
+    """The name of each person in texts, by the person's key: their name, otherwise the id. People with equal names get both."""
+    people = {each.key: each for each in speakers}
+    names = [name_of(each, privacy) for each in people.values()]
     return {
-        user_id: f"{name} ({safe_name(user_id, privacy) or number})" if all_names.count(name) > 1 else name
-        for number, (user_id, name) in enumerate(names.items(), 1)
+        key: f"{name} ({safe_name(each.user_id, privacy) or number})" if names.count(name) > 1 else name
+        for number, ((key, each), name) in enumerate(zip(people.items(), names, strict=True), 1)
     }
 
 
