@@ -14,7 +14,7 @@ from agents.models.answers.attribution import MAX_CONFIDENCE, supporting_message
 from agents.models.answers.drafts import Draft, scrubbed, shaped
 from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
-from agents.models.answers.speakers import display_names, is_of_user
+from agents.models.answers.speakers import display_names, mentions_user
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import (
     CONTEXT_CHARS,
@@ -92,7 +92,7 @@ def proposal(
     is_attributed = not any(source.role == "user" for source in sources)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)
-    namespaces = fed_by(speaker_ids, draft.text, request, names_several=context.policy.note)
+    namespaces = fed_by(speaker_ids, draft, request, names_several=context.policy.note)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
@@ -153,7 +153,7 @@ def valid_or_none(draft: object) -> Draft | None:
 
 
 def fed_by(
-    speaker_ids: frozenset[str | None], text: str, request: ExtractionRequest, *, names_several: bool = False
+    speaker_ids: frozenset[str | None], draft: Draft, request: ExtractionRequest, *, names_several: bool = False
 ) -> tuple[str, ...]:
     """The namespaces that all of these speakers feed; empty where only one person speaks.
 
@@ -162,8 +162,9 @@ def fed_by(
     """
     if not request.speakers:
         return ()
-    namespaces = request.fed_by(speaker_ids)
-    if not namespaces or (len(speaker_ids) > 1 and not names_several and is_of_user(text)):
+    namespaces, texts = request.fed_by(speaker_ids), (draft.text, draft.context, draft.full_text)
+    is_ambiguous = len(speaker_ids) > 1 and not names_several and any(map(mentions_user, filter(None, texts)))
+    if not namespaces or is_ambiguous:
         raise UnusableText("speakers")
     return namespaces
 

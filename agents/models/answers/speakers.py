@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from agents.models.offline.rules.engine.injection import is_injection
@@ -24,6 +25,28 @@ BEGINNINGS: Final = (
     (re.compile(r"(?P<what>Deseo) (?:del usuario|de la usuaria)\b", re.IGNORECASE), "{what} de {}"),
     (re.compile(r"(?:al usuario|a la usuaria)\b", re.IGNORECASE), "A {}"),
     (re.compile(r"(?:(?:el|la) )?usuari[oa]\b", re.IGNORECASE), "{}"),
+)
+# Words for the user within a text. "A user", plurals and compounds ("user table") are about users in general.
+SOFTWARE: Final = (
+    r"(?:accounts?|agents?|api|auth\w*|base|counts?|data\w*|experience|feedback|fields?|flows?|groups?|guides?|ids?|input|interface"
+    r"|interviews?|journeys?|keys?|logins?|management|manual|models?|names?|pages?|permissions?|profiles?|records?|research|rights?"
+    r"|roles?|services?|sessions?|settings|space|stor(?:y|ies)|tables?|tests?|tokens?|types?)"
+)
+QUOTATION: Final = re.compile(r'("[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»)')
+GENERAL: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) [Uu]ser\b"
+MENTIONS: Final = (
+    (re.compile(rf"{GENERAL}|(?<![\w/.@-])(?:[Tt]he )?[Uu]ser\b(?![-_/@=]|\.\w)(?! {SOFTWARE}\b)(?! [A-Z])"), "{}"),
+    (re.compile(r"\b[Dd]es (?:Be)?[Nn]utzers\b(?!-)"), "von {}"),
+    (re.compile(r"\b(?:[Dd]e[rmn] (?:Be)?[Nn]utzer(?:in)?|[Dd]ie (?:Be)?[Nn]utzerin)\b(?!-)"), "{}"),
+    (re.compile(r"\b[Ll]['’]utilisat(?:eur|rice)\b"), "{}"),
+    (re.compile(r"\bdel usuario\b"), "de {}"),
+    (re.compile(r"\bal usuario\b"), "a {}"),
+    (re.compile(r"\b(?:[Ee]l usuario|[Ll]a usuaria)\b"), "{}"),
+)
+# Texts that leave out their subject, which is the user: "Is allergic to peanuts."
+NO_SUBJECT: Final = re.compile(
+    r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Plans|Moved|Uses|Speaks|Needs|Decided|Will"
+    r"|Cannot|Ist|Hat|Wohnt|Arbeitet|Mag|Möchte|Habite|Travaille|Aime|Vive|Trabaja|Tiene) (?!there\b|the\b)(?=[^?]*$)"
 )
 
 
@@ -53,12 +76,36 @@ def is_of_user(text: str) -> bool:
     return any(beginning.match(text) for beginning, _ in BEGINNINGS)
 
 
+def mentions_user(text: str) -> bool:
+    """Whether the text says "the user" anywhere."""
+    return is_of_user(text) or with_name_within(text, "") != text
+
+
 def with_name(text: str, name: str) -> str:
-    """The text with the person's name instead of "the user" at its beginning."""
+    """The text with the person's name instead of "the user", wherever it says so in words of its own."""
+    if NO_SUBJECT.match(text):
+        return f"{name} {text[0].lower()}{text[1:]}"
     for beginning, instead in BEGINNINGS:
         if found := beginning.match(text):
-            return instead.format(name, **found.groupdict()) + text[found.end() :]
+            return instead.format(name, **found.groupdict()) + with_name_within(text[found.end() :], name)
+    return with_name_within(text, name)
+
+
+def with_name_within(text: str, name: str) -> str:
+    """The same for the words between quotations, which stay as they were said."""
+    parts = QUOTATION.split(text)
+    return "".join(part if at % 2 else named(part, name) for at, part in enumerate(parts))
+
+
+def named(text: str, name: str) -> str:
+    for mention, instead in MENTIONS:
+        called = instead.format(name)
+        text = mention.sub(partial(called_unless_general, called), text)
     return text
+
+
+def called_unless_general(called: str, found: re.Match[str]) -> str:
+    return found[0] if re.fullmatch(GENERAL, found[0]) else called
 
 
 def about_user(text: str, name: str) -> str:
