@@ -48,6 +48,10 @@ NO_SUBJECT: Final = re.compile(
     r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Plans|Moved|Uses|Speaks|Needs|Decided|Will"
     r"|Cannot|Ist|Hat|Wohnt|Arbeitet|Mag|Möchte|Habite|Travaille|Aime|Vive|Trabaja|Tiene) (?!there\b|the\b)(?=[^?]*$)"
 )
+LEADING: Final = re.compile(  # words of a time before the subject: "Since 2019 User works at Siemens."
+    r"(?:in|since|on|at|from|until|before|after|currently|now|seit|im|am|ab|bis|derzeit|depuis|en|dès|desde|hasta|ahora)\b",
+    re.IGNORECASE,
+)
 
 
 def display_names(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
@@ -79,6 +83,13 @@ def is_of_user(text: str) -> bool:
 def mentions_user(text: str) -> bool:
     """Whether the text says "the user" anywhere."""
     return is_of_user(text) or with_name_within(text, "") != text
+
+
+def is_about(text: str, name: str | None) -> bool:
+    """Whether the user is the subject: the text begins with "User" or the person's name, or leaves the subject out."""
+    if is_of_user(text) or NO_SUBJECT.match(text) or (LEADING.match(text) and mentions_user(text)):
+        return True
+    return bool(name) and re.match(rf"{re.escape(name or '')}(?!\w)", text) is not None
 
 
 def with_name(text: str, name: str) -> str:

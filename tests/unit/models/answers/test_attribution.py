@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from agents.models.answers.candidates import Checked, check
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
-from tests.slices import knowing, said, slice_of
+from tests.builders.slices import knowing, said, slice_of
 
 PLAIN, ATTRIBUTED = Policy(name="plain"), Policy(name="attributed", attributed=True)
 NOTE = Policy(name="note", attributed=True, note=True)
