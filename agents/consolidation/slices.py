@@ -40,6 +40,11 @@ def requests(
     """The background requests for the `waiting` messages; `before` are the messages preceding them."""
     overlap: Sequence[SliceMessage] = [entry.message for entry in window_entries(before, policy, count)]
     in_group = any(each.message.user_id not in (None, scope.user_id) for each in (*before, *waiting))
+    owner_names = {
+        each.message.name
+        for each in (*before, *waiting)
+        if each.message.role == "user" and each.message.name and each.message.user_id == scope.user_id is not None
+    }
     made = []
     for run in slices.cut(window_entries(waiting, policy, count), policy):
         made.append(
@@ -52,6 +57,7 @@ def requests(
                 lane="background",
                 overlap=overlap,
                 in_group=in_group,
+                owner_names=owner_names,
             )
         )
         overlap = latest(run, policy.overlap_messages)

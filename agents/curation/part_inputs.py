@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from agents.curation.rules.commands.wishes import covering_wish, is_personal
+from agents.curation.rules.commands.wishes import covering_wish
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs
 from agents.curation.rules.decisions.incoming import named_ids
 from agents.curation.rules.ledger.change import created
@@ -65,9 +65,8 @@ async def forgotten_candidates(
     before this one."""
     times = [source.timestamp for each in batch.candidates for source in each.sources if source.timestamp is not None]
     wishes = await ForgottenWishes(connection).since(batch.namespace, min(times)) if times else ()
-    personal = is_personal(batch.namespace, policy)
     found = {
-        each.candidate_id: covering_wish(each, created(each, batch.namespace, batch.provider, now), wishes, personal)
+        each.candidate_id: covering_wish(each, created(each, batch.namespace, batch.provider, now), wishes, policy)
         for each in batch.candidates
     }
     return {candidate_id: wish.wish_id for candidate_id, wish in found.items() if wish is not None}

@@ -62,7 +62,7 @@ async def apply_wishes(
     if not batch.wishes:
         return ()
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
-    personal, outcomes = is_personal(batch.namespace, policy), list[WishOutcome]()
+    outcomes: list[WishOutcome] = []
     for wish in batch.wishes:
         if (erasure_id := erasures.get(wish.wish_id)) is not None:  # its fence also covers the message with the wish
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="erasure_begun", erasure_id=erasure_id))
@@ -71,6 +71,7 @@ async def apply_wishes(
         elif wish.everything:
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="erasure_reported"))
         else:
+            personal = is_personal(batch.namespace, policy, wish.message.user_id)
             near = await load_related(connection, vectors, batch, prepared, policy, ledger, wish)
             found = memories_meant(wish, ledger.live_memories(), near, personal)
             repetitions = await repeating_messages(connection, said_again, batch.namespace, wish, found, personal)

@@ -6,7 +6,7 @@ from typing import Final
 
 from agents.extraction.corrections import corrections_of
 from agents.extraction.wishes import wishes_of
-from agents.models.answers.speakers import with_name
+from agents.models.answers.speakers import is_about, with_name
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -113,7 +113,7 @@ def candidate(
 ) -> Candidate:
     """The candidate of a proposal. `corrects` are the places of the proposals that it corrects."""
     said = {message.message_id: message for message in request.messages}
-    text, full_text = texts(request, proposal, namespace)
+    text, context, full_text = texts(request, proposal, namespace)
     return Candidate(
         candidate_id=ids.candidate_id(request.request_id, namespace, index),
         kind=proposal.kind,
@@ -123,7 +123,7 @@ def candidate(
         importance=proposal.importance,
         kinds=proposal.kinds,
         tags=proposal.tags,
-        context=proposal.context,
+        context=context,
         full_text=full_text,
         event_time=proposal.event_time,
         language=proposal.language,
@@ -134,6 +134,7 @@ def candidate(
         corrects=tuple(ids.candidate_id(request.request_id, namespace, each) for each in corrects)[:MAX_CORRECTED],
         valid_from=proposal.valid_from,
         valid_until=proposal.valid_until,
+        about_speaker=is_about(proposal.text, proposal.speaker_name),
     )
 
 
@@ -142,10 +143,14 @@ def fed_by(request: ExtractionRequest, proposal: Proposal) -> tuple[str, ...]:
     return proposal.namespaces or request.fed_by(request.speakers_of(proposal.message_ids))
 
 
-def texts(request: ExtractionRequest, proposal: Proposal, namespace: str) -> tuple[str, str | None]:
-    """The short and the full text: with the speaker's name in namespaces that several people feed, with "the user"
-    elsewhere."""
-    text, full_text, name = proposal.text, proposal.full_text, proposal.speaker_name
+def texts(request: ExtractionRequest, proposal: Proposal, namespace: str) -> tuple[str, str | None, str | None]:
+    """The short text, the context and the full text: with the speaker's name in namespaces that several people feed, with
+    "the user" elsewhere."""
+    text, context, full_text, name = proposal.text, proposal.context, proposal.full_text, proposal.speaker_name
     if not request.speakers or name is None or namespace not in request.shared:
-        return text, full_text
-    return with_name(text, name)[:TEXT_CHARS], full_text and with_name(full_text, name)[:FULL_TEXT_CHARS]
+        return text, context, full_text
+    return (
+        with_name(text, name)[:TEXT_CHARS],
+        context and with_name(context, name)[:TEXT_CHARS],
+        full_text and with_name(full_text, name)[:FULL_TEXT_CHARS],
+    )

@@ -12,6 +12,7 @@ from agents.models.offline.own_statements import own_statements
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal
 from schemas import ids
+from schemas.conversations.messages import Scope
 from schemas.extraction.candidates import Source, Wish
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
@@ -44,12 +45,17 @@ class Wishes(Struct, frozen=True):
             wish_id=ids.wish_id(request.request_id, namespace, index),
             message=request.source(message),
             everything=wish.everything,
-            scope=replace(request.scope, user_id=request.speaker(message)) if wish.everything else None,
+            scope=self._erasable(request, message) if wish.everything else None,
             statement=wish.statement and self._with_speaker(request, namespace, message, wish.statement),
             topic=wish.topic,
             means=own if names_nothing else None,
             said=wish.stated_before if self.by_message[message.message_id].says_more else None,
         )
+
+    @staticmethod
+    def _erasable(request: ExtractionRequest, message: SliceMessage) -> Scope | None:
+        """The scope of the user who asks for an erasure; None for a guest, whom nothing but a name tells from the user."""
+        return None if message.guest else replace(request.scope, user_id=request.user(message))
 
     @staticmethod
     def _with_speaker(request: ExtractionRequest, namespace: str, message: SliceMessage, statement: str) -> str:

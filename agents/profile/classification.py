@@ -26,9 +26,11 @@ LASTING_KINDS: Final = frozenset({"fact", "preference"})  # plans and decisions 
 
 def part_of(memory: Memory) -> Part | None:
     """The part of the profile; None for a memory that prompts need only on demand. Text that addresses a model is in no
-    profile."""
-    if is_injection(memory.text):
+    profile. A statement of the assistant or of a tool sets no rule: only a pin puts it into the profile."""
+    if is_injection(memory.text) or is_injection(memory.context or ""):
         return None
+    if memory.attributed_to is not None:
+        return "pinned" if memory.pinned else None
     labels = {label.casefold() for label in (*memory.tags, memory.kind, *memory.kinds)}
     alone = structs.replace(memory, text=without_remark(memory.text))
     part = part_by_text(alone, labels) or part_by_labels(memory, labels)

@@ -85,14 +85,15 @@ def lines_of(kept: Iterable[ClassifiedMemory], now: datetime) -> list[_Line]:
 
 
 def line_text(memory: Memory, now: datetime) -> str:
-    """The memory's text on one line, with the future dates that bound it."""
+    """The memory's text on one line, with the future dates that bound it, and its author if no user said it."""
     text = f"{memory.text} {memory.context}" if is_condition(memory) else memory.text
     since = (
         f"from {day(memory.valid_from)}" if memory.valid_from is not None and day(memory.valid_from) > day(now) else ""
     )
     until = f"until {last_day(memory.valid_until)}" if memory.valid_until is not None else ""
     bounds = " ".join(filter(None, (since, until)))
-    return " ".join(text.split()) + (f" ({bounds})" if bounds else "")
+    author = f"according to: {' '.join(memory.attributed_to.split())}" if memory.attributed_to is not None else ""
+    return " ".join(text.split()) + "".join(f" ({note})" for note in (bounds, author) if note)
 
 
 def is_condition(memory: Memory) -> bool:

@@ -17,6 +17,7 @@ from deploy.settings import load
 from deploy.wiring import connections, models
 from deploy.wiring.policy_store import plan_changes, policies_in_effect, stored_policies
 from schemas.errors import Misconfigured
+from schemas.policies.namespaces import colliding
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 
 cli = several_commands("Manage policies as YAML files.")
@@ -37,6 +38,7 @@ async def check(files: Files, json: Json = False) -> None:
         else:
             terminal.print_line(f"{each.origin}: {each.policy.name} is valid")
         warn_of_language(each, CHECK_PROVIDERS)
+        warn_of_collisions(each)
 
 
 @cli.command()
@@ -55,6 +57,7 @@ async def put(
     settings = load()
     for written in policies:
         warn_of_language(written, models.provider_names(settings))
+        warn_of_collisions(written)
     changes = plan_changes(policies, await stored_policies(settings))
     async with connections.kafka(settings) as publisher:
         await publisher.publish(records(changes))
@@ -138,6 +141,15 @@ async def show_presets(
 def warn_of_language(written: PolicyText, providers: Sequence[str]) -> None:
     if warning := translation_warning(Policies((written.policy,)), providers):
         terminal.print_error(f"{written.origin}: {warning}")
+
+
+def warn_of_collisions(written: PolicyText) -> None:
+    """Warns of templates that can give a person's namespace the name of a shared one."""
+    for own, shared in colliding(written.policy.namespaces):
+        terminal.print_error(
+            f"{written.origin}: namespaces {own!r} and {shared!r} can have the same name, so that a person's memories and those"
+            f" of all would be in one namespace: begin one with a word, as in 'user/{own}'"
+        )
 
 
 def policies_to_put(

@@ -50,6 +50,7 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `supersedes` are further memories that no longer hold once this one does; `corrects` has the ids of candidates of the same
     slice and namespace that this one corrects. The statement holds from `valid_from` until `valid_until`, as far as the
     user said so; both may be in the future. A candidate without an importance is rated, or gets the default.
+    `about_speaker`: its subject is the person who said it.
     """
 
     candidate_id: str
@@ -71,6 +72,7 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     corrects: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     valid_from: Moment | None = None
     valid_until: Moment | None = None
+    about_speaker: bool = False
 
     def __post_init__(self) -> None:
         require_storable(self.event_time, self.valid_from, self.valid_until)

@@ -15,7 +15,8 @@ Purpose = Literal["extract", "summarise"]
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A message of a slice. `position` is its offset in the conversation's messages partition, `trace` its traceparent, if
-    any. Without `user_id` it belongs to the user of the conversation's scope."""
+    any. Without `user_id` it belongs to the user of the conversation's scope, unless a `guest` said it: another person, known
+    by the `name` alone."""
 
     message_id: Identifier
     role: Role
@@ -31,14 +32,31 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     trace: str | None = None
     user_id: str | None = None
     name: str | None = None
+    guest: bool = False
+
+    def speaker(self, owner: str | None) -> str | None:
+        """The key of the person who said it: the user_id, that of the conversation's `owner`, or a guest's."""
+        return guest_key(self.name) if self.guest else self.user_id or owner
+
+
+def guest_key(name: str | None) -> str:
+    """The key of a person without a user_id. No stored user_id begins so: PostgreSQL has no text with this character."""
+    return f"\0{(name or '').strip().casefold()}"
 
 
 class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A person who speaks in a slice or in the overlap before it. `namespaces` are those that this person alone feeds."""
+    """A person who speaks in a slice or in the overlap before it. `namespaces` are those that this person alone feeds.
+    A `guest` has no user_id, and so none of these."""
 
     user_id: str | None = None
     name: str | None = None
     namespaces: tuple[str, ...] = ()
+    guest: bool = False
+
+    @property
+    def key(self) -> str | None:
+        """Tells this person from the others of a conversation: the user_id, or a key of the guest's."""
+        return guest_key(self.name) if self.guest else self.user_id
 
     @property
     def called(self) -> str | None:
@@ -90,8 +108,12 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(name for name in self.namespaces if name not in personal)
 
     def speaker(self, message: SliceMessage) -> str | None:
-        """The user_id that a message belongs to."""
-        return message.user_id or self.scope.user_id
+        """The key of the person whom a message belongs to: a user_id, or a guest's."""
+        return message.speaker(self.scope.user_id)
+
+    def user(self, message: SliceMessage) -> str | None:
+        """The user_id that a message belongs to; None for a guest's."""
+        return None if message.guest else self.speaker(message)
 
     def feeding(self, namespaces: tuple[str, ...]) -> dict[str | None, tuple[Scope, tuple[str, ...]]]:
         """The scope of each speaker and the namespaces that this speaker feeds, by user_id. The key None stands for
@@ -103,6 +125,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return nobody | {
             each.user_id: (replace(self.scope, user_id=each.user_id), (*each.namespaces, *self.shared))
             for each in self.speakers
+            if not each.guest
         }
 
     def attributed_to(self, message: SliceMessage) -> str | None:
@@ -120,19 +143,19 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
             message_id=message.message_id,
             position=message.position,
             timestamp=message.timestamp,
-            user_id=self.speaker(message),
+            user_id=self.user(message),
             attributed_to=self.attributed_to(message),
         )
 
     def speakers_of(self, message_ids: Collection[str]) -> frozenset[str | None]:
-        """The people who said these messages."""
+        """The keys of the people who said these messages."""
         users = (each for each in self.messages if each.role == "user" and each.message_id in message_ids)
         return frozenset(map(self.speaker, users))
 
-    def fed_by(self, user_ids: Collection[str | None]) -> tuple[str, ...]:
+    def fed_by(self, keys: Collection[str | None]) -> tuple[str, ...]:
         """The namespaces that all of these people feed."""
         if not self.speakers:
             return self.namespaces
-        own = {name for each in self.speakers if {*user_ids} == {each.user_id} for name in each.namespaces}
+        own = {name for each in self.speakers if {*keys} == {each.key} for name in each.namespaces}
         fed = own.union(self.shared)
         return tuple(name for name in self.namespaces if name in fed)

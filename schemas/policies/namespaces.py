@@ -2,6 +2,7 @@
 another namespace."""
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -72,3 +73,17 @@ def parse_name(template: str, namespace: str) -> Scope | None:
         return None
     values = {field: unquote(value) for field, value in found.groupdict().items()}
     return Scope(**{"conversation_id": UNKNOWN} | values)
+
+
+def colliding(templates: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of a template with `{user_id}` and one without it that can render one name: a person's namespace and a shared
+    one of the same name would be one namespace."""
+    personal = [each for each in templates if "{user_id}" in each]
+    shared = [each for each in templates if each not in personal]
+    return [(own, all_feed) for own in personal for all_feed in shared if fits(own, all_feed)]
+
+
+def fits(template: str, other: str) -> bool:
+    """Whether names of the other template fit the template: "{user_id}" fits "{app_id}", and "user/{user_id}" does not."""
+    name = render(other, EVERY_FIELD)
+    return name is not None and parse_name(template, name) is not None

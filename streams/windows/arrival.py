@@ -7,6 +7,7 @@ from schemas.extraction.requests import SliceMessage
 from streams.windows import segments
 from streams.windows.detectors.detect import Detected
 from streams.windows.entry import Entry
+from streams.windows.extraction.speakers import MAX_OWNER_NAMES
 from streams.windows.rows.head import Head
 from streams.windows.segments import Segmentation
 from streams.windows.traits import MessageTraits
@@ -24,7 +25,16 @@ def update_head(head: Head, message: Message) -> bool:
         and user_id not in (*head.other_speakers, *head.unattributed_speakers)
     ):
         head.other_speakers.append(user_id)
+    learn_name(head, message)
     return changed
+
+
+def learn_name(head: Head, message: Message) -> None:
+    """Remembers a name that is given beside the user_id of the conversation's user."""
+    if message.role != "user" or message.user_id is None or message.user_id != head.scope.user_id or not message.name:
+        return
+    if message.name not in head.owner_names and len(head.owner_names) <= MAX_OWNER_NAMES:
+        head.owner_names.append(message.name)
 
 
 def merged_scope(known: Scope, message: Message) -> Scope:

@@ -257,6 +257,7 @@ class Window:
             head.last_erasure = record
         if not users or head.scope.user_id in users:
             self.adopt(None)
+            head.owner_names = []
         head.changed_at = now
         self.history.changed = True
         if not erased and 0 < fence.positions.get(partition, 0) <= head.first_position:

@@ -37,14 +37,17 @@ ASIDES = ("Hello!", "Really?", "Where do you live?", "Thanks, that helps a lot."
 
 
 def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[Message]:
-    """A conversation of two to four people and an assistant. The first person may lose the id, and some have names."""
+    """A conversation of two to four people and an assistant. The first person may lose the id, and some have names. The last
+    person may be a guest, with a name and no id."""
     present = seed.sample(sorted(PEOPLE), seed.randint(2, 4))
-    silent, named = seed.random() < 0.3, seed.random() < 0.5
-    said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id)]
+    silent, named, visited = seed.random() < 0.3, seed.random() < 0.5, seed.random() < 0.4
+    fields = {"name": present[0].title()} if named else {}
+    said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id, **fields)]
     for number in range(1, seed.randint(4, 16)):
         who = seed.choice(present)
         content, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
-        user_id = None if silent and who == present[0] else who
+        is_guest = named and visited and who == present[-1]
+        user_id = None if is_guest or (silent and who == present[0]) else who
         if seed.random() < 0.25:
             content, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
         elif named:
@@ -55,7 +58,18 @@ def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[
 
 def speakers(said: Sequence[Message]) -> dict[str, str]:
     """The speaker of each message."""
-    return {each.message_id: each.user_id or said[0].user_id or "" for each in said if each.role == "user"}
+    return {each.message_id: speaker(each, said[0]) for each in said if each.role == "user"}
+
+
+def speaker(message: Message, first: Message) -> str:
+    """Who said a message: its user, a guest by name, or the user of the first message."""
+    guest = (message.name or "").lower() if first.name and message.name != first.name else ""
+    return message.user_id or guest or first.user_id or ""
+
+
+def guests(said: Sequence[Message]) -> set[str]:
+    """The people who have no id."""
+    return {*speakers(said).values()} - {each.user_id for each in said}
 
 
 def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Mapping[str, str], unnamed: bool) -> bool:

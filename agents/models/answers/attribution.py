@@ -1,36 +1,132 @@
 """Statements of the assistant or a tool: stored as theirs, and only about facts, never about a person."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agents.models.answers.speakers import is_of_user
+from agents.models.answers.drafts import Draft
+from agents.models.answers.persons import is_of_person, speaker_names
 from agents.models.answers.texts import UnusableText
 from agents.models.offline.rules.engine.injection import is_injection
-from schemas.extraction.requests import SliceMessage
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 
 MAX_CONFIDENCE: Final = 0.8  # the highest confidence of such a statement: no user said it
-# "User authentication runs on port 80" is about software, "User runs in the morning" about a person.
-OF_SOFTWARE: Final = re.compile(
-    r"(?:the )?user [a-z]+ (?:is|was|are|has|uses|runs|lives|needs|stores|reads|calls)\b", re.IGNORECASE
+EXPERIENCE: Final = "experience"  # the kind of a task with its outcome, from the words of both
+MIN_LETTERS: Final = 3  # letters of a word that counts as content, and of a beginning that two words share
+STEM_LETTERS: Final = 4
+WORD: Final = re.compile(r"[^\W_]+(?:[.,:/-]\d+)*")
+# Sentences begin with capitals, so their first words are no names.
+NAME: Final = re.compile(r"(?<![.!?:] )(?<!^)(?<![\w'’])[^\W\d_a-zß-öø-ÿ]\w{2,}")
+DATE: Final = re.compile(r"\d{4}(?:-\d{2}){1,2}")
+EMPTY: Final = re.compile(  # words without content
+    r"users?|the|and|for|with|ha[sd]|have|was|were|that|this|said|says|from|about|der|die|das|den|dem|des|(?:be)?nutzer(?:s|in)?|und|mit"
+    r"|von|hat|ist|sagt|utilisateur|utilisatrice|les|une|est|avec|pour|dit|usuari[oa]|los|las|con|por|para|dice"
 )
-OF_A_PERSON: Final = re.compile(
-    r"\b(?:the )?user(?:['’]s\b| (?:is|was|has|had|does|did|likes|loves|hates|prefers|wants|lives|works|owns|eats|feels|believes"
-    r"|plans|moved|uses|speaks|knows|enjoys|needs|said|says|decided|will|would|can|cannot|should|also|never|always)\b)",
+# Words of a reply that takes up what the assistant said: assent, choice, reference, or a statement about oneself.
+TAKES_UP: Final = re.compile(
+    r"\b(?:yes|yep|yeah|yup|sure|right|exactly|correct|true|ok|okay|agreed|deal|perfect|great|fine|please|good|do|go|take|let['’]?s"
+    r"|option|first|second|third|last|former|latter|both|one|it|that|this|these|those|them|there|i|i['’]m|my|me|we|our|no|not"
+    r"|ja|genau|stimmt|richtig|gerne?|einverstanden|passt|klar|nein|nicht|das|die|den|es|dort|ich|mein\w*|wir|unser\w*"
+    r"|oui|exact\w*|d['’]accord|parfait|ça|cela|celui|celle|je|j['’]\w+|mon|ma|mes|nous|notre|non|pas"
+    r"|sí|si|claro|correcto|vale|perfecto|eso|esto|ese|esa|yo|mi|mis|me|soy|estoy|tengo|nosotros|nuestr\w+)\b",
     re.IGNORECASE,
 )
 
 
-def check_attributed(text: str, sources: Sequence[SliceMessage], policy: Policy) -> None:
+def supporting_messages(
+    draft: Draft, cited: Sequence[SliceMessage], request: ExtractionRequest, policy: Policy
+) -> list[SliceMessage]:
+    """The messages that a draft is based on: a user's words, with what they answer, or those of the assistant and of tools alone.
+    System messages support nothing.
+
+    What the text has from other messages alone is not the user's, although a user's message is cited beside them. Raises
+    UnusableText: `provenance` if nobody said it who counts, `instruction` if a message of the assistant or a tool
+    addresses a model.
+    """
+    of_users = [each for each in cited if each.role == "user"]
+    others = [each for each in cited if each.role in ("assistant", "tool")]
+    if not of_users:
+        check_attributed(draft, cited, request, policy)
+        return others
+    if policy.note:  # about the whole conversation, and says whose claim each is
+        return [each for each in cited if each.role == "user" or (each in others and not is_injection(each.content))]
+    if any(is_injection(each.content) for each in others):
+        raise UnusableText("instruction")
+    if draft.kind == EXPERIENCE or not is_of_others(draft.text, cited, request):
+        return [each for each in cited if each.role != "system"]
+    check_attributed(draft, others, request, policy)
+    return others
+
+
+def check_attributed(draft: Draft, sources: Sequence[SliceMessage], request: ExtractionRequest, policy: Policy) -> None:
     """Checks a statement of the assistant or a tool, under a policy that stores these.
 
     Raises UnusableText: `provenance` for a statement about a person or an unwanted one, `instruction` if one of the messages
     addresses a model.
     """
-    if not policy.attributed or any(source.role == "system" for source in sources):
+    if not sources or not policy.attributed or any(source.role == "system" for source in sources):
         raise UnusableText("provenance")
     if any(is_injection(source.content) for source in sources):
         raise UnusableText("instruction")
-    if OF_A_PERSON.search(text) or (is_of_user(text) and not OF_SOFTWARE.match(text)):
+    names = speaker_names(request)
+    if any(is_of_person(text, names) for text in (draft.text, draft.context, draft.full_text) if text):
         raise UnusableText("provenance")
+
+
+def is_of_others(text: str, cited: Sequence[SliceMessage], request: ExtractionRequest) -> bool:
+    """Whether a text has a name or figure, or all of its content, from cited messages of others than users."""
+    theirs = words(each.content for each in cited if each.role != "user")
+    own = words(each.content for each in users_words(cited, request))
+    named = {
+        each.casefold() for each in (*NAME.findall(text), *(word for word in WORD.findall(text) if has_digit(word)))
+    }
+    if not only_questions(cited):
+        named = {each for each in named if DATE.fullmatch(each) is None}  # a user's "tomorrow" becomes a date
+    if any(each in theirs and not is_among(each, own) for each in named if not EMPTY.fullmatch(each)):
+        return True
+    content = {
+        each for each in words([text]) if len(each) >= MIN_LETTERS and not (has_digit(each) or EMPTY.fullmatch(each))
+    }
+    return not any(is_among(each, own) for each in content) and not content.isdisjoint(theirs)
+
+
+def users_words(cited: Sequence[SliceMessage], request: ExtractionRequest) -> list[SliceMessage]:
+    """The users' messages of the slice and before it, and those of the assistant that a cited reply takes up."""
+    said = [*request.overlap, *request.messages]
+    found = [each for each in said if each.role == "user"]
+    replies = {each.message_id for each in cited if each.role == "user"}
+    before: SliceMessage | None = None
+    for each in said:
+        if before is not None and each.message_id in replies and takes_up(each, before):
+            found.append(before)
+        before = None if each.role == "user" else each if each.role == "assistant" else before
+    return found
+
+
+def takes_up(reply: SliceMessage, before: SliceMessage) -> bool:
+    """Whether a reply makes the assistant's words the user's: "Yes", "The second one", or an answer to a question."""
+    return not is_injection(before.content) and ("?" in before.content or TAKES_UP.search(reply.content) is not None)
+
+
+def only_questions(cited: Sequence[SliceMessage]) -> bool:
+    return all(each.content.rstrip().endswith("?") for each in cited if each.role == "user")
+
+
+def words(texts: Iterable[str]) -> set[str]:
+    return {word.casefold() for text in texts for word in WORD.findall(text)}
+
+
+def has_digit(word: str) -> bool:
+    return any(letter.isdigit() for letter in word)
+
+
+def is_among(word: str, own: set[str]) -> bool:
+    """Whether the user has the word, in any ending: "jog" and "jogging"."""
+    if word in own or has_digit(word):
+        return word in own
+    return any(
+        word[: max(MIN_LETTERS, min(STEM_LETTERS, len(each)))] == each[: max(MIN_LETTERS, min(STEM_LETTERS, len(word)))]
+        for each in own
+        if len(each) >= MIN_LETTERS and not has_digit(each)
+    )

@@ -11,11 +11,11 @@ from functools import partial
 
 from msgspec import Struct
 
-from agents.models.answers.attribution import MAX_CONFIDENCE, check_attributed
+from agents.models.answers.attribution import MAX_CONFIDENCE, supporting_messages
 from agents.models.answers.drafts import Draft, scrubbed, shaped
 from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
-from agents.models.answers.speakers import display_names, is_of_user
+from agents.models.answers.speakers import display_names, mentions_user
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import (
     CONTEXT_CHARS,
@@ -53,10 +53,11 @@ def check(
 ) -> Checked:
     """Converts drafts (Draft, or builtins from JSON) to proposals about this slice.
 
-    Reasons of rejection: `schema`; `unreadable`; `provenance` (cites no user message of the slice; under a policy with
-    `attributed`: no message at all, or it is another role's statement about a person); `overlap` (cites only messages before
+    Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
+    `attributed`: nobody at all, or it is another role's statement about a person); `overlap` (cites only messages before
     the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
-    `length`; `secret` (little text besides a credential); `instruction` (addresses a model).
+    `length`; `secret` (little text besides a credential); `instruction` (addresses a model, as does a cited message of the
+    assistant or a tool).
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
     unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on
@@ -88,13 +89,12 @@ def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> i
 def proposal(
     draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
 ) -> Proposal:
-    sources = cited_messages(draft.messages, request)
+    cited = cited_messages(draft.messages, request)
+    sources = supporting_messages(draft, cited, request, context.policy)
     is_attributed = not any(source.role == "user" for source in sources)
-    if is_attributed:
-        check_attributed(draft.text, sources, context.policy)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)
-    namespaces = fed_by(speaker_ids, draft.text, request, names_several=context.policy.note)
+    namespaces = fed_by(speaker_ids, draft, request, names_several=context.policy.note)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
@@ -115,7 +115,7 @@ def proposal(
         importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
         tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MAX_TAGS],
-        context=truncated(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
+        context=fitted_context(draft.context, count_tokens),
         full_text=full_text,
         event_time=times.event_time,
         language=language_written(text, declared_language(draft), context.policy),
@@ -130,7 +130,7 @@ def proposal(
         valid_from=times.valid_from,
         valid_until=times.valid_until,
         namespaces=namespaces,
-        speaker_ids=tuple(sorted(filter(None, speaker_ids))) if request.speakers else (),
+        speaker_ids=user_ids(speaker_ids, request),
         speaker_name=speaker_name(speaker_ids, request, context.policy.privacy),
     )
 
@@ -156,7 +156,7 @@ def valid_or_none(draft: object) -> Draft | None:
 
 
 def fed_by(
-    speaker_ids: frozenset[str | None], text: str, request: ExtractionRequest, *, names_several: bool = False
+    speaker_ids: frozenset[str | None], draft: Draft, request: ExtractionRequest, *, names_several: bool = False
 ) -> tuple[str, ...]:
     """The namespaces that all of these speakers feed; empty where only one person speaks.
 
@@ -165,10 +165,17 @@ def fed_by(
     """
     if not request.speakers:
         return ()
-    namespaces = request.fed_by(speaker_ids)
-    if not namespaces or (len(speaker_ids) > 1 and not names_several and is_of_user(text)):
+    namespaces, texts = request.fed_by(speaker_ids), (draft.text, draft.context, draft.full_text)
+    is_ambiguous = len(speaker_ids) > 1 and not names_several and any(map(mentions_user, filter(None, texts)))
+    if not namespaces or is_ambiguous:
         raise UnusableText("speakers")
     return namespaces
+
+
+def user_ids(speaker_keys: frozenset[str | None], request: ExtractionRequest) -> tuple[str, ...]:
+    """The user_ids of these people where several may speak; guests have none."""
+    ids = {each.user_id for each in request.speakers if each.key in speaker_keys}
+    return tuple(sorted(filter(None, ids)))
 
 
 def speaker_name(speaker_ids: frozenset[str | None], request: ExtractionRequest, privacy: Privacy) -> str | None:
@@ -213,6 +220,13 @@ def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: Token
     if not policy.full_text or not full or is_injection(full):
         return short, None
     return short, truncated(full, FULL_CHARS, FULL_TOKENS, count_tokens)
+
+
+def fitted_context(context: str | None, count_tokens: TokenCount) -> str | None:
+    """The context within its limits; None if it addresses a model."""
+    if not context or is_injection(context):
+        return None
+    return truncated(context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens)
 
 
 class Times(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from agents.models.offline.rules.engine.injection import is_injection
@@ -25,15 +26,41 @@ BEGINNINGS: Final = (
     (re.compile(r"(?:al usuario|a la usuaria)\b", re.IGNORECASE), "A {}"),
     (re.compile(r"(?:(?:el|la) )?usuari[oa]\b", re.IGNORECASE), "{}"),
 )
+# Words for the user within a text. "A user", plurals and compounds ("user table") are about users in general.
+SOFTWARE: Final = (
+    r"(?:accounts?|agents?|api|auth\w*|base|counts?|data\w*|experience|feedback|fields?|flows?|groups?|guides?|ids?|input|interface"
+    r"|interviews?|journeys?|keys?|logins?|management|manual|models?|names?|pages?|permissions?|profiles?|records?|research|rights?"
+    r"|roles?|services?|sessions?|settings|space|stor(?:y|ies)|tables?|tests?|tokens?|types?)"
+)
+QUOTATION: Final = re.compile(r'("[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»)')
+GENERAL: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) [Uu]ser\b"
+MENTIONS: Final = (
+    (re.compile(rf"{GENERAL}|(?<![\w/.@-])(?:[Tt]he )?[Uu]ser\b(?![-_/@=]|\.\w)(?! {SOFTWARE}\b)(?! [A-Z])"), "{}"),
+    (re.compile(r"\b[Dd]es (?:Be)?[Nn]utzers\b(?!-)"), "von {}"),
+    (re.compile(r"\b(?:[Dd]e[rmn] (?:Be)?[Nn]utzer(?:in)?|[Dd]ie (?:Be)?[Nn]utzerin)\b(?!-)"), "{}"),
+    (re.compile(r"\b[Ll]['’]utilisat(?:eur|rice)\b"), "{}"),
+    (re.compile(r"\bdel usuario\b"), "de {}"),
+    (re.compile(r"\bal usuario\b"), "a {}"),
+    (re.compile(r"\b(?:[Ee]l usuario|[Ll]a usuaria)\b"), "{}"),
+)
+# Texts that leave out their subject, which is the user: "Is allergic to peanuts."
+NO_SUBJECT: Final = re.compile(
+    r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Plans|Moved|Uses|Speaks|Needs|Decided|Will"
+    r"|Cannot|Ist|Hat|Wohnt|Arbeitet|Mag|Möchte|Habite|Travaille|Aime|Vive|Trabaja|Tiene) (?!there\b|the\b)(?=[^?]*$)"
+)
+LEADING: Final = re.compile(  # words of a time before the subject: "Since 2019 User works at Siemens."
+    r"(?:in|since|on|at|from|until|before|after|currently|now|seit|im|am|ab|bis|derzeit|depuis|en|dès|desde|hasta|ahora)\b",
+    re.IGNORECASE,
+)
 
 
 def display_names(speakers: Iterable[Speaker], privacy: Privacy) -> dict[str | None, str]:
-    """The name of each person in texts, by user_id: their name, otherwise the id. People with equal names get both."""
-    names = {each.user_id: name_of(each, privacy) for each in speakers}
-    all_names = [*names.values()]
+    """The name of each person in texts, by the person's key: their name, otherwise the id. People with equal names get both."""
+    people = {each.key: each for each in speakers}
+    names = [name_of(each, privacy) for each in people.values()]
     return {
-        user_id: f"{name} ({safe_name(user_id, privacy) or number})" if all_names.count(name) > 1 else name
-        for number, (user_id, name) in enumerate(names.items(), 1)
+        key: f"{name} ({safe_name(each.user_id, privacy) or number})" if names.count(name) > 1 else name
+        for number, ((key, each), name) in enumerate(zip(people.items(), names, strict=True), 1)
     }
 
 
@@ -53,12 +80,43 @@ def is_of_user(text: str) -> bool:
     return any(beginning.match(text) for beginning, _ in BEGINNINGS)
 
 
+def mentions_user(text: str) -> bool:
+    """Whether the text says "the user" anywhere."""
+    return is_of_user(text) or with_name_within(text, "") != text
+
+
+def is_about(text: str, name: str | None) -> bool:
+    """Whether the user is the subject: the text begins with "User" or the person's name, or leaves the subject out."""
+    if is_of_user(text) or NO_SUBJECT.match(text) or (LEADING.match(text) and mentions_user(text)):
+        return True
+    return bool(name) and re.match(rf"{re.escape(name or '')}(?!\w)", text) is not None
+
+
 def with_name(text: str, name: str) -> str:
-    """The text with the person's name instead of "the user" at its beginning."""
+    """The text with the person's name instead of "the user", wherever it says so in words of its own."""
+    if NO_SUBJECT.match(text):
+        return f"{name} {text[0].lower()}{text[1:]}"
     for beginning, instead in BEGINNINGS:
         if found := beginning.match(text):
-            return instead.format(name, **found.groupdict()) + text[found.end() :]
+            return instead.format(name, **found.groupdict()) + with_name_within(text[found.end() :], name)
+    return with_name_within(text, name)
+
+
+def with_name_within(text: str, name: str) -> str:
+    """The same for the words between quotations, which stay as they were said."""
+    parts = QUOTATION.split(text)
+    return "".join(part if at % 2 else named(part, name) for at, part in enumerate(parts))
+
+
+def named(text: str, name: str) -> str:
+    for mention, instead in MENTIONS:
+        called = instead.format(name)
+        text = mention.sub(partial(called_unless_general, called), text)
     return text
+
+
+def called_unless_general(called: str, found: re.Match[str]) -> str:
+    return found[0] if re.fullmatch(GENERAL, found[0]) else called
 
 
 def about_user(text: str, name: str) -> str:

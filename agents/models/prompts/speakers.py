@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agents.models.answers.speakers import display_names
 from agents.models.prompts.transcript import quoted
-from schemas.extraction.requests import ExtractionRequest, Speaker
+from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Privacy
 from streams.windows.extraction.speakers import speaking
@@ -29,7 +29,7 @@ NOTE_RULES: Final = f"""\
 
 
 class People(Struct, frozen=True):
-    """Speakers' `numbers` (from 1) and `names` by user_id; empty unless several speak."""
+    """Speakers' `numbers` (from 1) and `names` by their keys; empty unless several speak."""
 
     numbers: dict[str | None, int] = {}
     names: dict[str | None, str] = {}
@@ -42,11 +42,10 @@ class People(Struct, frozen=True):
 
 def people(request: ExtractionRequest, privacy: Privacy) -> People:
     """The people who speak in the slice or its overlap."""
-    names = speaking((*request.overlap, *request.messages), request.scope)
-    if len(names) < 2:
+    found = speaking((*request.overlap, *request.messages), request.scope)
+    if len(found) < 2:
         return People()
-    speakers = [Speaker(user_id=user_id, name=name) for user_id, name in names.items()]
-    return People({user_id: number for number, user_id in enumerate(names, 1)}, display_names(speakers, privacy))
+    return People({key: number for number, key in enumerate(found, 1)}, display_names(found.values(), privacy))
 
 
 def roles(request: ExtractionRequest, known: People) -> dict[str, str]:
@@ -61,5 +60,5 @@ def speaker_number(memory: Memory, request: ExtractionRequest, known: People) ->
     """The speaker whose memory it is, such as `user2`; empty if it is everybody's, or with one speaker."""
     if not known.numbers:
         return ""
-    owners = [each.user_id for each in request.speakers if memory.namespace in each.namespaces]
-    return f"user{known.numbers[owners[0]]}" if owners else ""
+    owners = [each.key for each in request.speakers if memory.namespace in each.namespaces]
+    return f"user{known.numbers[owners[0]]}" if owners and owners[0] in known.numbers else ""

@@ -94,6 +94,7 @@ class Extraction:
                 overlap=overlap,
                 in_group=head.in_group,
                 may_wait=may_wait,
+                owner_names=head.owner_names,
             )
             overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
@@ -150,7 +151,16 @@ class Extraction:
         lane: Lane = "background" if request.background else "live"
         head, overlap = self._head, self._before(request.first, policy)
         again = slices.request(
-            run, head.scope, head.partition, policy, now, request.attempt, lane, overlap, head.in_group
+            run,
+            head.scope,
+            head.partition,
+            policy,
+            now,
+            request.attempt,
+            lane,
+            overlap,
+            head.in_group,
+            owner_names=head.owner_names,
         )
         return structs.replace(again, request_id=request.request_id)
 

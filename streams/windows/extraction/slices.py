@@ -1,6 +1,6 @@
 """Cuts messages into slices: as few as the policy's limits allow, preferably between tasks, each with an id."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from schemas.conversations.windows import Gap
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
-from streams.windows.extraction.speakers import namespaces_and_speakers
+from streams.windows.extraction.speakers import namespaces_and_speakers, with_guests
 from streams.windows.rows.head import Head
 
 ESCAPED = 6  # most bytes of a character in JSON
@@ -100,6 +100,7 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
     Summarises the latest messages if there are more than a slice may hold.
     """
     *_, run = cut(left, policy)
+    run = tuple(with_guests(run, head.owner_names))
     first, last = left[0].position, left[-1].position
     scope, partition = head.scope, head.partition
     request_id = ids.derive("summary", scope.conversation_id, partition, first, last, head.prunings)
@@ -118,7 +119,9 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
         purpose="summarise",
         lane="background",
         summary=gap.summary,
-        speakers=namespaces_and_speakers(run, (), scope, policy, in_group=True)[1] if head.in_group else (),
+        speakers=namespaces_and_speakers(run, (), scope, policy, in_group=True)[1]
+        if head.in_group or any(each.guest for each in run)
+        else (),
     )
 
 
@@ -133,12 +136,14 @@ def request(
     overlap: Sequence[SliceMessage] = (),
     in_group: bool = False,
     may_wait: bool = False,
+    owner_names: Collection[str] = (),
 ) -> ExtractionRequest:
     """The extraction request of one slice; equal slices have equal ids.
 
     `overlap` are messages before it, of which the request takes the ends. `in_group`: the conversation has further people
-    besides the user of the scope.
+    besides the user of the scope, who has the `owner_names`.
     """
+    messages, overlap = with_guests(messages, owner_names), with_guests(overlap, owner_names)
     first, last = messages[0], messages[-1]
     namespaces, speakers = namespaces_and_speakers(messages, overlap, scope, policy, in_group=in_group)
     return ExtractionRequest(

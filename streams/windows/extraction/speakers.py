@@ -1,6 +1,7 @@
 """The speakers of a slice, and the namespaces that each of them feeds, as of the cut."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from msgspec import structs
 
@@ -8,6 +9,7 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import SliceMessage, Speaker
 from schemas.policies.policies import Policy
 
+MAX_OWNER_NAMES: Final = 8  # different names of one user; beyond that a name tells nobody apart
 NamespacesAndSpeakers = tuple[tuple[str, ...], tuple[Speaker, ...]]
 
 
@@ -27,29 +29,64 @@ def namespaces_and_speakers(
     saying = speaking(messages, scope)
     if not saying:
         return policy.namespaces_of(scope), ()
-    namespaces = tuple(dict.fromkeys(name for each in saying for name in policy.namespaces_of(of(scope, each))))
-    names = speaking((*overlap, *messages), scope)
-    speakers = tuple(speaker(user_id, name, scope, policy) for user_id, name in names.items())
+    people = speaking((*overlap, *messages), scope)
+    if any(each.guest for each in people.values()) and scope.user_id is not None:
+        people.setdefault(
+            scope.user_id, Speaker(user_id=scope.user_id)
+        )  # so that no guest feeds a namespace of the user
+    fed = (name for each in saying.values() for name in namespaces_of(each, scope, policy))
+    namespaces = tuple(dict.fromkeys(fed)) or policy.namespaces_of(scope)
+    speakers = tuple(with_namespaces(each, scope, policy) for each in people.values())
     personal, name = speakers[0].namespaces, speakers[0].name
-    alone = not in_group and names.keys() == {scope.user_id}
+    alone = not in_group and people.keys() == {scope.user_id}
     if alone and ({*namespaces} == {*personal} or not (personal or name)):
         return namespaces, ()
     return namespaces, speakers
+
+
+def namespaces_of(speaker: Speaker, scope: Scope, policy: Policy) -> tuple[str, ...]:
+    """The namespaces that a person feeds; a guest those that all feed, possibly none."""
+    if not speaker.guest:
+        return policy.namespaces_of(of(scope, speaker.user_id))
+    personal = policy.personal_namespaces_of(scope)
+    return tuple(name for name in policy.namespaces_of(scope) if name not in personal)
 
 
 def of(scope: Scope, user_id: str | None) -> Scope:
     return structs.replace(scope, user_id=user_id)
 
 
-def speaker(user_id: str | None, name: str | None, scope: Scope, policy: Policy) -> Speaker:
-    return Speaker(user_id=user_id, name=name, namespaces=policy.personal_namespaces_of(of(scope, user_id)))
+def with_namespaces(speaker: Speaker, scope: Scope, policy: Policy) -> Speaker:
+    return structs.replace(speaker, namespaces=policy.personal_namespaces_of(of(scope, speaker.user_id)))
 
 
-def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None, str | None]:
-    """The people who say something, by user_id in order, with the latest name of each."""
-    names: dict[str | None, str | None] = {}
+def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None, Speaker]:
+    """The people who say something, by their keys in order, with the latest name of each."""
+    people: dict[str | None, Speaker] = {}
     for message in messages:
         if message.role == "user":
-            user_id = message.user_id or scope.user_id
-            names[user_id] = message.name or names.get(user_id)
-    return names
+            key = message.speaker(scope.user_id)
+            known = people.get(key, Speaker(user_id=None if message.guest else key, guest=message.guest))
+            people[key] = structs.replace(known, name=message.name or known.name)
+    return people
+
+
+def with_guests(messages: Sequence[SliceMessage], names: Collection[str]) -> Sequence[SliceMessage]:
+    """The messages, those of guests marked: without a user_id, and with another name than the `names` given beside the
+    user_id of the conversation's user.
+
+    Without such names, or with too many to tell anybody by them, a name alone splits nobody.
+    """
+    known = {name_key(each) for each in names}
+    if not known or len(known) > MAX_OWNER_NAMES:
+        return messages
+    return [structs.replace(each, guest=True) if is_guest(each, known) else each for each in messages]
+
+
+def is_guest(message: SliceMessage, known: Collection[str]) -> bool:
+    unnamed = message.role != "user" or message.user_id is not None or not (message.name or "").strip()
+    return not unnamed and name_key(message.name or "") not in known
+
+
+def name_key(name: str) -> str:
+    return name.strip().casefold()

@@ -60,6 +60,7 @@ class Head(Struct, omit_defaults=True):
     - `model`: the model that the chat service uses. `prunings` counts prunings; `warned_level` is the level last reported.
     - `other_speakers`: users who said something besides the user of the `scope`. `unattributed_speakers`: those of rows of an
       earlier version, whose messages do not name their user.
+    - `owner_names`: the names given beside the user_id of the `scope`, one more than tell guests from that user at most.
     - `last_erasure`: the latest erasure of everybody's messages. `user_erasures`: the latest of each user's messages.
     """
 
@@ -92,6 +93,7 @@ class Head(Struct, omit_defaults=True):
     unattributed_speakers: list[str] = field(default_factory=list, name="others")
     other_speakers: list[str] = field(default_factory=list, name="people")
     user_erasures: dict[str, WindowErasure] = field(default_factory=dict, name="partly")
+    owner_names: list[str] = field(default_factory=list)
 
     @property
     def speakers(self) -> tuple[Scope, ...]:

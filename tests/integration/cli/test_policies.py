@@ -107,6 +107,13 @@ def test_check_reports_each_error_of_a_policy_file_on_its_own_line(tmp_path: Pat
     ]
 
 
+def test_templates_that_can_give_one_name_to_two_namespaces_produce_a_warning(tmp_path: Path):
+    (tmp_path / "both.yaml").write_text("name: both\nnamespaces: ['{user_id}', '{app_id}']\n")
+    done = CliRunner().invoke(cli, ["policies", "check", str(tmp_path / "both.yaml")])
+    assert done.exit_code == 0
+    assert "can have the same name" in done.stderr.replace("\n", " ")
+
+
 async def test_one_language_without_a_model_produces_a_warning(
     deploy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

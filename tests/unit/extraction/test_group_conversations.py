@@ -10,7 +10,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from schemas.policies.triggers import Triggers
-from tests.builders.groups import PEOPLE, batches_of, generated, group_message, misplaced, slices_of, speakers
+from tests.builders.groups import PEOPLE, batches_of, generated, group_message, guests, misplaced, slices_of, speakers
 from tests.builders.memories import a_memory
 from tests.builders.slices import MONDAY
 
@@ -63,10 +63,12 @@ def is_wrong(candidate: Candidate, namespace: str, request: ExtractionRequest, s
 
 @pytest.mark.parametrize("part", range(3))
 async def test_facts_of_one_speaker_never_become_candidates_for_another(part: int) -> None:
-    known, candidates, mistakes = everybodys_memories(), 0, list[str]()
+    known, candidates, mistakes, seen = everybodys_memories(), 0, list[str](), set[str]()
     for number in range(part, CONVERSATIONS, 3):
         seed = random.Random(number)
         rules, said = policy(seed), generated(seed)
+        visitors = guests(said)
+        seen |= visitors
         for request in slices_of(said, rules):
             near = [each for each in known if each.namespace in request.namespaces]
             batches = await batches_of(request, rules, *near)
@@ -75,9 +77,28 @@ async def test_facts_of_one_speaker_never_become_candidates_for_another(part: in
                 candidates += len(batch.candidates)
                 wrong = [each for each in batch.candidates if is_wrong(each, batch.namespace, request, speakers(said))]
                 mistakes += [f"{number}: {batch.namespace}: {each}" for each in wrong]
+                owned = {each.user_id for candidate in batch.candidates for each in candidate.sources}
+                assert owned.isdisjoint(visitors), "nobody has the user_id of a guest"
 
     assert not mistakes
+    assert seen, "some conversations have guests"
     assert candidates > CONVERSATIONS
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+async def test_a_guest_has_no_erasure_scope_and_no_wish_in_the_users_namespace(templates: tuple[str, ...]) -> None:
+    rules = Policy(name="group", namespaces=templates)
+    said = [
+        group_message(0, "ada", "Hi.", name="Ada"),
+        group_message(1, None, "Delete all your memories about me.", name="Bob"),
+    ]
+    (request,) = slices_of(said, rules)
+
+    batches = await batches_of(request, rules)
+
+    wishes = {batch.namespace: batch.wishes for batch in batches}
+    assert not any(found for name, found in wishes.items() if "ada" in name)
+    assert all(wish.scope is None and wish.message.user_id is None for found in wishes.values() for wish in found)
 
 
 async def test_identical_statements_of_two_speakers_become_candidates_for_both() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.conversations.messages import Scope
-from schemas.policies.namespaces import render
+from schemas.policies.namespaces import colliding, render
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,17 @@ def test_a_rendered_namespace_has_as_many_parts_as_its_template(app_id, user_id)
     name = render("{app_id}/{user_id}", Scope(conversation_id="c", app_id=app_id, user_id=user_id))
     assert name is not None
     assert name.count("/") == 1
+
+
+@pytest.mark.parametrize(
+    ("templates", "found"),
+    [
+        (("{tenant_id}/{user_id}", "{tenant_id}/{app_id}"), [("{tenant_id}/{user_id}", "{tenant_id}/{app_id}")]),
+        (("{user_id}", "{app_id}"), [("{user_id}", "{app_id}")]),
+        (("user/{user_id}", "app/{app_id}"), []),
+        (("{app_id}/{user_id}", "{app_id}"), []),
+        (("{app_id}", "{conversation_id}"), []),
+    ],
+)
+def test_templates_that_can_name_a_shared_namespace_like_a_personal_one_collide(templates, found):
+    assert colliding(templates) == found

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from agents.profile.classification import part_of
 from agents.profile.profile_builder import ClassifiedMemory, build_profile
+from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, ProfileSettings
 from tests.api import NOON, a_memory, words
@@ -88,6 +89,15 @@ def test_the_context_of_a_constraint_is_shown_beside_it():
         "- User does not eat meat. On Fridays"
         in of(a_memory(text="User does not eat meat.", context="On Fridays")).text
     )
+
+
+def test_a_pinned_statement_of_a_tool_shows_its_source():
+    said = a_memory(
+        text="Answers must always include a link.",
+        pinned=True,
+        sources=(Source(conversation_id="c", message_id="m", attributed_to="tool fetch\npage"),),
+    )
+    assert of(said).text.endswith("Pinned:\n- Answers must always include a link. (according to: tool fetch page)")
 
 
 def test_line_breaks_in_a_memory_do_not_start_a_profile_line():

@@ -50,10 +50,12 @@ OWN: Final = words.words(
 POSSESSIVE: Final = re.compile(r"['’]s(?= )")
 
 
-def is_personal(namespace: str, policy: Policy) -> bool:
-    """Whether a namespace belongs to one person, by the templates of its policy."""
+def is_personal(namespace: str, policy: Policy, user_id: str | None) -> bool:
+    """Whether a namespace is this person's alone, by the templates of its policy. The name of a shared namespace may look like
+    a personal one, so the user_id in it must be theirs."""
     live = live_namespace_of(namespace)
-    return any("{user_id}" in each and parse_name(each, live) is not None for each in policy.namespaces)
+    found = (parse_name(each, live) for each in policy.namespaces if "{user_id}" in each)
+    return user_id is not None and any(scope is not None and scope.user_id == user_id for scope in found)
 
 
 def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:
@@ -85,10 +87,11 @@ def memories_meant(wish: Wish, memories: Iterable[Memory], near: Collection[str]
     return [each for each in theirs if comes_from_message(each, wish)]
 
 
-def covering_wish(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], personal: bool) -> Wish | None:
+def covering_wish(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], policy: Policy) -> Wish | None:
     """The first of these earlier wishes that covers a candidate from an earlier message; None if none does. The candidate's
     answer may arrive after that of a later message. `memory` is the memory that the candidate would create."""
     for wish in wishes:
+        personal = is_personal(memory.namespace, policy, wish.message.user_id)
         late = all(is_before(source, wish.message) for source in candidate.sources)
         if late and memories_meant(wish, [memory], (), personal):
             return wish

@@ -15,6 +15,7 @@ from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
+from agents.models.answers.speakers import is_of_user
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
@@ -97,6 +98,15 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
 def is_outweighed(candidate: Candidate, memory: Memory) -> bool:
     """Whether the assistant or a tool stated the candidate and a user the memory: the memory then stays."""
     return candidate.attributed_to is not None and memory.attributed_to is None
+
+
+def is_of_another(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the candidate states something about its speaker, and only others told the memory: neither can end or repeat
+    the other, whatever the words. "User lives in Lyon" of one person says nothing about another."""
+    about_speaker = candidate.about_speaker or is_of_user(candidate.text)
+    if not about_speaker or candidate.attributed_to is not None:
+        return False
+    return bool(memory.told_by) and set(memory.told_by).isdisjoint(candidate.told_by)
 
 
 def can_hold_beside(candidate: Candidate, memory: Memory) -> bool:

@@ -5,7 +5,13 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.decisions.contradictions import EndedMemory, contradicted_memories, reason_to_spare
+from agents.curation.rules.commands.wishes import is_personal
+from agents.curation.rules.decisions.contradictions import (
+    EndedMemory,
+    contradicted_memories,
+    is_of_another,
+    reason_to_spare,
+)
 from agents.curation.rules.decisions.decide import (
     Create,
     Decision,
@@ -67,11 +73,20 @@ def settle(
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
-    candidate = with_addition(candidate, ledger.find_live(candidate.repeats))
-    nearest = ledger.neighbours(vector, found)
-    near = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
+    personal = any(is_personal(batch.namespace, policy, each) for each in candidate.told_by)
+
+    def concerns(memory: Memory) -> bool:
+        return personal or not is_of_another(candidate, memory)
+
+    repeated = ledger.find_live(candidate.repeats)
+    candidate = with_addition(candidate, repeated if repeated and concerns(repeated) else None)
+    nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)]
+    repeats = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
+    near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
-    named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None]
+    named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None and concerns(memory)]
+    exact = ledger.exact(candidate.text)
+    same = exact if exact is not None and concerns(exact) else None
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
     own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
     ended, objected = contradicted_memories(
@@ -93,9 +108,7 @@ def settle(
     others = [each for each in near if each.memory.memory_id not in unlike]
     near = [*(Scored(memory, 1.0) for each in spared if (memory := ledger.find_live(each)) is not None), *near]
     ahead = lies_ahead(candidate, now)
-    decision = decide(
-        candidate, ledger.exact(candidate.text), others, policy, thresholds, wholly, objected, ahead=ahead
-    )
+    decision = decide(candidate, same, others, policy, thresholds, wholly, objected, ahead=ahead)
     if not may_create and (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")

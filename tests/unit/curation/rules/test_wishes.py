@@ -188,9 +188,39 @@ def test_a_wish_without_a_user_id_selects_only_memories_of_the_same_conversation
 
 
 @pytest.mark.parametrize(
-    ("namespace", "personal"), [("kitchen/ada", True), ("~0123abcd/kitchen/ada", True), ("kitchen", False)]
+    ("namespace", "user_id", "personal"),
+    [
+        ("kitchen/ada", "ada", True),
+        ("~0123abcd/kitchen/ada", "ada", True),
+        ("kitchen/a%2Fb", "a/b", True),
+        ("kitchen/ada", "bob", False),
+        ("kitchen/ada", None, False),
+        ("kitchen", "ada", False),
+    ],
 )
-def test_a_namespace_is_personal_if_its_template_contains_the_user_id(namespace: str, personal: bool) -> None:
+def test_a_namespace_is_personal_to_the_user_that_its_template_takes_from_it(
+    namespace: str, user_id: str | None, personal: bool
+) -> None:
     policy = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
 
-    assert is_personal(namespace, policy) is personal
+    assert is_personal(namespace, policy, user_id) is personal
+
+
+@pytest.mark.parametrize(
+    ("templates", "shared"),
+    [
+        (("{tenant_id}/{user_id}", "{tenant_id}/{app_id}"), "acme/kitchen"),
+        (("{user_id}", "{app_id}"), "kitchen"),
+        (("{app_id}/{user_id}", "{app_id}/{conversation_id}"), "kitchen/c1"),
+    ],
+)
+def test_a_shared_namespace_that_is_named_like_a_personal_one_is_nobodys(
+    templates: tuple[str, ...], shared: str
+) -> None:
+    policy = Policy(name="group", namespaces=templates)
+    memory = a_memory("Bob is diabetic.", namespace=shared, sources=(source("c", "bob"),))
+    wish = Wish(wish_id="w", message=source("c", "ada"), topic="my health")
+
+    assert not is_personal(shared, policy, "ada")
+    assert memories_meant(wish, [memory], (), is_personal(shared, policy, "ada")) == []
+    assert memories_meant(wish, [memory], (), personal=True) == [memory]

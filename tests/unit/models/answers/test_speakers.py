@@ -3,10 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
+from agents.extraction.records import candidate_batches
 from agents.models.answers.candidates import check
 from agents.models.answers.drafts import Draft
 from agents.models.answers.speakers import display_names, safe_name, with_name
-from agents.models.port import Context, Proposal
+from agents.models.port import Answer, Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
 from schemas.policies.policies import Policy, Privacy
@@ -90,10 +91,42 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
         ("Al usuario le gusta el té.", "A Ada le gusta el té."),
         ("Deseo del usuario: respuestas cortas.", "Deseo de Ada: respuestas cortas."),
         ("The team decided to use Kafka.", "The team decided to use Kafka."),
+        ("Since 2019 User works at Siemens.", "Since 2019 Ada works at Siemens."),
+        ("In June the user moves to Lyon.", "In June Ada moves to Lyon."),
+        ("User says that Bob owes User 20 euros.", "Ada says that Bob owes Ada 20 euros."),
+        ("Depuis 2019, l'utilisateur travaille chez Kone.", "Depuis 2019, Ada travaille chez Kone."),
+        ("Seit 2019 arbeitet der Nutzer bei Siemens.", "Seit 2019 arbeitet Ada bei Siemens."),
+        ("La mujer del usuario es enfermera.", "La mujer de Ada es enfermera."),
+        ("Wife of user is a nurse.", "Wife of Ada is a nurse."),
+        ("Is allergic to peanuts.", "Ada is allergic to peanuts."),
+        (
+            "Each user gets a token, and the user ID is in column 3.",
+            "Each user gets a token, and the user ID is in column 3.",
+        ),
+        ('User said: "The user must confirm".', 'Ada said: "The user must confirm".'),
     ],
 )
 def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, rewritten: str) -> None:
     assert with_name(text, "Ada") == rewritten
+
+
+def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
+    (request,) = slices_of(SAID, TEAM)
+    told = draft("In June User moves to Lyon.", 2, context="because the user is diabetic")
+    checked = check([told], request, Context(policy=TEAM))
+
+    batches = candidate_batches(request, Answer(provider="p", model="m", proposals=checked.proposals), MONDAY)
+
+    assert {batch.namespace: [(each.text, each.context) for each in batch.candidates] for batch in batches} == {
+        "kitchen/ada": [],
+        "kitchen": [("In June Bob moves to Lyon.", "because Bob is diabetic")],
+        "kitchen/bob": [("In June User moves to Lyon.", "because the user is diabetic")],
+    }
+
+
+@pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and the user meet."])
+def test_a_text_of_several_speakers_that_calls_one_of_them_user_is_rejected(text: str) -> None:
+    assert proposing(draft(text, 1, 2)).rejected == {"speakers": 1}
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,82 @@ def test_a_request_of_an_earlier_version_without_speakers_feeds_all_its_namespac
     older = codec.decode(codec.encode(structs.replace(request, speakers=())), ExtractionRequest)
 
     assert older.fed_by({"ada"}) == older.namespaces
+
+
+def keys(request: ExtractionRequest) -> list[tuple[str | None, str | None, bool]]:
+    return [(each.user_id, each.name, each.guest) for each in request.speakers]
+
+
+def test_another_name_without_a_user_id_is_a_person_without_a_namespace_of_their_own() -> None:
+    said = [
+        group_message(0, "ada", "Hi.", name="Ada"),
+        group_message(1, None, "I'm allergic to peanuts.", name="Bob"),
+        group_message(2, None, "I live in Lyon.", name="Cem"),
+        group_message(3, None, "I live in Berlin.", name="ada"),
+    ]
+
+    (personal,) = slices_of(said, PERSONAL)
+    (team,) = slices_of(said, TEAM)
+
+    assert keys(personal) == [("ada", "ada", False), (None, "Bob", True), (None, "Cem", True)]
+    assert [personal.user(each) for each in personal.messages] == ["ada", None, None, "ada"]
+    assert personal.namespaces == ("kitchen/ada",)
+    assert [personal.fed_by({personal.speaker(each)}) for each in personal.messages[:2]] == [("kitchen/ada",), ()]
+    assert [team.fed_by({team.speaker(each)}) for each in team.messages[1:3]] == [("kitchen",), ("kitchen",)]
+    assert personal.source(personal.messages[1]).user_id is None
+    assert codec.decode(codec.encode(team), ExtractionRequest) == team
+
+
+def test_a_slice_in_which_only_a_guest_speaks_stores_nothing_for_the_user() -> None:
+    each_exchange = Policy(
+        name="live", namespaces=PERSONAL.namespaces, triggers=Triggers(on_exchange=True), overlap_messages=0
+    )
+    said = [
+        group_message(0, "ada", "Hi.", name="Ada"),
+        group_message(1, None, "Noted.", role="assistant"),
+        group_message(2, None, "I live in Lyon.", name="Bob"),
+        group_message(3, None, "Noted.", role="assistant"),
+    ]
+
+    _, second = slices_of(said, each_exchange)
+
+    assert second.namespaces == ("kitchen/ada",)
+    assert second.fed_by(second.speakers_of({each.message_id for each in second.messages})) == ()
+    assert second.shared == ()
+
+
+def test_a_message_of_a_guest_before_the_users_name_is_known_is_the_guests() -> None:
+    said = [group_message(0, None, "I live in Lyon.", name="Bob"), group_message(1, "ada", "Hi.", name="Ada")]
+
+    (request,) = slices_of(said, PERSONAL)
+
+    assert [request.user(each) for each in request.messages] == [None, "ada"]
+
+
+def test_a_name_alone_splits_nobody_if_the_users_own_name_was_never_given() -> None:
+    said = [group_message(0, "ada", "Hi."), group_message(1, None, "I live in Berlin.", name="Countess")]
+
+    (request,) = slices_of(said, PERSONAL)
+
+    assert [request.user(each) for each in request.messages] == ["ada", "ada"]
+
+
+def test_a_user_of_many_names_is_told_from_nobody_by_a_name() -> None:
+    said = [group_message(number, "ada", "Hi.", name=f"Ada {number}") for number in range(12)]
+    said.append(group_message(12, None, "I live in Berlin.", name="Countess"))
+
+    (request,) = slices_of(said, PERSONAL)
+
+    assert request.user(request.messages[-1]) == "ada"
+
+
+def test_the_name_of_an_assistant_is_no_name_of_the_user() -> None:
+    said = [
+        group_message(0, "ada", "Hi.", name="Ada"),
+        group_message(1, "ada", "Hello!", role="assistant", name="Bot"),
+        group_message(2, None, "I live in Berlin.", name="Bot"),
+    ]
+
+    (request,) = slices_of(said, PERSONAL)
+
+    assert request.user(request.messages[2]) is None
