@@ -26,7 +26,7 @@ def toolset() -> Toolset:
 def api(toolset: Toolset) -> Api:
     blocks = toolset.blocks()
     return Api(
-        retrieval=toolset.retrieval,
+        retrieval=toolset.tiers(),
         memories=toolset.remembered,
         commands=toolset.commands,
         recall=blocks.recall,
