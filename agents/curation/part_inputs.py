@@ -9,7 +9,7 @@ from agents.curation.rules.commands.wishes import covering_wish
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs
 from agents.curation.rules.decisions.incoming import named_ids
 from agents.curation.rules.ledger.change import created
-from agents.curation.rules.ledger.ledger import Ledger
+from agents.curation.rules.ledger.ledger import Concern, Ledger
 from agents.curation.rules.statements.normalise import normalise
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
@@ -86,19 +86,21 @@ async def neighbours_of_each(
     vectors: VectorIndex,
     namespace: str,
     prepared: DecisionInputs,
-    texts: Sequence[str],
+    candidates: Sequence[Candidate],
+    concerns: Sequence[Concern],
     same: Sequence[Memory],
 ) -> list[list[Neighbour]]:
-    """The nearest memories of each text. Skips texts that equal a known memory, which is cheaper to detect."""
-    known = {normalise(memory.text) for memory in same}
+    """The nearest memories of each candidate. Skips candidates whose text equals a memory that they concern, which is cheaper to
+    detect."""
 
-    async def near(text: str) -> list[Neighbour]:
-        if normalise(text) in known:
+    async def near(candidate: Candidate, concerned: Concern) -> list[Neighbour]:
+        text = normalise(candidate.text)
+        if any(normalise(each.text) == text and concerned(each) for each in same):
             return []
-        vector = prepared.vector(text)
+        vector = prepared.vector(candidate.text)
         return await vectors.neighbours(namespace, vector, min_score=ANY_COSINE, limit=NEIGHBOURS)
 
-    return list(await asyncio.gather(*map(near, texts)))
+    return list(await asyncio.gather(*map(near, candidates, concerns)))
 
 
 async def memories_in_other_languages(

@@ -21,6 +21,7 @@ from agents.curation.part_inputs import (
 from agents.curation.rules.commands.apply_command import ERASED
 from agents.curation.rules.commands.wishes import FORGOTTEN
 from agents.curation.rules.decisions.comparing import clauses_to_compare, missing_pairs, pairs_to_compare
+from agents.curation.rules.decisions.contradictions import concern_of
 from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
@@ -38,7 +39,7 @@ from agents.curation.rules.decisions.incoming import (
 from agents.curation.rules.decisions.resolving import apply_verdict, in_other_languages, select_for_resolving
 from agents.curation.rules.decisions.settle import settle
 from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
-from agents.curation.rules.ledger.ledger import Ledger, cosine
+from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.notes import note_of
 from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
@@ -74,7 +75,8 @@ async def settle_candidates(
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
     limits = thresholds(vectors.embedding_model, policy)
-    neighbours = await neighbours_of_each(vectors, batch.namespace, prepared, texts, same)
+    concerns = [concern_of(each, batch.namespace, policy) for each in batch.candidates]
+    neighbours = await neighbours_of_each(vectors, batch.namespace, prepared, batch.candidates, concerns, same)
     mentions = mentioned_ids(batch.candidates, neighbours)
     if earlier is None:
         ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
@@ -82,14 +84,14 @@ async def settle_candidates(
         ledger = earlier
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
-    candidates = with_importances(ledger, batch, prepared, policy, fenced)
+    candidates = with_importances(ledger, batch, concerns, prepared, policy, fenced)
     foreign = await memories_in_other_languages(connection, batch, prepared, policy)
     await load_judged(connection, ledger, prepared)
     comparable = [[each for each in near if each.score >= limits.comparable] for near in neighbours]
-    candidates = with_verdicts(ledger, candidates, comparable, prepared, policy, foreign)
+    candidates = with_verdicts(ledger, candidates, concerns, comparable, prepared, policy, foreign)
     if prepared.relations is not None:
-        pairs = pairs_to_compare(ledger, candidates, neighbours, prepared.vector, limits.comparable)
-        clauses = dict.fromkeys(clauses_to_compare(ledger, candidates))
+        pairs = pairs_to_compare(ledger, candidates, concerns, neighbours, prepared.vector, limits.comparable)
+        clauses = dict.fromkeys(clauses_to_compare(ledger, candidates, concerns))
         missing = missing_pairs(pairs, prepared.relations) + [
             each for each in clauses if each not in prepared.relations
         ]
@@ -175,6 +177,7 @@ def drop_if_unwanted(
 def with_verdicts(
     ledger: Ledger,
     candidates: Sequence[Candidate],
+    concerns: Sequence[Concern],
     found: Sequence[Sequence[Neighbour]],
     prepared: DecisionInputs,
     policy: Policy,
@@ -186,9 +189,13 @@ def with_verdicts(
     Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
     """
     if policy.resolve and prepared.verdicts is None:
-        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place])]
+        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place], concerns[place])]
         near = [
-            [memory for each in found[place] if (memory := ledger.find_live(each.memory_id)) is not None]
+            [
+                memory
+                for each in found[place]
+                if (memory := ledger.find_live(each.memory_id)) is not None and concerns[place](memory)
+            ]
             for place in new
         ]
         others = [
@@ -206,22 +213,30 @@ def with_verdicts(
         )
         if unresolved:
             raise NeedsVerdicts(unresolved, memories)
-    judged = [(each, (prepared.verdicts or {}).get(each.candidate_id)) for each in candidates]
-    return tuple(
-        apply_verdict(each, verdict, ledger.find_live(verdict.same if verdict else None), policy.one_language)
-        for each, verdict in judged
-    )
+    judged = []
+    for each, concerned in zip(candidates, concerns, strict=True):
+        verdict = (prepared.verdicts or {}).get(each.candidate_id)
+        same = ledger.find_live(verdict.same) if verdict else None
+        if verdict is not None and same is not None and not concerned(same):
+            same, verdict = None, replace(verdict, same=None, text=None, says_more=False)
+        judged.append(apply_verdict(each, verdict, same, policy.one_language))
+    return tuple(judged)
 
 
 def with_importances(
-    ledger: Ledger, batch: CandidateBatch, prepared: DecisionInputs, policy: Policy, fenced: Sequence[ConversationFence]
+    ledger: Ledger,
+    batch: CandidateBatch,
+    concerns: Sequence[Concern],
+    prepared: DecisionInputs,
+    policy: Policy,
+    fenced: Sequence[ConversationFence],
 ) -> tuple[Candidate, ...]:
     """The candidates, with missing importances from `prepared`. Raises NeedsImportances if a new candidate has none and none
     were requested yet."""
     unrated = [
         each
-        for each in batch.candidates
-        if each.importance is None and ledger.is_new(each) and not is_erased(each, batch, fenced)
+        for each, concerned in zip(batch.candidates, concerns, strict=True)
+        if each.importance is None and ledger.is_new(each, concerned) and not is_erased(each, batch, fenced)
     ]
     if unrated and policy.complete and prepared.importances is None:
         raise NeedsImportances(unrated)

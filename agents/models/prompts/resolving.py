@@ -1,6 +1,7 @@
 """Compares new statements with nearby memories: the question, and the checks of the verdicts."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -147,7 +148,7 @@ def statement_data(
     if statement.valid_from is not None and statement.valid_from not in days:
         fields["from"] = f"{statement.valid_from:%Y-%m-%d}"
     if statement.valid_until is not None:
-        fields["until"] = f"{statement.valid_until:%Y-%m-%d}"
+        fields["until"] = f"{statement.valid_until - timedelta(microseconds=1):%Y-%m-%d}"  # the last day
     if statement.context:
         fields["context"] = sendable(statement.context, policy.privacy)
     if statement.attributed_to:

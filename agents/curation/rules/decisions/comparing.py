@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from agents.curation.rules.attributes.attribute_values import OF_SEVERAL
@@ -13,7 +14,7 @@ from agents.curation.rules.decisions.clauses import (
     text_without_ended_clause,
 )
 from agents.curation.rules.decisions.incoming import contradicted_ids
-from agents.curation.rules.ledger.ledger import Ledger, cosine
+from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.sources import said_later
 from agents.curation.rules.statements import words
 from agents.curation.rules.statements.normalise import normalise
@@ -35,19 +36,21 @@ REASON: Final = "the candidate replaces it"
 def pairs_to_compare(
     ledger: Ledger,
     candidates: Sequence[Candidate],
+    concerns: Sequence[Concern],
     neighbours: Sequence[Sequence[Neighbour]],
     vector_of: Callable[[str], Vector],
     comparable: float,
 ) -> tuple[Pair, ...]:
     """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
-    least `comparable`. A candidate that names related memories is not compared. `vector_of` raises NeedsVector."""
+    least `comparable`. A candidate that names related memories is not compared. `concerns` are those of the candidates.
+    `vector_of` raises NeedsVector."""
     pairs: dict[Pair, None] = {}
-    for candidate, found in zip(candidates, neighbours, strict=True):
-        if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate):
+    for candidate, concerned, found in zip(candidates, concerns, neighbours, strict=True):
+        if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate, concerned):
             continue
         vector = vector_of(candidate.text)
         near: list[tuple[float, Memory | Candidate]] = [
-            (each.score, each.memory) for each in ledger.neighbours(vector, found)
+            (each.score, each.memory) for each in ledger.neighbours(vector, found) if concerned(each.memory)
         ]
         near += [(cosine(vector, vector_of(other.text)), other) for other in candidates if other is not candidate]
         ranked = sorted(near, key=lambda each: -each[0])
@@ -64,13 +67,20 @@ def missing_pairs(pairs: Sequence[Pair], relations: Mapping[Pair, Relation]) -> 
     return [pair for pair in dict.fromkeys(of_clauses) if pair not in relations]
 
 
-def clauses_to_compare(ledger: Ledger, candidates: Sequence[Candidate]) -> Iterator[Pair]:
-    """The pairs whose relations tell which clause ends of the memories that candidates name as ended."""
-    for candidate in candidates:
-        memories = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
-        if is_compared(candidate) and ledger.is_new(candidate):
-            for memory in filter(is_compared, memories):
-                yield from pairs_of_cuts(pair_of(memory.text, candidate.text))
+def clauses_to_compare(ledger: Ledger, candidates: Sequence[Candidate], concerns: Sequence[Concern]) -> Iterator[Pair]:
+    """The pairs whose relations tell which clause ends of the memories that candidates name as ended, MOST_COMPARED at most per
+    candidate."""
+    for candidate, concerned in zip(candidates, concerns, strict=True):
+        if not is_compared(candidate) or not ledger.is_new(candidate, concerned):
+            continue
+        named = (memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None)
+        may_stay = (
+            each
+            for each in named
+            if is_compared(each) and concerned(each) and may_end_in_part(each) and not said_later(each, candidate)
+        )
+        for memory in islice(may_stay, MOST_COMPARED):
+            yield from pairs_of_cuts(pair_of(memory.text, candidate.text))
 
 
 def names_others(candidate: Candidate) -> bool:
@@ -108,11 +118,15 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
 
 
 def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:
-    """The text of a replaced memory without the only clause that no longer holds; None if it ends as a whole. A full text or an
-    end of the memory may be of any clause."""
-    if memory.full_text is not None or memory.valid_until is not None:
+    """The text of a replaced memory without the only clause that no longer holds; None if it ends as a whole."""
+    if not may_end_in_part(memory):
         return None
     return text_without_ended_clause(memory.text, pair_of(memory.text, candidate.text), relations)
+
+
+def may_end_in_part(memory: Memory) -> bool:
+    """Whether a clause may leave the memory's text: a full text or an end may be of any clause."""
+    return memory.full_text is None and memory.valid_until is None
 
 
 def numbers_tell_apart(text: str, other: str) -> bool:

@@ -7,10 +7,12 @@ from msgspec import Struct
 
 from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.readings import readings
+from agents.curation.rules.commands.wishes import is_personal, names_one_person
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
+from agents.curation.rules.ledger.ledger import Concern
 from agents.curation.rules.ledger.scored import Scored
-from agents.curation.rules.ledger.sources import last_said
+from agents.curation.rules.ledger.sources import last_said, said_later
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
@@ -19,6 +21,7 @@ from agents.models.answers.speakers import is_of_user
 from agents.models.one_language import primary
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
 from sinks.classification.port import Pair, Relation
 
 UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this far below it is unrelated
@@ -64,7 +67,7 @@ def contradicted_memories(
         if guard is None and not is_corrected and is_interrupted(candidate, memory):
             guard = "it holds again after the candidate"
         if guard is None:
-            may_stay = in_part and not is_corrected
+            may_stay = in_part and not is_corrected and not said_later(memory, candidate)
             rest = rest_of_memory(candidate, memory, relations or {}) if may_stay else None
             found[memory.memory_id] = EndedMemory(memory, CORRECTED if is_corrected else MODEL, rest)
         else:
@@ -88,7 +91,7 @@ def contradicted_memories(
 def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
     """Why the memory stays beside the candidate although the two contradict each other; None if it ends. A correction within a
     slice always counts."""
-    if ended.reason == CORRECTED:
+    if ended.reason == CORRECTED or said_later(ended.memory, candidate):
         return None
     if candidate.confidence < MIN_ENDING_CONFIDENCE <= ended.memory.confidence:
         return f"the candidate's confidence is only {candidate.confidence:g}"
@@ -98,6 +101,16 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
 def is_outweighed(candidate: Candidate, memory: Memory) -> bool:
     """Whether the assistant or a tool stated the candidate and a user the memory: the memory then stays."""
     return candidate.attributed_to is not None and memory.attributed_to is None
+
+
+def concern_of(candidate: Candidate, namespace: str, policy: Policy) -> Concern:
+    """Returns a function that tells whether the candidate may repeat or end a memory: in a namespace of several people a
+    statement about its speaker never concerns what only others told."""
+    if candidate.told_by:
+        is_of_one = any(is_personal(namespace, policy, each) for each in candidate.told_by)
+    else:
+        is_of_one = names_one_person(namespace, policy)
+    return lambda memory: is_of_one or not is_of_another(candidate, memory)
 
 
 def is_of_another(candidate: Candidate, memory: Memory) -> bool:

@@ -103,9 +103,10 @@ def decide(
         return Drop(f"importance {candidate.rated:g} is below {policy.min_importance:g}")
     ended_ids = {each.memory.memory_id for each in ended}
     newer = [each.memory for each in ended if said_later(each.memory, candidate)]
-    ended = [each for each in ended if each.memory not in newer]
-    if (later := outdating(candidate, newer, ended, ahead=ahead)) is not None:
+    older = [each for each in ended if each.memory not in newer]
+    if (later := outdating(candidate, newer, older, ahead=ahead)) is not None:
         return Drop(f"outdated: {later.memory_id} was said later and contradicts it")
+    ended = ended if ahead else older
     others = [
         near
         for near in neighbours
@@ -133,7 +134,7 @@ def outdating(
     candidate: Candidate, newer: Sequence[Memory], ended: Sequence[EndedMemory], *, ahead: bool
 ) -> Memory | None:
     """The memory that was said later and by which the candidate no longer holds: one that contradicts it by the rules, or any
-    if the candidate ends no other memory. A plan is outdated by another plan only: what was said later may hold until then."""
+    if the candidate ends no other memory. A plan is outdated by another plan only: what was said later holds until then."""
     if ahead:
         return next((each for each in newer if begins_later(each)), None)
     if newer and not ended:

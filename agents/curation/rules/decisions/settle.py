@@ -5,11 +5,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.commands.wishes import is_personal
 from agents.curation.rules.decisions.contradictions import (
     EndedMemory,
+    concern_of,
     contradicted_memories,
-    is_of_another,
     reason_to_spare,
 )
 from agents.curation.rules.decisions.decide import (
@@ -72,11 +71,7 @@ def settle(
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
-    personal = any(is_personal(batch.namespace, policy, each) for each in candidate.told_by)
-
-    def concerns(memory: Memory) -> bool:
-        return personal or not is_of_another(candidate, memory)
-
+    concerns = concern_of(candidate, batch.namespace, policy)
     repeated = ledger.find_live(candidate.repeats)
     candidate = with_addition(candidate, repeated if repeated and concerns(repeated) else None)
     nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)]
@@ -84,8 +79,7 @@ def settle(
     near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
     named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None and concerns(memory)]
-    exact = ledger.exact(candidate.text)
-    same = exact if exact is not None and concerns(exact) else None
+    same = ledger.exact(candidate.text, concerns)
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
     own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
     ended, objected = contradicted_memories(

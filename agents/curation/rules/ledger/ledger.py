@@ -1,8 +1,9 @@
 """A namespace within one transaction: the memories that were read, and the changes decided so far, in order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from datetime import datetime
+from typing import TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
@@ -15,6 +16,9 @@ from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.memories.entry import LedgerEntry
 from sinks.vectors.port import Neighbour, Vector
+
+# Whether a candidate may repeat or end a memory.
+Concern: TypeAlias = Callable[[Memory], bool]
 
 
 class Ledger:
@@ -43,9 +47,10 @@ class Ledger:
         """Whether a memory with this id was read or created, of any status and namespace."""
         return memory_id in self._memories
 
-    def is_new(self, candidate: Candidate) -> bool:
-        """Whether no live memory has the candidate's text, and no memory was created from it."""
-        return self.exact(candidate.text) is None and not self.knows(ids.memory_id(candidate.candidate_id))
+    def is_new(self, candidate: Candidate, concerns: Concern) -> bool:
+        """Whether no live memory that the candidate concerns has its text, and no memory was created from it."""
+        same = self.exact(candidate.text, concerns)
+        return same is None and not self.knows(ids.memory_id(candidate.candidate_id))
 
     def find(self, memory_id: str | None) -> Memory | None:
         """The memory of this namespace, unless it is deleted."""
@@ -82,13 +87,14 @@ class Ledger:
         made = (entry.after for entry in self.entries if entry.change == "created")
         return sum(any(source.conversation_id == conversation_id for source in memory.sources) for memory in made)
 
-    def exact(self, text: str) -> Memory | None:
-        """The live memory with the same normalised text; the oldest of several."""
+    def exact(self, text: str, concerns: Concern | None = None) -> Memory | None:
+        """The live memory with the same normalised text; the oldest of several. `concerns` excludes memories."""
         normalised_text = normalise(text)
         same = [
             memory
             for memory_id, normalised in self._normalised.items()
             if normalised == normalised_text and (memory := self.find_live(memory_id)) is not None
+            if concerns is None or concerns(memory)
         ]
         return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
 

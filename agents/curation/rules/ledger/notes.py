@@ -24,13 +24,11 @@ def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int
 
 
 def includes(candidate: Candidate, note: Memory, batch: CandidateBatch) -> bool:
-    """Whether a model that was shown the note wrote the candidate: the candidate names the note, or the note was stored before
-    the request. The rules of `offline` are not shown it."""
-    if batch.provider == WITHOUT_MODEL:
+    """Whether a model that was shown this version of the note wrote the candidate: it was stored before the request. The rules of
+    `offline` are not shown it."""
+    if batch.provider == WITHOUT_MODEL or batch.requested_at is None:
         return False
-    named = (candidate.repeats, candidate.refines, candidate.contradicts, *candidate.supersedes)
-    was_stored = batch.requested_at is not None and note.updated_at <= batch.requested_at
-    return note.memory_id in named or was_stored
+    return note.updated_at <= batch.requested_at
 
 
 def with_missing_sentences(old: str, new: str, most_chars: int) -> str:

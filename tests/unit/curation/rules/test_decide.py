@@ -149,14 +149,15 @@ def test_a_late_message_is_dropped_if_a_newer_memory_contradicts_it_by_the_rules
     assert isinstance(decide_within(said, None, (), POLICY, Thresholds(), ended), Drop)
 
 
-def test_a_late_message_about_a_plan_is_kept_beside_the_present_and_dropped_for_a_newer_plan(
+def test_a_late_message_about_a_plan_ends_the_present_on_its_day_and_is_dropped_for_a_newer_plan(
     candidate: MakeCandidate, memory: MakeMemory, now: datetime
 ) -> None:
     june, july = now + timedelta(days=90), now + timedelta(days=120)
     said = candidate("User will move to Lyon", at=10, valid_from=june)
     present = EndedMemory(memory("User lives in Berlin", at=20), MODEL)
     plan = EndedMemory(memory("User will move to Oulu", at=20, valid_from=july), MODEL)
-    assert decide_within(said, None, (), POLICY, Thresholds(), [present], ahead=True) == Create(None)
+    decision = decide_within(said, None, (), POLICY, Thresholds(), [present], ahead=True)
+    assert decision == Supersede((present.memory,), None, MODEL)
     assert isinstance(decide_within(said, None, (), POLICY, Thresholds(), [present, plan], ahead=True), Drop)
 
 

@@ -45,8 +45,8 @@ FOUND = "User looked for a flat in Turku, found one in Oulu for 700 euros and si
     ("provider", "stored_s_before", "named", "text"),
     [
         ("claude", 60, None, FOUND),
-        ("claude", -60, "repeats", FOUND),
-        ("claude", -60, "refines", FOUND),
+        ("claude", -60, "repeats", f"The budget is 900 euros. {FOUND}"),
+        ("claude", -60, "refines", f"The budget is 900 euros. {FOUND}"),
         ("claude", -60, None, f"The budget is 900 euros. {FOUND}"),
         ("offline", 60, None, f"The budget is 900 euros. {FOUND}"),
     ],

@@ -3,10 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from agents.curation.rules.decisions.contradictions import is_of_another
+from agents.curation.rules.decisions.contradictions import concern_of, is_of_another
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.answers.speakers import is_about
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.policies.policies import Policy
 from tests.builders.memories import NOON, a_memory
 from tests.settle_candidate import settle_candidate
 
@@ -72,6 +73,23 @@ def test_a_guests_statement_about_themselves_leaves_what_a_user_told():
 @pytest.mark.parametrize(("known", "said"), CASES[:2])
 def test_a_statement_about_its_speaker_ends_what_the_speaker_told(known, said):
     assert ruling(told(known, "u1"), candidate(said, "u1")) == "superseded"
+
+
+def test_ones_own_repetition_is_found_beside_the_same_words_of_another_person():
+    others, own = told("User lives in Lyon.", "u1"), replace(told("User lives in Lyon.", "u2"), memory_id="own")
+    ledger = Ledger("n", 1, [replace(each, namespace="n") for each in (others, own)])
+    said = candidate("User lives in Lyon.", "u2")
+    concerns = concern_of(said, "n", Policy(name="p", namespaces=("n",)))
+    assert ledger.exact(said.text) is not None and ledger.exact(said.text, concerns).memory_id == "own"
+    assert not ledger.is_new(said, concerns)
+    assert Ledger("n", 1, [replace(others, namespace="n")]).is_new(said, concerns)
+
+
+@pytest.mark.parametrize(("namespace", "concerned"), [("app/u1", True), ("team", False)])
+def test_a_statement_of_an_unknown_speaker_concerns_all_memories_of_a_personal_namespace(namespace, concerned):
+    policy = Policy(name="p", namespaces=("{app_id}/{user_id}", "team"))
+    said = candidate("User lives in Lyon.", None)
+    assert concern_of(said, namespace, policy)(told("User lives in Berlin.", "u1")) is concerned
 
 
 def test_statements_about_the_matter_of_several_people_end_and_repeat_each_other():

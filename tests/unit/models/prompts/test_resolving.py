@@ -77,7 +77,7 @@ def test_the_prompt_tells_what_is_known_of_the_validity_the_context_and_the_spea
     assert (first["from"], first["context"], first["speaker"]) == ("2026-06-01", "only on Fridays", 1)
     assert (second["by"], "speaker" in second) == ("tool search", False)
     assert (third["speaker"], "from" in third) == (1, False)
-    assert (fourth["speaker"], fourth["until"]) == (2, "2026-06-01")
+    assert (fourth["speaker"], fourth["until"]) == (2, "2026-05-31")
 
 
 def test_statements_of_one_person_have_no_speaker_number() -> None:
