@@ -23,13 +23,17 @@ EMPTY: Final = re.compile(  # words without content
     r"users?|the|and|for|with|ha[sd]|have|was|were|that|this|said|says|from|about|der|die|das|den|dem|des|(?:be)?nutzer(?:s|in)?|und|mit"
     r"|von|hat|ist|sagt|utilisateur|utilisatrice|les|une|est|avec|pour|dit|usuari[oa]|los|las|con|por|para|dice"
 )
+ASKS: Final = re.compile(  # words of a question or request, and pronouns: the speaker says nothing with them
+    r"guess|where|what|which|when|who|whom|whose|how|why|you|your|know|ich|bin|mein(?:e[mnrs]?)?|sie|ihr|wer|was|wie|wann|warum"
+    r"|welche[mnrs]?|hier|here|mon|mes|suis|vous|quel(?:le)?s?|quand|comment|soy|estoy|usted|dónde|quién|cuándo|cómo|qué"
+)
 # Words of a reply that takes up what the assistant said: assent, choice, reference, or a statement about oneself.
 TAKES_UP: Final = re.compile(
-    r"\b(?:yes|yep|yeah|yup|sure|right|exactly|correct|true|ok|okay|agreed|deal|perfect|great|fine|please|good|do|go|take|let['’]?s"
+    r"\b(?:yes|yep|yeah|yup|absolutely|definitely|sure|right|exactly|correct|true|ok|okay|agreed|deal|perfect|great|fine|please|good|do|go|take|let['’]?s"
     r"|option|first|second|third|last|former|latter|both|one|it|that|this|these|those|them|there|i|i['’]m|my|me|we|our|no|not"
-    r"|ja|genau|stimmt|richtig|gerne?|einverstanden|passt|klar|nein|nicht|das|die|den|es|dort|ich|mein\w*|wir|unser\w*"
-    r"|oui|exact\w*|d['’]accord|parfait|ça|cela|celui|celle|je|j['’]\w+|mon|ma|mes|nous|notre|non|pas"
-    r"|sí|si|claro|correcto|vale|perfecto|eso|esto|ese|esa|yo|mi|mis|me|soy|estoy|tengo|nosotros|nuestr\w+)\b",
+    r"|ja|genau|perfekt|super|stimmt|richtig|gerne?|einverstanden|passt|klar|nein|nicht|das|die|den|es|dort|ich|mein\w*|wir|unser\w*"
+    r"|oui|absolument|exact\w*|d['’]accord|parfait|ça|cela|celui|celle|je|j['’]\w+|mon|ma|mes|nous|notre|non|pas"
+    r"|sí|si|claro|correcto|vale|perfecto|perfectamente|eso|esto|ese|esa|yo|mi|mis|me|soy|estoy|tengo|nosotros|nuestr\w+)\b",
     re.IGNORECASE,
 )
 
@@ -40,9 +44,9 @@ def supporting_messages(
     """The messages that a draft is based on: a user's words, with what they answer, or those of the assistant and of tools alone.
     System messages support nothing.
 
-    What the text has from other messages alone is not the user's, although a user's message is cited beside them. Raises
-    UnusableText: `provenance` if nobody said it who counts, `instruction` if a message of the assistant or a tool
-    addresses a model.
+    What the text has from other messages alone is not the user's, although a user's message is cited beside them. Messages of
+    the assistant or a tool that address a model support nothing. Raises UnusableText: `provenance` if nobody said it who
+    counts, `instruction` if the text has something from such a message.
     """
     of_users = [each for each in cited if each.role == "user"]
     others = [each for each in cited if each.role in ("assistant", "tool")]
@@ -51,10 +55,16 @@ def supporting_messages(
         return others
     if policy.note:  # about the whole conversation, and says whose claim each is
         return [each for each in cited if each.role == "user" or (each in others and not is_injection(each.content))]
-    if any(is_injection(each.content) for each in others):
+    sound = [each for each in cited if not (each in others and is_injection(each.content))]
+    texts = filter(None, (draft.text, draft.context, draft.full_text))
+    if len(sound) < len(cited) and any(is_of_others(text, cited, request) for text in texts):
         raise UnusableText("instruction")
-    if draft.kind == EXPERIENCE or not is_of_others(draft.text, cited, request):
-        return [each for each in cited if each.role != "system"]
+    if (
+        draft.kind == EXPERIENCE
+        or not is_of_others(draft.text, sound, request)
+        or is_in_other_words(draft.text, sound, request)
+    ):
+        return [each for each in sound if each.role != "system"]
     check_attributed(draft, others, request, policy)
     return others
 
@@ -85,10 +95,31 @@ def is_of_others(text: str, cited: Sequence[SliceMessage], request: ExtractionRe
         named = {each for each in named if DATE.fullmatch(each) is None}  # a user's "tomorrow" becomes a date
     if any(each in theirs and not is_among(each, own) for each in named if not EMPTY.fullmatch(each)):
         return True
-    content = {
+    content = content_words(text)
+    return not any(is_among(each, own) for each in content) and not content.isdisjoint(theirs)
+
+
+def is_in_other_words(text: str, cited: Sequence[SliceMessage], request: ExtractionRequest) -> bool:
+    """Whether a text says what the user said, with a name or figure as the others spell it: "2" for "two", "München" for
+    "munich".
+
+    At least half of its content is then the user's, who also has a word or figure that the text lacks.
+    """
+    own = words(each.content for each in users_words(cited, request))
+    content, said = content_words(text), words(each.content for each in cited if each.role == "user")
+    lacking = {
+        each
+        for each in said - words([text])
+        if (has_digit(each) or len(each) >= MIN_LETTERS) and not (EMPTY.fullmatch(each) or ASKS.fullmatch(each))
+    }
+    half_is_own = 0 < len(content) <= 2 * sum(is_among(each, own) for each in content)
+    return half_is_own and not only_questions(cited) and any(not is_among(each, content) for each in lacking)
+
+
+def content_words(text: str) -> set[str]:
+    return {
         each for each in words([text]) if len(each) >= MIN_LETTERS and not (has_digit(each) or EMPTY.fullmatch(each))
     }
-    return not any(is_among(each, own) for each in content) and not content.isdisjoint(theirs)
 
 
 def users_words(cited: Sequence[SliceMessage], request: ExtractionRequest) -> list[SliceMessage]:

@@ -5,9 +5,7 @@ Valid drafts become proposals, whatever else the answer has. Rejected ones are c
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
-from functools import partial
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -27,8 +25,7 @@ from agents.models.answers.texts import (
     one_line,
     truncated,
 )
-from agents.models.dates.dates import local
-from agents.models.dates.written import NOON, UnreadableTime, end_written, moment_written
+from agents.models.answers.times import times_of
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
@@ -56,8 +53,8 @@ def check(
     Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
     `attributed`: nobody at all, or it is another role's statement about a person); `overlap` (cites only messages before
     the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
-    `length`; `secret` (little text besides a credential); `instruction` (addresses a model, as does a cited message of the
-    assistant or a tool).
+    `length`; `secret` (little text besides a credential); `instruction` (addresses a model, or is based on a message
+    of the assistant or a tool that does).
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
     unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on
@@ -227,32 +224,6 @@ def fitted_context(context: str | None, count_tokens: TokenCount) -> str | None:
     if not context or is_injection(context):
         return None
     return truncated(context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens)
-
-
-class Times(Struct, frozen=True):
-    """The times of a draft. `unreadable` are those that have no known form."""
-
-    event_time: datetime | None
-    valid_from: datetime | None
-    valid_until: datetime | None
-    unreadable: int
-
-
-def times_of(draft: Draft, source: SliceMessage) -> Times:
-    """The times in UTC. Those without an offset are in the speaker's time zone. The last day of `valid_until` is included."""
-    zone = local(source.timestamp, source.time_zone).tzinfo
-    event_time = read_or_none(draft.event_time, partial(moment_written, zone=zone, time_of_day=NOON))
-    valid_from = read_or_none(draft.valid_from, partial(moment_written, zone=zone))
-    valid_until = read_or_none(draft.valid_until, partial(end_written, zone=zone))
-    pairs = ((draft.event_time, event_time), (draft.valid_from, valid_from), (draft.valid_until, valid_until))
-    return Times(event_time, valid_from, valid_until, sum(bool(given) and read is None for given, read in pairs))
-
-
-def read_or_none(written: str | None, read: Callable[[str], datetime]) -> datetime | None:
-    try:
-        return read(written.strip()) if written else None
-    except UnreadableTime:
-        return None
 
 
 def related(number: int | None, context: Context, namespaces: Collection[str]) -> str | None:

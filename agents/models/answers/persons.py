@@ -11,6 +11,8 @@ from schemas.extraction.requests import ExtractionRequest
 OF_SOFTWARE: Final = re.compile(
     r"(?:the )?user [a-z]+ (?:is|was|are|has|uses|runs|lives|needs|stores|reads|calls)\b", re.IGNORECASE
 )
+# Stricter than is_of_user: "User profile: diabetic" is about a person, whatever noun follows.
+USER_FIRST: Final = re.compile(r"(?:the )?user\b", re.IGNORECASE)
 VERBS: Final = (
     r"(?:is|was|has|had|does|did|likes|loves|hates|prefers|wants|lives|works|owns|eats|feels|believes|plans|moved|uses|speaks|knows"
     r"|enjoys|needs|said|says|decided|will|would|can|cannot|should|also|never|always|takes|suffers|ist|war|hat|hatte|wohnt|lebt|arbeitet"
@@ -54,7 +56,8 @@ OF_A_PERSON: Final = re.compile(
 
 def is_of_person(text: str, names: Collection[str]) -> bool:
     """Whether a text is about a user, one of these people, or a person whom a noun, a pronoun or a predicate shows."""
-    if OF_A_PERSON.search(text) or (is_of_user(text) and not OF_SOFTWARE.match(text)):
+    begins_with_user = is_of_user(text) or USER_FIRST.match(text)
+    if OF_A_PERSON.search(text) or (begins_with_user and not OF_SOFTWARE.match(text)):
         return True
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names)
 

@@ -13,40 +13,35 @@ from schemas.policies.policies import Privacy
 MAX_NAME: Final = 64  # characters
 NAMELESS: Final = "Somebody"
 UNSAFE_IN_NAMES: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029<>{}\[\]\"`|\\]+")
+# Nouns after "user" in statements about software: "User service is written in Go." "User records music" is about a person.
+SOFTWARE: Final = (
+    r"(?:(?:accounts?|agents?|api|auth\w*|base|count|data\w*|experience|feedback|fields?|flows?|groups?|guide|ids?|input|interface"
+    r"|interview|journeys?|keys?|logins?|management|manual|model|name|pages?|permissions?|profiles?|record|research|rights?"
+    r"|roles?|service|sessions?|settings|space|stor(?:y|ies)|tables?|test|tokens?|type)\b"
+    r"|(?:counts|guides|interviews|models|names|records|services|tests|types) (?:are|were|have|run|live|must|can|will|should)\b)"
+)
 # Beginnings of texts about the user, in the languages with rules, with their replacements.
 BEGINNINGS: Final = (
     (re.compile(r"(?:the )?user['’]s\b", re.IGNORECASE), "{}'s"),
-    (re.compile(r"(?:the )?user\b", re.IGNORECASE), "{}"),
+    (re.compile(rf"(?:the )?user\b(?!-\w)(?! {SOFTWARE})", re.IGNORECASE), "{}"),
     (re.compile(r"(?P<what>Wunsch) (?:des Nutzers|der Nutzerin)\b", re.IGNORECASE), "{what} von {}"),
     (re.compile(r"(?:des (?:Be)?nutzers|der (?:Be)?nutzerin)\b", re.IGNORECASE), "Von {}:"),
-    (re.compile(r"(?:(?:de[rmn]|die) )?(?:Be)?nutzer(?:in|s)?\b", re.IGNORECASE), "{}"),
+    (re.compile(r"(?:(?:de[rmn]|die) )?(?:Be)?nutzer(?:in|s)?\b(?!-\w)", re.IGNORECASE), "{}"),
     (re.compile(r"(?P<what>Souhait) de l['’]utilisat(?:eur|rice)\b", re.IGNORECASE), "{what} de {}"),
     (re.compile(r"(?:l['’])?utilisat(?:eur|rice)\b", re.IGNORECASE), "{}"),
     (re.compile(r"(?P<what>Deseo) (?:del usuario|de la usuaria)\b", re.IGNORECASE), "{what} de {}"),
     (re.compile(r"(?:al usuario|a la usuaria)\b", re.IGNORECASE), "A {}"),
     (re.compile(r"(?:(?:el|la) )?usuari[oa]\b", re.IGNORECASE), "{}"),
 )
-# Words for the user within a text. "A user", plurals and compounds ("user table") are about users in general.
-SOFTWARE: Final = (
-    r"(?:accounts?|agents?|api|auth\w*|base|counts?|data\w*|experience|feedback|fields?|flows?|groups?|guides?|ids?|input|interface"
-    r"|interviews?|journeys?|keys?|logins?|management|manual|models?|names?|pages?|permissions?|profiles?|records?|research|rights?"
-    r"|roles?|services?|sessions?|settings|space|stor(?:y|ies)|tables?|tests?|tokens?|types?)"
-)
 QUOTATION: Final = re.compile(r'("[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»)')
-GENERAL: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) [Uu]ser\b"
-MENTIONS: Final = (
-    (re.compile(rf"{GENERAL}|(?<![\w/.@-])(?:[Tt]he )?[Uu]ser\b(?![-_/@=]|\.\w)(?! {SOFTWARE}\b)(?! [A-Z])"), "{}"),
-    (re.compile(r"\b[Dd]es (?:Be)?[Nn]utzers\b(?!-)"), "von {}"),
-    (re.compile(r"\b(?:[Dd]e[rmn] (?:Be)?[Nn]utzer(?:in)?|[Dd]ie (?:Be)?[Nn]utzerin)\b(?!-)"), "{}"),
-    (re.compile(r"\b[Ll]['’]utilisat(?:eur|rice)\b"), "{}"),
-    (re.compile(r"\bdel usuario\b"), "de {}"),
-    (re.compile(r"\bal usuario\b"), "a {}"),
-    (re.compile(r"\b(?:[Ee]l usuario|[Ll]a usuaria)\b"), "{}"),
-)
+GENERAL: Final = r"\b(?i:an?|any|new|per|each|every|other|one|no) User\b"
+# The prompt's word for the speaker within a text. "The user" there is anybody who uses the software, and "User table" is a table.
+MENTION: Final = re.compile(rf"{GENERAL}|(?<![\w/.@-])(?<![Tt]he )User\b(?![-_/@=]|\.\w)(?! {SOFTWARE})(?! [A-Z])")
 # Texts that leave out their subject, which is the user: "Is allergic to peanuts."
 NO_SUBJECT: Final = re.compile(
-    r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Plans|Moved|Uses|Speaks|Needs|Decided|Will"
-    r"|Cannot|Ist|Hat|Wohnt|Arbeitet|Mag|Möchte|Habite|Travaille|Aime|Vive|Trabaja|Tiene) (?!there\b|the\b)(?=[^?]*$)"
+    r"(?:Is|Was|Has|Had|Does|Did|Likes|Loves|Hates|Prefers|Wants|Lives|Works|Owns|Eats|Moved|Speaks|Decided|Will"
+    r"|(?:Plans|Uses|Needs)(?! for\b)"
+    r"|Cannot|Ist|Hat|Wohnt|Arbeitet|Mag|Möchte|Habite|Travaille|Aime|Vive|Trabaja|Tiene) (?!there\b|the\b|of\b)(?=[^?]*$)"
 )
 LEADING: Final = re.compile(  # words of a time before the subject: "Since 2019 User works at Siemens."
     r"(?:in|since|on|at|from|until|before|after|currently|now|seit|im|am|ab|bis|derzeit|depuis|en|dès|desde|hasta|ahora)\b",
@@ -81,7 +76,7 @@ def is_of_user(text: str) -> bool:
 
 
 def mentions_user(text: str) -> bool:
-    """Whether the text says "the user" anywhere."""
+    """Whether the text begins with "the user", or says "User" anywhere."""
     return is_of_user(text) or with_name_within(text, "") != text
 
 
@@ -93,7 +88,7 @@ def is_about(text: str, name: str | None) -> bool:
 
 
 def with_name(text: str, name: str) -> str:
-    """The text with the person's name instead of "the user", wherever it says so in words of its own."""
+    """The text with the person's name instead of "the user" at its beginning, and of "User" anywhere in words of its own."""
     if NO_SUBJECT.match(text):
         return f"{name} {text[0].lower()}{text[1:]}"
     for beginning, instead in BEGINNINGS:
@@ -109,10 +104,7 @@ def with_name_within(text: str, name: str) -> str:
 
 
 def named(text: str, name: str) -> str:
-    for mention, instead in MENTIONS:
-        called = instead.format(name)
-        text = mention.sub(partial(called_unless_general, called), text)
-    return text
+    return MENTION.sub(partial(called_unless_general, name), text)
 
 
 def called_unless_general(called: str, found: re.Match[str]) -> str:

@@ -73,7 +73,7 @@ def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None,
 
 def with_guests(messages: Sequence[SliceMessage], names: Collection[str]) -> Sequence[SliceMessage]:
     """The messages, those of guests marked: without a user_id, and with another name than the `names` given beside the
-    user_id of the conversation's user.
+    user_id of the conversation's user. A surname more or less makes no other name.
 
     Without such names, or with too many to tell anybody by them, a name alone splits nobody.
     """
@@ -85,7 +85,12 @@ def with_guests(messages: Sequence[SliceMessage], names: Collection[str]) -> Seq
 
 def is_guest(message: SliceMessage, known: Collection[str]) -> bool:
     unnamed = message.role != "user" or message.user_id is not None or not (message.name or "").strip()
-    return not unnamed and name_key(message.name or "") not in known
+    return not unnamed and not any(may_be_one(name_key(message.name or ""), each) for each in known)
+
+
+def may_be_one(name: str, other: str) -> bool:
+    """Whether one of two names begins with the words of the other: "Anna" and "Anna Schmidt"."""
+    return all(mine == theirs for mine, theirs in zip(name.split(), other.split(), strict=False))
 
 
 def name_key(name: str) -> str:

@@ -99,6 +99,13 @@ def test_statements_about_the_matter_of_several_people_end_and_repeat_each_other
     assert (ruling(deadline, later), ruling(deadline, same)) == ("superseded", "reinforced")
 
 
+def test_a_statement_about_software_of_several_people_ends_what_another_told():
+    service = told("User authentication runs on port 80.", "u1")
+    moved = candidate("User authentication runs on port 443.", "u2", about_speaker=False)
+    assert not is_of_another(moved, service)
+    assert ruling(service, replace(moved, supersedes=("m",))) == "superseded"
+
+
 @pytest.mark.parametrize("told_by", [(), ("u1", "u2")])
 def test_a_memory_of_unknown_tellers_or_of_both_is_not_anothers(told_by):
     memory = replace(told("User lives in Berlin.", "u1"), told_by=told_by)

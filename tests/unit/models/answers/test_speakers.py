@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from agents.extraction.records import candidate_batches
 from agents.models.answers.candidates import check
 from agents.models.answers.drafts import Draft
-from agents.models.answers.speakers import display_names, safe_name, with_name
+from agents.models.answers.speakers import display_names, is_about, safe_name, with_name
 from agents.models.port import Answer, Context, Proposal
 from schemas import codec
 from schemas.extraction.requests import Speaker
@@ -92,13 +92,13 @@ def test_a_proposal_neither_repeats_nor_contradicts_a_memory_of_another_speaker(
         ("Deseo del usuario: respuestas cortas.", "Deseo de Ada: respuestas cortas."),
         ("The team decided to use Kafka.", "The team decided to use Kafka."),
         ("Since 2019 User works at Siemens.", "Since 2019 Ada works at Siemens."),
-        ("In June the user moves to Lyon.", "In June Ada moves to Lyon."),
+        ("In June User moves to Lyon, because User is ill.", "In June Ada moves to Lyon, because Ada is ill."),
         ("User says that Bob owes User 20 euros.", "Ada says that Bob owes Ada 20 euros."),
-        ("Depuis 2019, l'utilisateur travaille chez Kone.", "Depuis 2019, Ada travaille chez Kone."),
-        ("Seit 2019 arbeitet der Nutzer bei Siemens.", "Seit 2019 arbeitet Ada bei Siemens."),
-        ("La mujer del usuario es enfermera.", "La mujer de Ada es enfermera."),
-        ("Wife of user is a nurse.", "Wife of Ada is a nurse."),
         ("Is allergic to peanuts.", "Ada is allergic to peanuts."),
+        ("Plans to move to Lyon.", "Ada plans to move to Lyon."),
+        ("Works for Siemens.", "Ada works for Siemens."),
+        ("User records podcasts.", "Ada records podcasts."),
+        ("User's name is Ada.", "Ada's name is Ada."),
         (
             "Each user gets a token, and the user ID is in column 3.",
             "Each user gets a token, and the user ID is in column 3.",
@@ -110,9 +110,40 @@ def test_a_text_about_the_user_is_rewritten_with_the_speakers_name(text: str, re
     assert with_name(text, "Ada") == rewritten
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The app logs the user out after 5 minutes.",
+        "The form stores the user's address.",
+        "After login the user sees a dashboard.",
+        "Das Team will, dass der Nutzer per E-Mail bestätigt.",
+        "L'équipe veut que l'utilisateur confirme.",
+        "El equipo pide la confirmación del usuario.",
+        "User authentication runs on port 80.",
+        "User service is written in Go.",
+        "User table has 5 columns.",
+        "User names are unique.",
+        "User-ID is in column 3.",
+        "Nutzer-ID steht in Spalte 3.",
+        "Plans for Q3 are in Notion.",
+        "Works of Kafka are on the shelf.",
+        "Uses of the API are logged.",
+        "Needs of the team are unclear.",
+    ],
+)
+def test_a_text_about_the_users_of_software_keeps_its_words_and_is_not_about_the_speaker(text: str) -> None:
+    assert with_name(text, "Ada") == text
+    assert not is_about(text, "Ada")
+
+
+def test_several_speakers_may_decide_something_about_the_user_of_their_software() -> None:
+    (found,) = proposing(draft("Ada and Bob decided that the user must confirm by e-mail.", 1, 2)).proposals
+    assert found.namespaces == ("kitchen",)
+
+
 def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
     (request,) = slices_of(SAID, TEAM)
-    told = draft("In June User moves to Lyon.", 2, context="because the user is diabetic")
+    told = draft("In June User moves to Lyon.", 2, context="because User is diabetic")
     checked = check([told], request, Context(policy=TEAM))
 
     batches = candidate_batches(request, Answer(provider="p", model="m", proposals=checked.proposals), MONDAY)
@@ -120,11 +151,11 @@ def test_a_shared_namespace_names_the_speaker_in_text_and_context_too() -> None:
     assert {batch.namespace: [(each.text, each.context) for each in batch.candidates] for batch in batches} == {
         "kitchen/ada": [],
         "kitchen": [("In June Bob moves to Lyon.", "because Bob is diabetic")],
-        "kitchen/bob": [("In June User moves to Lyon.", "because the user is diabetic")],
+        "kitchen/bob": [("In June User moves to Lyon.", "because User is diabetic")],
     }
 
 
-@pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and the user meet."])
+@pytest.mark.parametrize("text", ["Together, User and Bob decided to use Kafka.", "Bob and User meet."])
 def test_a_text_of_several_speakers_that_calls_one_of_them_user_is_rejected(text: str) -> None:
     assert proposing(draft(text, 1, 2)).rejected == {"speakers": 1}
 

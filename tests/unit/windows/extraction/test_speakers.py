@@ -130,6 +130,17 @@ def test_another_name_without_a_user_id_is_a_person_without_a_namespace_of_their
     assert codec.decode(codec.encode(team), ExtractionRequest) == team
 
 
+def test_a_user_with_or_without_a_surname_is_no_guest() -> None:
+    names = ("Anna", "anna  schmidt", "Anna Schmidt", "Annabel", "Schmidt")
+    for known in ("Anna", "ANNA Schmidt"):
+        said = [group_message(0, "ada", "Hi.", name=known)]
+        said += [group_message(number, None, "I live in Lyon.", name=name) for number, name in enumerate(names, 1)]
+
+        (request,) = slices_of(said, PERSONAL)
+
+        assert [request.user(each) for each in request.messages[1:]] == ["ada", "ada", "ada", None, None]
+
+
 def test_a_slice_in_which_only_a_guest_speaks_stores_nothing_for_the_user() -> None:
     each_exchange = Policy(
         name="live", namespaces=PERSONAL.namespaces, triggers=Triggers(on_exchange=True), overlap_messages=0
