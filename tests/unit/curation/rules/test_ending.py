@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agents.curation.rules.decisions.comparing import clauses_to_compare
 from agents.curation.rules.decisions.endings import at_its_end, ending
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
@@ -162,3 +163,23 @@ def test_a_hedged_statement_ends_another_hedged_one(
     ledger = Ledger("n", 1, [memory("User may live in Turku.", confidence=0.4, memory_id="home")])
     settle_candidate(ledger, batch(), candidate("User may live in Oulu.", supersedes=("home",), confidence=0.4), now)
     assert [each.text for each in ledger.live_memories()] == ["User may live in Oulu."]
+
+
+def test_a_hedged_statement_that_was_said_before_a_surer_memory_is_outdated(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    home = memory("User lives in Lyon.", at=20)
+    ledger = Ledger("n", 1, [home])
+    late = candidate("User lives in Berlin.", at=10, confidence=0.4, supersedes=(home.memory_id,))
+    assert settle_candidate(ledger, batch(), late, now).result == "dropped"
+
+
+def test_a_late_statement_takes_no_clause_out_of_a_memory_that_was_said_later(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    known = memory("User works at Kone and lives in Lyon.", at=20)
+    late = candidate("User lives in Berlin.", at=10, supersedes=(known.memory_id,))
+    cuts = dict.fromkeys(clauses_to_compare(Ledger("n", 1, [known]), [late], [lambda memory: True]))
+    assert not cuts
+    newer = candidate("User lives in Berlin.", at=30, supersedes=(known.memory_id,))
+    assert dict.fromkeys(clauses_to_compare(Ledger("n", 1, [known]), [newer], [lambda memory: True]))
