@@ -17,6 +17,21 @@ from sinks.passages.store import PassageText
 PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
 
 
+class People:
+    """The people of a conversation, in order. Many passages of a conversation share the fields that its people fill in."""
+
+    def __init__(self, people: Sequence[Participant] = ()) -> None:
+        self.known = people
+        self._common: dict[int, Scope | None] = {}
+
+    def common(self, partition: int) -> Scope | None:
+        """The fields of all people of the partition, the first ones' before others', without a user. None without people."""
+        if partition not in self._common:
+            scopes = [each.scope for each in self.known if each.partition == partition]
+            self._common[partition] = replace(reduce(fill_missing, scopes), user_id=None) if scopes else None
+        return self._common[partition]
+
+
 class PassagePolicy(NamedTuple):
     """A policy, and the scope that it matches."""
 
@@ -24,26 +39,25 @@ class PassagePolicy(NamedTuple):
     scope: Scope
 
 
-def passage_policy(found: PassageText, people: Sequence[Participant], policies: PolicySelector) -> PassagePolicy | None:
+def passage_policy(found: PassageText, people: People, policies: PolicySelector) -> PassagePolicy | None:
     """The policy by which the message feeds the passage's namespace; if none does any more, the policy of the message.
-    `people` are those of its conversation, in order.
+    `people` are those of its conversation.
 
     None if nothing is known of the conversation that put the passage into its namespace: its policy may hide the passage.
     """
     matched = [PassagePolicy(policies.match(scope), scope) for scope in scopes_of(found, people)]
     feeding = (each for each in matched if found.passage.namespace in each.policy.namespaces_of(each.scope))
-    is_known = found.scope.user_id is not None or bool(people) or found.window is not None
+    is_known = found.scope.user_id is not None or bool(people.known) or found.window is not None
     return next(feeding, matched[0] if is_known else None)
 
 
-def scopes_of(found: PassageText, people: Sequence[Participant]) -> list[Scope]:
+def scopes_of(found: PassageText, people: People) -> list[Scope]:
     """The scopes by which the message was indexed. The conversation's scope and then its other people fill in fields that
     these lack, except for the user."""
     place = (found.partition, found.position, found.passage.said_at)
-    others = [found.window] if found.window is not None else []
-    others += [each.scope for each in people if each.partition == found.partition]
-    others = [replace(other, user_id=None) for other in others]
-    return [reduce(fill_missing, others, own) for own in addressed(found.scope, place, people)]
+    window = found.window and replace(found.window, user_id=None)
+    others = [each for each in (window, people.common(found.partition)) if each is not None]
+    return [reduce(fill_missing, others, own) for own in addressed(found.scope, place, people.known)]
 
 
 def owners(namespaces: Collection[str], applied: PassagePolicy) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from msgspec.structs import replace
 
 from agents.passages.chunking import digest, pieces, privacy_mark
-from agents.passages.passage_policy import owners, passage_policy
+from agents.passages.passage_policy import People, owners, passage_policy
 from agents.passages.redacted_messages import RedactedMessages
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.policies.policies import Policy, PolicySelector
@@ -72,7 +72,7 @@ class PassageReading:
         self._passages = passages
         self._policies = policies
         self._redacted = redacted
-        self._people: dict[str, list[Participant]] = {}
+        self._people: dict[str, People] = {}
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
         """The existing passages that may be shown, of any namespace."""
@@ -111,10 +111,10 @@ class PassageReading:
         unknown = [each for each in conversations if each not in self._people]
         if not unknown:
             return
-        self._people |= {each: [] for each in unknown}
-        people = await self._passages.participants(unknown)
-        for each in sorted(people, key=lambda each: each.position):
-            self._people[each.scope.conversation_id].append(each)
+        people: dict[str, list[Participant]] = {each: [] for each in unknown}
+        for each in sorted(await self._passages.participants(unknown), key=lambda each: each.position):
+            people[each.scope.conversation_id].append(each)
+        self._people |= {conversation_id: People(known) for conversation_id, known in people.items()}
 
     def _recalled(self, found: PassageText, text: str) -> RecalledPassage | None:
         applied = passage_policy(found, self._people[found.passage.conversation_id], self._policies)

@@ -66,8 +66,8 @@ def addressed(own: Scope, place: tuple[int, int, datetime], people: Iterable[Par
     """`scopes_of` a message with these fields, at a place (partition, position, time). `people` are in order."""
     if own.user_id is not None:
         return (own,)
-    speaker_scopes = {each.scope.user_id: fill_missing(own, each.scope) for each in people if each.spoke_before(*place)}
-    return tuple(speaker_scopes.values())[-MAX_PEOPLE:] or (own,)
+    spoke = {each.scope.user_id: each for each in people if each.spoke_before(*place)}
+    return tuple(fill_missing(own, each.scope) for each in tuple(spoke.values())[-MAX_PEOPLE:]) or (own,)
 
 
 def fill_missing(own: Scope, other: Scope) -> Scope:

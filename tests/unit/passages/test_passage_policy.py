@@ -3,9 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
-from agents.passages.passage_policy import owners, passage_policy
+from agents.passages import passage_policy as pp
+from agents.passages.passage_policy import People, owners, passage_policy
+from agents.policies import audience
+from agents.policies.audience import fill_missing
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Match, Policies, Policy
@@ -41,7 +45,7 @@ def person(user_id: str = "ada", *, position: int = 1, **fields: Any) -> Partici
 
 
 def policy_name(found: PassageText, *people: Participant) -> str | None:
-    applied = passage_policy(found, people, POLICIES)
+    applied = passage_policy(found, People(people), POLICIES)
     return applied and applied.policy.name
 
 
@@ -86,7 +90,22 @@ def test_a_passage_in_a_namespace_of_an_earlier_template_keeps_the_policy_of_its
 
 
 def test_a_shared_namespace_does_not_own_the_reply_of_an_unprojected_conversation():
-    applied = passage_policy(reply("kitchen"), [person()], POLICIES)
+    applied = passage_policy(reply("kitchen"), People([person()]), POLICIES)
     assert applied is not None
     assert owners(ADA, applied) == ("kitchen/ada",)
     assert owners(("kitchen",), applied) == ("kitchen",)
+
+
+def test_passages_of_a_large_conversation_fold_the_fields_of_its_people_once(monkeypatch: pytest.MonkeyPatch):
+    filled: list[Scope] = []
+
+    def counted(own: Scope, other: Scope) -> Scope:
+        filled.append(other)
+        return fill_missing(own, other)
+
+    monkeypatch.setattr(pp, "fill_missing", counted)
+    monkeypatch.setattr(audience, "fill_missing", counted)
+    people = People([person(f"user-{number}", position=1) for number in range(500)])
+    for _ in range(10):
+        assert passage_policy(reply("kitchen/user-499"), people, POLICIES) is not None
+    assert len(filled) < 500 + 10 * 2 * audience.MAX_PEOPLE
