@@ -13,6 +13,7 @@ from agents.retrieval.read_rights import MayRead, allow_all
 from agents.retrieval.search import MAX_QUESTION_CHARS
 from agents.retrieval.tiers import found_in_order
 from agents.retrieval.time_limits import TimeLimited
+from schemas.passages.passages import Passage
 from schemas.policies.policies import PolicySelector
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
 
@@ -61,11 +62,14 @@ class RerankedSearch:
 
     def _text(self, hit: Hit | SaidHit) -> str:
         """The text with its date, and the speaker of a passage, as questions refer to both. The text of a passage is
-        redacted already."""
+        redacted already, the speaker's id is not."""
         if isinstance(hit, SaidHit):
-            return "\n".join(f"{day(each.said_at)}, {each.said_by}: {each.text}" for each in hit.exchange)
+            return "\n".join(self._line(each) for each in hit.exchange)
         memory = hit.memory
         return f"{day(last_said_at(memory))}: {self._sendable(memory.text, memory.namespace)}"
+
+    def _line(self, passage: Passage) -> str:
+        return f"{day(passage.said_at)}, {self._sendable(passage.said_by, passage.namespace)}: {passage.text}"
 
     def _sendable(self, text: str, namespace: str) -> str:
         return searchable_text(text, self._policies.governing(namespace).privacy)

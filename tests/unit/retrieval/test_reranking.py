@@ -98,6 +98,14 @@ async def test_texts_are_sent_to_the_reranker_with_day_and_speaker_and_scrubbed(
     assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
 
 
+async def test_an_address_as_the_speakers_id_is_not_sent_to_the_reranker() -> None:
+    hit = passage("Hello.")
+    hit = replace(hit, passage=replace(hit.passage, speaker="ada@example.org"))
+    reranker = ByLength()
+    await reranking(Searched(hit, memory("Short.")), reranker).search(QUESTION)
+    assert reranker.seen[0][1][0] == "2026-03-01, [EMAIL]: Hello."
+
+
 async def test_a_passage_is_sent_to_the_reranker_with_its_neighbours() -> None:
     hit, question = passage("The soup."), passage("Which dish?").passage
     hit = replace(hit, passage=replace(hit.passage, ordinal=1), neighbours=(question,))
