@@ -1,7 +1,7 @@
 """Reads passages: their redacted texts, and the namespaces whose readers may read them."""
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from sinks.passages.store import PassageText
 
 MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
 
-MAX_LOOP_CHARS: Final = 20_000  # of a message that is split on the event loop: about 2 ms
+MAX_LOOP_CHARS: Final = 20_000  # of messages that are split on the event loop: about 2 ms
 
 
 class TextStore(Protocol):
@@ -35,8 +35,16 @@ class PassageStore(TextStore, Protocol):
     ) -> list[str]: ...
 
 
+class ReadablePassage(NamedTuple):
+    """A passage that its policy recalls and the caller may read; its text is the whole message."""
+
+    found: PassageText
+    policy: Policy
+    owners: tuple[str, ...]
+
+
 class RecalledPassage(NamedTuple):
-    """A passage that its policy recalls, before redaction. `text` is that of its piece."""
+    """A readable passage before redaction. `text` is that of its piece."""
 
     found: PassageText
     text: str
@@ -84,16 +92,18 @@ class PassageReading:
             if passage is not None
         }
 
-    async def recalled(self, passage_ids: Collection[str]) -> dict[str, RecalledPassage]:
-        """The existing passages that the current policies recall."""
+    async def recalled(
+        self, passage_ids: Collection[str], may_read: Callable[[str], bool] = lambda namespace: True
+    ) -> dict[str, RecalledPassage]:
+        """The existing passages that the current policies recall and the caller may read; texts of others are not split."""
         found = await self._passages.texts(passage_ids)
         await self._read_people({each.passage.conversation_id for each in found.values()})
-        texts = await parts_of(found.values())
-        recalled = {
-            passage_id: self._recalled(each, text)
-            for (passage_id, each), text in zip(found.items(), texts, strict=True)
+        readable = [one for each in found.values() if (one := self._readable(each, may_read)) is not None]
+        texts = await parts_of([each.found for each in readable])
+        return {
+            each.found.passage.passage_id: RecalledPassage(each.found, text, each.policy, each.owners)
+            for each, text in zip(readable, texts, strict=True)
         }
-        return {passage_id: each for passage_id, each in recalled.items() if each is not None}
 
     async def shown(self, recalled: RecalledPassage) -> Passage | None:
         """The passage under the current privacy setting. None if the setting removes more than when the passage was indexed:
@@ -116,16 +126,17 @@ class PassageReading:
             people[each.scope.conversation_id].append(each)
         self._people |= {conversation_id: People(known) for conversation_id, known in people.items()}
 
-    def _recalled(self, found: PassageText, text: str) -> RecalledPassage | None:
+    def _readable(self, found: PassageText, may_read: Callable[[str], bool]) -> ReadablePassage | None:
         applied = passage_policy(found, self._people[found.passage.conversation_id], self._policies)
         if applied is None or not applied.policy.recalls(found.passage.role, found.passage.said_at):
             return None
-        return RecalledPassage(found, text, applied.policy, owners(found.namespaces, applied))
+        its_owners = owners(found.namespaces, applied)
+        return ReadablePassage(found, applied.policy, its_owners) if any(map(may_read, its_owners)) else None
 
 
 async def parts_of(found: Collection[PassageText]) -> list[str]:
-    """The texts of the passages' pieces; long messages are split on a thread."""
-    if any(len(each.passage.text) > MAX_LOOP_CHARS for each in found):
+    """The texts of the passages' pieces; many characters are split on a thread."""
+    if sum(len(each.passage.text) for each in found) > MAX_LOOP_CHARS:
         return await asyncio.to_thread(split, found)
     return split(found)
 

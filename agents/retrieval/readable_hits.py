@@ -5,7 +5,7 @@ from typing import Final
 
 from agents.passages.passage_reader import PassageReading
 from agents.retrieval.passage_ranking import PassageWording, Ranked, Weights, ranked_by_wording
-from agents.retrieval.read_rights import MayRead, may_read_any
+from agents.retrieval.read_rights import MayRead
 from schemas.retrieval.searches import SaidHit
 
 MAX_TEXTS: Final = 50  # best passages whose texts are read and rated by wording
@@ -57,8 +57,7 @@ class ReadableHits:
 
     async def _hits_of(self, page: Sequence[Ranked]) -> list[SaidHit]:
         """Ordered with the preference of their wording. Passages whose message left the archive are left out."""
-        recalled = await self.reading.recalled([each.passage_id for each in page])
-        readable = {each: one for each, one in recalled.items() if may_read_any(self._may_read, one.owners)}
+        readable = await self.reading.recalled([each.passage_id for each in page], self._may_read)
         wordings = {
             passage_id: PassageWording(each.text, each.found.passage.speaker in self._speakers)
             for passage_id, each in readable.items()

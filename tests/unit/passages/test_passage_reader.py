@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from agents.passages import redacted_messages
+from agents.passages import passage_reader, redacted_messages
 from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
-from agents.passages.passage_reader import PassageReading
+from agents.passages.passage_reader import MAX_LOOP_CHARS, PassageReading
 from agents.passages.redacted_messages import RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
@@ -110,6 +110,20 @@ async def test_a_speaker_name_is_scrubbed() -> None:
 async def test_scrubbing_does_not_hold_the_event_loop(spent: SimpleNamespace) -> None:
     assert await readable(found(LONG, clean_under=None), OPEN) is not None
     assert spent.threads and threading.get_ident() not in spent.threads
+
+
+async def test_many_messages_are_not_split_on_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set[int]()
+
+    def recorded(text: str) -> list[str]:
+        threads.add(threading.get_ident())
+        return pieces(text)
+
+    monkeypatch.setattr(passage_reader, "pieces", recorded)
+    stored = [found(LONG, clean_under=privacy_mark(Privacy()), passage_id=f"p{number}") for number in range(3)]
+    assert len(LONG) < MAX_LOOP_CHARS < 3 * len(LONG)
+    assert await PassageReading(Texts(*stored), OPEN, RedactedMessages()).recalled(["p0", "p1", "p2"])
+    assert threads and threading.get_ident() not in threads
 
 
 async def test_a_message_with_several_passages_is_scrubbed_once(spent: SimpleNamespace) -> None:

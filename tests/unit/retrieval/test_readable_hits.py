@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agents.passages import passage_reader
+from agents.passages.chunking import pieces
 from agents.passages.passage_reader import PassageReading
 from agents.passages.redacted_messages import RedactedMessages
 from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, Ranked
@@ -106,6 +108,19 @@ async def test_passages_that_the_caller_may_not_read_do_not_displace_others():
     await hits.read(ranking(80))
     assert len(hits.best) == 40
     assert {hit.passage.speaker for hit in hits.best} == {"ada"}
+
+
+async def test_texts_of_passages_that_the_caller_may_not_read_are_not_split(monkeypatch: pytest.MonkeyPatch):
+    split: list[str] = []
+
+    def recorded(text: str) -> list[str]:
+        split.append(text)
+        return pieces(text)
+
+    monkeypatch.setattr(passage_reader, "pieces", recorded)
+    hits = reader(Texts(old=0), may_read="kitchen/ada".__eq__)
+    await hits.read(ranking(10))
+    assert split == [f"Plum {number}." for number in range(0, 10, 2)]
 
 
 async def test_few_passages_that_may_all_be_shown_are_no_lack():
