@@ -49,7 +49,7 @@ class Vectors:
     ) -> None:
         self._clock = clock
         self._whole_until = clock()
-        self._checking = asyncio.Lock()
+        self._checking: asyncio.Task[None] | None = None
         self._client = client
         self._collection = collection
         self._dimension = dimension
@@ -160,15 +160,28 @@ class Vectors:
             raise
 
     async def _require_complete(self) -> None:
-        """Raises Retryable if the collection is incomplete or of another model; checks it every COMPLETE_FOR_S at most."""
-        async with self._checking:
-            if self._clock() < self._whole_until:
-                return
-            try:
-                await self.verify()
-            except Misconfigured as exc:
-                raise Retryable(str(exc)) from exc
-            self._whole_until = self._clock() + COMPLETE_FOR_S
+        """Raises Retryable if the collection is incomplete or of another model; checks it every COMPLETE_FOR_S at most.
+        Callers share a running check and its failure: none waits for a further time-out."""
+        if self._clock() < self._whole_until:
+            return
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check_complete())
+            self._checking.add_done_callback(self._checked)
+        checking = self._checking
+        await asyncio.wait((checking,))  # a cancelled caller must not cancel the check of the others
+        checking.result()
+
+    async def _check_complete(self) -> None:
+        try:
+            await self.verify()
+        except Misconfigured as exc:
+            raise Retryable(str(exc)) from exc
+        self._whole_until = self._clock() + COMPLETE_FOR_S
+
+    def _checked(self, check: asyncio.Task[None]) -> None:
+        self._checking = None
+        if not check.cancelled():
+            check.exception()  # counts as retrieved, also if every caller was cancelled
 
     async def search(
         self,

@@ -24,10 +24,14 @@ VECTOR = np.array([1, 0, 0, 0], np.float32)
 class Vectors(DirectVectors):
     """Direct vectors whose collection is that of another model if `other_model` is set."""
 
-    other_model, checks = False, 0
+    other_model, held, checks = False, False, 0
+    begun, proceed = asyncio.Event(), asyncio.Event()  # a check sets the first and waits for the second
 
     async def verify(self) -> None:
         self.checks += 1
+        self.begun.set()
+        if self.held:
+            await self.proceed.wait()
         if self.other_model:
             raise Misconfigured("the collection holds vectors of another model")
 
@@ -127,3 +131,22 @@ async def test_a_failed_search_checks_the_collection_before_the_next_one() -> No
             with pytest.raises(Retryable, match="failed while searching"):
                 await vectors.search(VECTOR, namespaces=("n",))
         assert vectors.checks == 2
+
+
+async def test_waiting_searches_share_one_check_and_its_failure_and_a_cancelled_one_does_not_end_it() -> None:
+    async def answering(_: web.Request) -> web.Response:
+        return web.json_response({"result": {"points": [{"id": "one", "score": 0.5}]}})
+
+    async with asking(answering) as vectors:
+        vectors.other_model, vectors.held = True, True
+        vectors.begun, vectors.proceed = asyncio.Event(), asyncio.Event()
+        first, *others = [asyncio.create_task(vectors.search(VECTOR, namespaces=("n",))) for _ in range(4)]
+        await vectors.begun.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        vectors.proceed.set()
+        assert [type(each) for each in await asyncio.gather(*others, return_exceptions=True)] == [Retryable] * 3
+        assert vectors.checks == 1
+        vectors.other_model = False
+        assert await vectors.search(VECTOR, namespaces=("n",)) == [Neighbour("one", 0.5)]
