@@ -10,6 +10,7 @@ from schemas.passages.passages import Passage
 from schemas.policies.policies import Privacy
 
 MAX_CHARS: Final = 4_000_000  # of redacted messages that are cached
+ENTRY_CHARS: Final = 500  # that the memory of an entry amounts to beside its characters
 
 Key: TypeAlias = tuple[bytes, str | None, Privacy]  # digest of the text, name
 
@@ -45,9 +46,9 @@ class RedactedMessages:
         if key in self._cached:
             return
         self._cached[key] = made
-        self._chars += chars_of(made)
+        self._chars += size_of(key, made)
         while self._chars > self._max_chars:
-            self._chars -= chars_of(self._cached.popitem(last=False)[1])
+            self._chars -= size_of(*self._cached.popitem(last=False))
 
 
 def redacted(message: Passage, privacy: Privacy) -> RedactedMessage:
@@ -56,5 +57,6 @@ def redacted(message: Passage, privacy: Privacy) -> RedactedMessage:
     return RedactedMessage(pieces(shown), name, shown != message.text)
 
 
-def chars_of(message: RedactedMessage) -> int:
-    return sum(map(len, message.pieces))
+def size_of(key: Key, message: RedactedMessage) -> int:
+    """In characters."""
+    return ENTRY_CHARS + sum(map(len, (key[1] or "", message.name or "", *message.pieces)))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agents.passages import passage_reader, redacted_messages
 from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
 from agents.passages.passage_reader import MAX_LOOP_CHARS, PassageReading
-from agents.passages.redacted_messages import RedactedMessages
+from agents.passages.redacted_messages import ENTRY_CHARS, RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy, Privacy
@@ -144,7 +144,7 @@ async def test_a_message_is_scrubbed_once_for_several_answers_and_again_under_an
 
 
 async def test_the_cache_of_scrubbed_messages_is_bounded(spent: SimpleNamespace) -> None:
-    redacted = RedactedMessages(max_chars=50)
+    redacted = RedactedMessages(max_chars=50 + 2 * ENTRY_CHARS)
     for content in (
         "The plums are ripe again.",
         "The pears are ripe again.",
@@ -153,6 +153,13 @@ async def test_the_cache_of_scrubbed_messages_is_bounded(spent: SimpleNamespace)
     ):
         await redacted.of(found(content, clean_under=None).passage, Privacy())
     assert spent.chars == 25 + 25 + 18 + 25
+
+
+async def test_short_messages_and_their_names_count_in_the_cache(spent: SimpleNamespace) -> None:
+    redacted = RedactedMessages(max_chars=2 * ENTRY_CHARS + 100)
+    for content in ("Yes.", "No.", "Yes."):
+        await redacted.of(found(content, clean_under=None, name="n" * 60).passage, Privacy())
+    assert spent.chars == 4 + 3 + 4 + 3 * 60
 
 
 async def test_participants_of_a_conversation_are_read_once_for_an_answer() -> None:
