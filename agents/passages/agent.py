@@ -85,7 +85,14 @@ class PassageAgent:
         late = [each.archived for each in sent if self._is_late(each)]
         punctual = [each.archived for each in sent if not self._is_late(each)]
         await self._archive.store(punctual)
-        return [*await self._archive.present(late), *punctual]
+        present = await self._archive.present(late)
+        if left_out := len(late) - len(present):
+            log.warning(
+                "%d messages older than their retention are not in the archive, and not indexed: retention deleted them, or "
+                "they are not archived yet; run `memstream backfill` once memstream-archive has no lag",
+                left_out,
+            )
+        return [*present, *punctual]
 
     def _is_late(self, sent: Sent) -> bool:
         days = {self._policies.match(scope).retention_days for scope in sent.archived.scopes} - {0}
