@@ -52,8 +52,10 @@ def passage_policy(found: PassageText, people: People, policies: PolicySelector)
 
 
 def scopes_of(found: PassageText, people: People) -> list[Scope]:
-    """The scopes by which the message was indexed. The conversation's scope and then its other people fill in fields that
-    these lack, except for the user."""
+    """The scopes by which the message was indexed. Where it names no user, the conversation's scope and then its other people
+    fill in fields that these lack, except for the user."""
+    if found.scope.user_id is not None:
+        return [found.scope]
     place = (found.partition, found.position, found.passage.said_at)
     window = found.window and replace(found.window, user_id=None)
     others = [each for each in (window, people.common(found.partition)) if each is not None]

@@ -70,12 +70,18 @@ def test_a_greeting_before_everyone_has_the_policy_of_those_who_spoke_later():
 def test_the_conversation_fills_in_fields_that_message_and_person_lack():
     window = Scope(conversation_id="c", app_id="kitchen", user_id="ada", mode="clinic")
     assert policy_name(reply(window=window), person()) == "clinic"
-    assert policy_name(reply(user_id="ada"), person("bob", mode="clinic")) == "clinic"
+    assert policy_name(reply(), person("bob", mode="clinic", position=9), person()) == "clinic"
+
+
+def test_a_message_that_names_its_user_is_read_under_the_policy_of_its_own_fields_as_it_is_indexed():
+    window = Scope(conversation_id="c", app_id="kitchen", mode="clinic")
+    assert policy_name(reply(user_id="ada", app_id="kitchen"), person("bob", mode="clinic")) == "kitchen"
+    assert policy_name(reply(user_id="ada", app_id="kitchen", window=window)) == "kitchen"
 
 
 def test_a_person_of_another_conversation_with_the_same_id_fills_in_nothing():
-    elsewhere = replace(person("bob", mode="clinic"), partition=1)
-    assert policy_name(reply(user_id="ada", app_id="kitchen"), elsewhere) == "kitchen"
+    elsewhere = replace(person("bob", mode="clinic", position=20), partition=1)
+    assert policy_name(reply("kitchen", app_id="kitchen"), elsewhere) == "kitchen"
 
 
 def test_of_several_people_the_one_whose_namespace_has_the_passage_decides():
