@@ -113,7 +113,8 @@ class PassageReading:
             return replace(found.passage, text=recalled.text)
         redacted = await self._redacted.of(found.passage, privacy)
         text = part(redacted.pieces, found.passage.piece)
-        if redacted.changed and digest(text) != found.digest:
+        # Version 1 did not split long texts without spaces.
+        if redacted.changed and found.digest not in (digest(text), redacted.whole):
             return None
         return replace(found.passage, text=text, name=redacted.name)
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Final, NamedTuple, TypeAlias
 
-from agents.passages.chunking import pieces, searchable_text
+from agents.passages.chunking import digest, pieces, searchable_text
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Privacy
 
@@ -16,11 +16,13 @@ Key: TypeAlias = tuple[bytes, str | None, Privacy]  # digest of the text, name
 
 
 class RedactedMessage(NamedTuple):
-    """A message as a privacy setting shows it. `changed`: the setting removes something."""
+    """A message as a privacy setting shows it. `changed`: the setting removes something. `whole` is the digest of
+    the text before it is split."""
 
     pieces: list[str]
     name: str | None
     changed: bool
+    whole: int
 
 
 class RedactedMessages:
@@ -54,7 +56,7 @@ class RedactedMessages:
 def redacted(message: Passage, privacy: Privacy) -> RedactedMessage:
     shown = searchable_text(message.text, privacy)
     name = message.name and searchable_text(message.name, privacy)
-    return RedactedMessage(pieces(shown), name, shown != message.text)
+    return RedactedMessage(pieces(shown), name, shown != message.text, digest(shown.strip()))
 
 
 def size_of(key: Key, message: RedactedMessage) -> int:

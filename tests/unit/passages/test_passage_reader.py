@@ -102,6 +102,15 @@ async def test_a_passage_whose_scrubbed_text_was_not_indexed_is_hidden() -> None
     assert await readable(changed, OPEN) is None
 
 
+async def test_a_scrubbed_text_that_an_earlier_version_indexed_unsplit_is_shown() -> None:
+    text = "我昨天去了北京的一家餐馆，那里的饺子非常好吃。" * 30 + " ada@example.org"
+    scrubbed = searchable_text(text, STRICT.listed[0].privacy)
+    stored = replace(found(text, clean_under=None), digest=digest(scrubbed))
+    shown = await readable(stored, STRICT)
+    assert shown is not None and shown.text == pieces(scrubbed)[0]
+    assert await readable(replace(stored, digest=digest(text)), STRICT) is None
+
+
 async def test_a_speaker_name_is_scrubbed() -> None:
     shown = await readable(found("Bring plums.", clean_under=None, name="ada@example.org"), STRICT)
     assert shown is not None and shown.name == "[EMAIL]"
