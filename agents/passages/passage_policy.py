@@ -52,13 +52,12 @@ def passage_policy(found: PassageText, people: People, policies: PolicySelector)
 
 
 def scopes_of(found: PassageText, people: People) -> list[Scope]:
-    """The scopes by which the message was indexed. Where it names no user, the conversation's scope and then its other people
-    fill in fields that these lack, except for the user."""
-    if found.scope.user_id is not None:
-        return [found.scope]
+    """The scopes by which the message was indexed. The conversation's scope fills in fields that these lack, except for the user;
+    then its other people do, where the message names no user."""
     place = (found.partition, found.position, found.passage.said_at)
     window = found.window and replace(found.window, user_id=None)
-    others = [each for each in (window, people.common(found.partition)) if each is not None]
+    common = people.common(found.partition) if found.scope.user_id is None else None
+    others = [each for each in (window, common) if each is not None]
     return [reduce(fill_missing, others, own) for own in addressed(found.scope, place, people.known)]
 
 

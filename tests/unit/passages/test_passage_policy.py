@@ -73,10 +73,10 @@ def test_the_conversation_fills_in_fields_that_message_and_person_lack():
     assert policy_name(reply(), person("bob", mode="clinic", position=9), person()) == "clinic"
 
 
-def test_a_message_that_names_its_user_is_read_under_the_policy_of_its_own_fields_as_it_is_indexed():
+def test_other_people_fill_in_nothing_of_a_message_that_names_its_user():
     window = Scope(conversation_id="c", app_id="kitchen", mode="clinic")
     assert policy_name(reply(user_id="ada", app_id="kitchen"), person("bob", mode="clinic")) == "kitchen"
-    assert policy_name(reply(user_id="ada", app_id="kitchen", window=window)) == "kitchen"
+    assert policy_name(reply(user_id="ada", app_id="kitchen", window=window), person("bob")) == "clinic"
 
 
 def test_a_person_of_another_conversation_with_the_same_id_fills_in_nothing():
