@@ -1,7 +1,7 @@
 """The policy that applies to a passage, and the namespaces that own it. Pure."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
@@ -45,10 +45,16 @@ def passage_policy(found: PassageText, people: People, policies: PolicySelector)
 
     None if nothing is known of the conversation that put the passage into its namespace: its policy may hide the passage.
     """
-    matched = [PassagePolicy(policies.match(scope), scope) for scope in scopes_of(found, people)]
-    feeding = (each for each in matched if found.passage.namespace in each.policy.namespaces_of(each.scope))
+    scopes = scopes_of(found, people)
     is_known = found.scope.user_id is not None or bool(people.known) or found.window is not None
-    return next(feeding, matched[0] if is_known else None)
+    own = PassagePolicy(policies.match(scopes[0]), scopes[0]) if is_known else None
+    return feeding_policy(scopes, found.passage.namespace, policies) or own
+
+
+def feeding_policy(scopes: Iterable[Scope], namespace: str, policies: PolicySelector) -> PassagePolicy | None:
+    """The first policy by which a message of these scopes feeds the namespace."""
+    matched = (PassagePolicy(policies.match(scope), scope) for scope in scopes)
+    return next((each for each in matched if namespace in each.policy.namespaces_of(each.scope)), None)
 
 
 def scopes_of(found: PassageText, people: People) -> list[Scope]:

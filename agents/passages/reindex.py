@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from agents.passages.chunking import ALL_PRIVATE, EQUAL_VERSIONS, VERSION, searchable_text
 from agents.passages.indexer import Built, Recalled, build
+from agents.passages.passage_policy import feeding_policy
 from agents.policies.audience import Audience
 from schemas.errors import Rejected
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage
 from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
-from sinks.passages.numbering import MessageKey, message_key
+from sinks.passages.numbering import message_key
 from sinks.passages.renewal import BEGINNING, IndexedPassage, PassageRenewal
 from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
@@ -92,7 +93,8 @@ class PassageReindexer:
                 lacking += [each for each in built if each[1].passage_id in missing]
                 changed += [piece for _, piece in built if not is_marked(known[piece.passage_id], piece)]
             else:
-                replaced += await self._replace(message_key(archived), archived, built)
+                await self._renewal.replace(message_key(archived), archived.partition, await self._embedded(built))
+                replaced += 1
         await self._renewal.mark_current(changed)
         return await self._write(lacking), replaced
 
@@ -107,13 +109,8 @@ class PassageReindexer:
 
     def _policy(self, archived: ArchivedMessage, namespace: str) -> Policy:
         """The policy under which the message feeds the namespace; if none does any more, the message's own policy."""
-        matched = [(scope, self._policies.match(scope)) for scope in archived.scopes]
-        feeding = (policy for scope, policy in matched if namespace in policy.namespaces_of(scope))
-        return next(feeding, matched[0][1])
-
-    async def _replace(self, key: MessageKey, archived: ArchivedMessage, built: Built) -> int:
-        await self._renewal.replace(key, archived.partition, await self._embedded(built))
-        return 1
+        feeding = feeding_policy(archived.scopes, namespace, self._policies)
+        return feeding.policy if feeding else self._policies.match(archived.scopes[0])
 
     async def _write(self, lacking: Built) -> int:
         pieces = await self._embedded(lacking)

@@ -11,9 +11,8 @@ from schemas.retrieval.searches import SaidHit
 MAX_TEXTS: Final = 50  # best passages whose texts are read and rated by wording
 MORE_TEXTS: Final = 200  # further passages that are read at a time if too few of the best may be shown
 MAX_READ: Final = 1_000  # passages whose texts are read in all
-MIN_CANDIDATES: Final = (
-    40  # hits among which neighbours join; as many as a search for 20, so that `limit` cuts the same order
-)
+# Hits among which neighbours join: as many as a search for 20 has, so that a lower `limit` cuts the same order.
+MIN_CANDIDATES: Final = 40
 
 
 class ReadableHits:

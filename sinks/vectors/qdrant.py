@@ -216,9 +216,8 @@ class Vectors:
             except UnexpectedResponse as exc:
                 if exc.status_code not in WRONG:
                     raise
-                await (
-                    self._require_complete()
-                )  # also the status for vectors of another dimension, which is not the points' fault
+                # Also the status for vectors of another dimension, which is not the points' fault.
+                await self._require_complete()
                 raise PointsRefused(f"Qdrant refuses {len(structs)} points", str(exc)) from exc
 
     async def delete(self, memory_ids: Collection[str]) -> None:

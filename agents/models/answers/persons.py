@@ -28,9 +28,8 @@ PERSONS: Final = (
     r"(?:customer|patient|employee|account holder|applicant|person|man|woman|kunde|kundin|patientin|mitarbeiter(?:in)?|cliente"
     r"|patiente|paciente|employée?|emplead[oa])"
 )
-COMMON_ID: Final = re.compile(
-    r"user|admin|guest|root|test|dev|demo|owner|anonymous", re.IGNORECASE
-)  # ids that are words
+# Ids that are words.
+COMMON_ID: Final = re.compile(r"user|admin|guest|root|test|dev|demo|owner|anonymous", re.IGNORECASE)
 TITLE: Final = re.compile(r"(?:the|mrs?|ms|dr|prof|der|die|das|herr|frau|le|la|m|mme|el|sra?)\.?", re.IGNORECASE)
 ARTICLE: Final = (
     r"(?:the|this|that|your|their|his|her|der|die|das|den|dem|dein\w*|ihr\w*|le|la|l['’]|votre|ton|ta|son|sa|el|su|tu)"

@@ -64,7 +64,7 @@ def name_of(speaker: Speaker, privacy: Privacy) -> str:
 
 
 def safe_name(name: str | None, privacy: Privacy) -> str | None:
-    """The name on one line of at most LONGEST_NAME characters; None if it has instructions or anything that may not be
+    """The name on one line of at most MAX_NAME characters; None if it has instructions or anything that may not be
     stored."""
     line = UNSAFE_IN_NAMES.sub(" ", name or "").strip()[:MAX_NAME].strip()
     return line if line and not is_injection(line) and storable(line, privacy) == line else None

@@ -31,9 +31,8 @@ def namespaces_and_speakers(
         return policy.namespaces_of(scope), ()
     people = speaking((*overlap, *messages), scope)
     if any(each.guest for each in people.values()) and scope.user_id is not None:
-        people.setdefault(
-            scope.user_id, Speaker(user_id=scope.user_id)
-        )  # so that no guest feeds a namespace of the user
+        # So that no guest feeds a namespace of the user.
+        people.setdefault(scope.user_id, Speaker(user_id=scope.user_id))
     fed = (name for each in saying.values() for name in namespaces_of(each, scope, policy))
     namespaces = tuple(dict.fromkeys(fed)) or policy.namespaces_of(scope)
     speakers = tuple(with_namespaces(each, scope, policy) for each in people.values())

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
+from typing import Final
 
 from agents.curation.rules.attributes.attribute_values import Reading
 from agents.curation.rules.attributes.readings import denied_readings, is_marked, readings
-from agents.curation.rules.conflicts.denials import DENIALS, is_denial
+from agents.curation.rules.conflicts.denials import DENIALS, OTHER_FIGURE, is_denial
 from agents.curation.rules.conflicts.departures import has_moved, is_left, is_out_of_work, is_parted
 from agents.curation.rules.conflicts.replacements import done_by_another
 from agents.curation.rules.conflicts.stated_changes import stated_change
@@ -24,7 +25,7 @@ REASON = re.compile(
 )
 CAUSE = re.compile(r" (?:because|due to|owing to|weil|wegen|parce|à cause|porque|debido)\b")
 JOINED = re.compile(r"(?:;|,? and| und| et| y) (?:(?:they|he|she|user|is now) )?", re.IGNORECASE)
-OTHER_FIGURE = "another number or time"
+ANOTHER: Final = "another "  # begins the reasons about another value of an attribute
 MAIN = ("it is denied", OTHER_FIGURE)
 
 
@@ -52,16 +53,16 @@ def conflict_of(candidate: str, memory: str) -> str | None:
     for mine in stated:
         for theirs in readings(memory):
             if mine.excludes(theirs) and (not mine.marked or is_marked(candidate) or at_one_employer(stated, memory)):
-                return f"another {mine.attribute.partition(',')[0]}"
+                return f"{ANOTHER}{mine.attribute.partition(',')[0]}"
     new, old = statement(candidate), statement(memory)
     if any(was.says_the_same(holds) for was in denied_readings(candidate) for holds in readings(memory)):
         return "it is denied"
     if is_of_another_person(new, old):
         return "it is somebody else"
     if has_moved(candidate, new, memory, old):
-        return "another home"
+        return f"{ANOTHER}home"
     if is_out_of_work(new, readings(candidate), memory, old):
-        return "another work"
+        return f"{ANOTHER}work"
     if is_left(new, old, readings(memory)) or is_parted(candidate, new, memory, old):
         return "it is over"
     if new.relations == old.relations and done_by_another(candidate, memory, new, old):
@@ -118,3 +119,8 @@ def is_named(each: Statement) -> bool:
 
 def of_other_subject(new: Statement, old: Statement) -> bool:
     return new.subject != old.subject
+
+
+def is_other_value(reason: str) -> bool:
+    """Whether a conflict is about another value of an attribute, by its reason: another home, but not another number."""
+    return reason.startswith(ANOTHER) and reason != OTHER_FIGURE

@@ -15,6 +15,7 @@ from agents.curation.rules.statements.meaning import meaning, stems
 from agents.curation.rules.statements.statement import ENDED, TIMES, Statement, is_content, number
 from agents.curation.rules.statements.uncertainty import unknown
 
+OTHER_FIGURE = "another number or time"
 PREFIXES = ("un", "in", "dis", "non", "mé", "des")
 INDEFINITE = words.words("a an ein eine einen einem einer un une una")
 FILLERS = frozenset(
@@ -291,5 +292,5 @@ DENIALS = {
     "it is denied": denied,
     "it says the opposite": opposed,
     "the other way round": reversed_comparison,
-    "another number or time": other_figure,
+    OTHER_FIGURE: other_figure,
 }

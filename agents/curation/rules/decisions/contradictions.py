@@ -1,7 +1,7 @@
 """Finds the memories that no longer hold once a candidate does, by rules and by the model's verdict."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from agents.curation.rules.attributes.readings import readings
 from agents.curation.rules.commands.wishes import is_personal, names_one_person
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
-from agents.curation.rules.ledger.ledger import Concern
+from agents.curation.rules.ledger.ledger import Concern, Ledger
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import last_said, said_later
 from agents.curation.rules.statements.guards import objection
@@ -96,6 +96,34 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
     if candidate.confidence < MIN_ENDING_CONFIDENCE <= ended.memory.confidence:
         return f"the candidate's confidence is only {candidate.confidence:g}"
     return None
+
+
+class Endings(NamedTuple):
+    """The memories that a candidate contradicts: those that end, `wholly` or `in_part`, and those that stay beside it.
+    `objection` says why the first of the `spared` ones stays."""
+
+    wholly: list[EndedMemory]
+    in_part: list[EndedMemory]
+    spared: list[Memory]
+    objection: str | None
+
+    @property
+    def staying(self) -> set[str]:
+        """The ids of memories that stay live, which the candidate therefore does not repeat."""
+        return {each.memory_id for each in self.spared} | {each.memory.memory_id for each in self.in_part}
+
+
+def sorted_endings(ledger: Ledger, candidate: Candidate, contradicted: Iterable[EndedMemory]) -> Endings:
+    reasons = [(each, reason_to_spare(candidate, each)) for each in contradicted]
+    ended = [each for each, why in reasons if why is None]
+    in_part = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
+    objections = (f"{each.memory.memory_id} is not ended: {why}" for each, why in reasons if why is not None)
+    return Endings(
+        wholly=[each for each in ended if each not in in_part],
+        in_part=in_part,
+        spared=[each.memory for each, why in reasons if why is not None],
+        objection=next(objections, None),
+    )
 
 
 def is_outweighed(candidate: Candidate, memory: Memory) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from agents.curation.rules.attributes.named_things import is_planned
-from agents.curation.rules.conflicts.conflicts import OTHER_FIGURE
-from agents.curation.rules.conflicts.denials import is_cancelled
+from agents.curation.rules.conflicts.conflicts import is_other_value
+from agents.curation.rules.conflicts.denials import OTHER_FIGURE, is_cancelled
 from agents.curation.rules.conflicts.replacements import INSTEAD, instead_of
 from agents.curation.rules.decisions.contradictions import CORRECTED, EndedMemory
 from agents.curation.rules.ledger import change
@@ -18,7 +18,6 @@ from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Change, Memory
 
 DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-ANOTHER_VALUE: Final = "another "  # how the rules' reasons for another value of an attribute begin
 
 
 def lies_ahead(candidate: Candidate, now: datetime) -> bool:
@@ -48,9 +47,8 @@ def is_replaced_plan(candidate: Candidate, ended: EndedMemory, begins: datetime,
     planned = ended.memory.valid_from
     if planned is None or planned <= said:
         return False
-    is_other_value = ended.reason.startswith(ANOTHER_VALUE) and ended.reason != OTHER_FIGURE
     is_instead = INSTEAD.search(candidate.text) is not None or bool(instead_of(candidate.text))
-    return begins <= planned or is_instead or not is_other_value
+    return begins <= planned or is_instead or not is_other_value(ended.reason)
 
 
 def is_planned_event(ended: EndedMemory, said: datetime) -> bool:

@@ -9,7 +9,7 @@ from agents.curation.rules.decisions.contradictions import (
     EndedMemory,
     concern_of,
     contradicted_memories,
-    reason_to_spare,
+    sorted_endings,
 )
 from agents.curation.rules.decisions.decide import (
     Create,
@@ -79,9 +79,9 @@ def settle(
     near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
     named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None and concerns(memory)]
-    same = ledger.exact(candidate.text, concerns)
     known = {each.memory.memory_id: each.score for each in nearest} | dict(cosines or {})
     own = {ids.memory_id(each.candidate_id) for each in batch.candidates}.intersection(corrected)
+    ahead = lies_ahead(candidate, now)
     ended, objected = contradicted_memories(
         candidate,
         named,
@@ -90,25 +90,27 @@ def settle(
         thresholds.comparable,
         own,
         relations or {},
-        in_part=not lies_ahead(candidate, now),  # a memory may have an end in the future, a part of it may not
+        in_part=not ahead,  # a memory may have an end in the future, a part of it may not
     )
-    spared = {each.memory.memory_id: why for each in ended if (why := reason_to_spare(candidate, each))}
-    ended = tuple(each for each in ended if each.memory.memory_id not in spared)
-    objected = next((f"{memory_id} is not ended: {why}" for memory_id, why in spared.items()), objected)
-    shortened = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
-    wholly = [each for each in ended if each not in shortened]
-    unlike = spared.keys() | {each.memory.memory_id for each in shortened}
-    others = [each for each in near if each.memory.memory_id not in unlike]
-    near = [*(Scored(memory, 1.0) for each in spared if (memory := ledger.find_live(each)) is not None), *near]
-    ahead = lies_ahead(candidate, now)
-    decision = decide(candidate, same, others, policy, thresholds, wholly, objected, ahead=ahead)
+    ends = sorted_endings(ledger, candidate, ended)
+    decision = decide(
+        candidate,
+        ledger.exact(candidate.text, concerns),
+        [each for each in near if each.memory.memory_id not in ends.staying],
+        policy,
+        thresholds,
+        ends.wholly,
+        ends.objection or objected,
+        ahead=ahead,
+    )
     if not may_create and (creates_memory(decision) or (note is not None and folds_into(decision, note))):
         full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
         decision = full if note is None else Rewrite(note, "the conversation went on")
-    settlement = _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of, wholly)
+    linkable = [*(Scored(memory, 1.0) for memory in ends.spared), *near]
+    settlement = _Settlement(ledger, batch, candidate, vector, linkable, policy, now, vector_of, ends.wholly)
     ruling = settlement.apply(decision)
     if not isinstance(decision, Drop):
-        settlement.end_in_part(shortened)
+        settlement.end_in_part(ends.in_part)
     return ruling
 
 

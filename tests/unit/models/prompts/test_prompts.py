@@ -14,11 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agents.models.calls.exchange import ModelReply
-from agents.models.model_provider import ModelProvider
-from agents.models.port import Usage
 from agents.models.prompts.extraction import STABLE, answer_schema, data_part, policy_part
-from agents.models.prompts.questions import Question, extraction_question
+from agents.models.prompts.questions import extraction_question
 from agents.models.prompts.styles import BY_STYLE, style_of
 from agents.models.prompts.summary import summary_data
 from agents.models.prompts.transcript import CONTEXT_CHARS, MAX_MESSAGE_TOKENS, message_limit
@@ -27,20 +24,7 @@ from deploy.policies.files import presets, read_files
 from schemas.conversations.messages import ToolCall
 from schemas.policies.kinds import Kind
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy, Style
-from tests.builders.slices import MONDAY, knowing, known, said, slice_of
-from tests.fakes.calls import FakeCalls
-
-
-class SayingCalls(FakeCalls):
-    """Every reply is the given text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
-
-    async def call(self, question: Question, turns: object, max_tokens: int) -> ModelReply:
-        return ModelReply(text=self.text, broke_off=False, model="fake-1", usage=Usage())
-
+from tests.builders.slices import MONDAY, knowing, said, slice_of
 
 COUNT = """
 import sys, tiktoken
@@ -293,38 +277,3 @@ def test_kinds_are_listed_with_descriptions_and_new_kinds_are_allowed_only_by_po
     for policy, enum in ((strict, ["pet", "place"]), (open_to_more, None)):
         memory = json.loads(json.dumps(answer_schema(policy)))["properties"]["memories"]["items"]
         assert memory["properties"]["kind"].get("enum") == enum
-
-
-async def test_an_answer_names_only_known_memories_that_the_prompt_shows() -> None:
-    hobbies = [known(f"User has the hobby number {number}, of which there is a lot to tell.") for number in range(1, 9)]
-    quit_ = {"kind": "fact", "text": "User quit.", "messages": [1], "confidence": 0.9, "importance": 0.5}
-    calls = SayingCalls(json.dumps({"memories": [quit_ | {"supersedes": [1]}, quit_ | {"supersedes": [7]}]}))
-    request, context = slice_of("I quit."), knowing(*hobbies)
-    shown = inside(data_part(request, context), "memories")
-    answer = await ModelProvider(calls).extract(request, context)
-    assert len(shown) < 7
-    assert answer.proposals[0].supersedes == (hobbies[0].memory_id,)
-    assert answer.rejected == {"unknown_id": 1}
-
-
-def test_a_hard_constraint_that_is_too_long_is_asked_for_once_more_and_then_cut() -> None:
-    text = f"User is allergic to {', '.join(f'nut number {number}' for number in range(20))} and penicillin."
-    written = {"kind": "fact", "text": text, "messages": [1], "confidence": 0.9, "importance": 0.9}
-    question = extraction_question(slice_of("I have a few allergies."), knowing())
-
-    def reply(**fields: object) -> str:
-        return json.dumps({"memories": [written | fields]})
-
-    assert question.read(reply()) is None
-    assert question.read(reply(importance=0.5, tags=["constraint"])) is None
-    assert question.read(reply(importance=0.5)) is not None
-    assert question.read(reply(text="User is allergic to penicillin.")) is not None
-    kept = question.salvaged([reply(), reply(tags=["health"])])
-    assert kept is not None
-    assert kept.drafts[0]["tags"] == ["health"]
-
-
-def test_a_text_that_is_far_too_long_is_asked_for_once_more() -> None:
-    written = {"kind": "fact", "text": "word " * 500, "messages": [1], "confidence": 0.9, "importance": 0.5}
-    question = extraction_question(slice_of("This is a long story."), knowing())
-    assert question.read(json.dumps({"memories": [written]})) is None
