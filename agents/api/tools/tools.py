@@ -35,7 +35,7 @@ from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Filters, Query, Scale
 
 if TYPE_CHECKING:  # importing the package takes seconds
-    from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
+    from anthropic.types import ToolParam
 
 MAX_QUOTES: Final = 10
 UNAVAILABLE: Final = "The memory is not available right now. Continue without it, and tell the user if that matters."
@@ -69,16 +69,6 @@ class Tools:
             definition(name, shape, access.writable if name in WRITE_TOOLS else access.namespaces, limits)
             for name, shape in self._shapes.items()
         ]
-
-    async def result(self, tool_use: "ToolUseBlock") -> "ToolResultBlockParam":
-        """Runs a tool and returns the `tool_result` block for the next message."""
-        answer = await self.call(tool_use.name, tool_use.input)
-        return {
-            "type": "tool_result",
-            "tool_use_id": tool_use.id,
-            "content": answer.text,
-            "is_error": answer.is_error,
-        }
 
     async def call(self, name: str, arguments: Any) -> ToolResult:
         """Runs a tool. Returns MemstreamErrors as results with `is_error` instead of raising them."""

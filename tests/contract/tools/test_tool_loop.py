@@ -15,7 +15,7 @@ from tests.servers.messages.server import MessagesServer
 
 
 class ToolsOfApi:
-    """The tools as a client of the API has them."""
+    """The tools as the client sample has them, without HTTP."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -24,7 +24,13 @@ class ToolsOfApi:
         return self._tools.definitions()
 
     async def use_tool(self, tool_use: Any, *_: str) -> Any:
-        return await self._tools.result(tool_use)
+        answer = await self._tools.call(tool_use.name, tool_use.input)
+        return {
+            "type": "tool_result",
+            "tool_use_id": tool_use.id,
+            "content": answer.text,
+            "is_error": answer.is_error,
+        }
 
 
 @pytest.fixture
@@ -130,7 +136,7 @@ async def test_a_custom_loop_can_send_the_tool_result_blocks_of_the_handler(
                 break
             messages += [
                 {"role": "assistant", "content": message.content},
-                {"role": "user", "content": [await tools.result(block) for block in used]},
+                {"role": "user", "content": [await ToolsOfApi(tools).use_tool(block) for block in used]},
             ]
     assert [each["is_error"] for each in results(server)] == [False, True]
 
