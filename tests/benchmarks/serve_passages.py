@@ -44,8 +44,8 @@ MESSAGE_COLUMNS: Final = (
     *("role", "content", "said_at", "body"),
 )
 PASSAGE_COLUMNS: Final = (
-    *("passage_id", "namespace", "conversation_id", "message_id", "piece", "ordinal", "said_at", "speaker", "asks"),
-    *("digest", "version", "clean_under", "terms"),
+    *("passage_id", "namespace", "conversation_id", "message_id", "piece", "ordinal", "said_at", "speaker"),
+    *("digest", "version", "clean_under", "source_digest", "terms"),
 )
 CLEAN: Final = privacy_mark(Privacy())  # nobody says anything that privacy takes out
 
