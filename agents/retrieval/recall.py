@@ -10,10 +10,11 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
+from agents.passages.terms import stems
 from agents.retrieval.admission import Admission
 from agents.retrieval.block import IsKnown, block
 from agents.retrieval.block_left_out import profile_left_out
-from agents.retrieval.block_parts import Limits
+from agents.retrieval.block_parts import Limits, Statement
 from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.ports import SearchService
@@ -120,9 +121,10 @@ class Recall:
         style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
         earlier = [hit for each in found.said for hit in without_prompt_messages(each, query)]
         hits = without_profile_memories(profile, found.hits, query)
-        made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier)
+        in_profile = [hit for hit in found.hits if hit not in hits]
+        stated = profile_statements(profile, in_profile, query)
+        made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier, stated)
         if made.left_out is not None:
-            in_profile = [hit for hit in found.hits if hit not in hits]
             left_out = (*profile_left_out(in_profile, style, self._count_tokens), *made.left_out)
             made = replace(made, left_out=left_out)
         return replace(
@@ -171,6 +173,14 @@ def without_profile_memories(profile: Profile | None, hits: Sequence[Hit], query
     if profile is None or not query.has_profile:
         return hits
     return [hit for hit in hits if hit.memory.memory_id not in profile.memory_ids]
+
+
+def profile_statements(profile: Profile | None, in_profile: Sequence[Hit], query: BlockQuery) -> list[Statement]:
+    """What the prompt's profile says. `in_profile` are the memories in it that the search found: their sources are known."""
+    if profile is None or not query.has_profile:
+        return []
+    lines = (Statement(frozenset(stems(line.text)), frozenset()) for line in profile.lines)
+    return [*(Statement.of(hit.memory) for hit in in_profile), *lines]
 
 
 def unless_known(profile: Profile | None, query: BlockQuery) -> Profile | None:
