@@ -77,7 +77,9 @@ async def test_the_pipeline_continues_after_a_rebuild_as_if_nothing_had_been_los
     assert await deployment.fetch(MEMORIES) == memories
     assert await deployment.fetch(SEQUENCES) == sequences
     assert set(await deployment.points()) == {row["memory_id"] for row in memories}
-    assert passages and not await deployment.points(SUFFIX), "points of messages that the archive no longer has are gone"
+    assert passages and not await deployment.points(SUFFIX), (
+        "points of messages that the archive no longer has are gone"
+    )
 
     await deployment.worker("another")
     kept = next(row for row in memories if row["text"] == "User owns 2 boats.")
