@@ -117,9 +117,9 @@ class Stores:
         finally:
             await client.close()
 
-    async def points(self) -> dict[str, tuple[dict[str, Any], list[float]]]:
-        """Payload and vector of every point, by id."""
-        collection, offset = self.settings.qdrant_collection, None
+    async def points(self, suffix: str = "") -> dict[str, tuple[dict[str, Any], list[float]]]:
+        """Payload and vector of every point, by id: of memories, or of passages with their collection's suffix."""
+        collection, offset = self.settings.qdrant_collection + suffix, None
         found: dict[str, Any] = {}
         async with self.qdrant() as client:
             while await client.collection_exists(collection):

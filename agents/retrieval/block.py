@@ -3,7 +3,7 @@
 Recent messages come first, up to their share of the budget. Passages of earlier messages have a reserved share, and memories
 get the rest. Room that one part does not need goes to the others. Nothing appears twice: a memory is left out if all its
 sources are among the messages of the block or the prompt; a passage is left out if its message is, or if a memory in the
-block says the same.
+block or the prompt says the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -51,14 +51,16 @@ def block(
     count: TokenCount,
     is_known: IsKnown,
     earlier: Sequence[SaidHit] = (),
+    in_prompt: Sequence[Statement] = (),
 ) -> Block:
     """A block of `hits` and passages in `earlier`, both best first, and of messages in `tail`, oldest first. `is_known`
-    returns whether a memory adds nothing to the messages with these ids, which are shown whole.
+    returns whether a memory adds nothing to the messages with these ids, which are shown whole. `in_prompt` are memories
+    that the prompt has beside the block.
 
     Equal inputs give equal bytes. Raises Rejected `budget_too_small`, with the sizes, if there is content and none of it
     fits.
     """
-    return _Draft(hits, tail, style, limits, count, is_known, earlier).block()
+    return _Draft(hits, tail, style, limits, count, is_known, earlier, in_prompt).block()
 
 
 class _Draft:
@@ -73,8 +75,10 @@ class _Draft:
         count: TokenCount,
         is_known: IsKnown,
         earlier: Sequence[SaidHit],
+        in_prompt: Sequence[Statement],
     ) -> None:
         self._tail, self._style, self._limits, self._count, self._is_known = tail, style, limits, count, is_known
+        self._in_prompt = in_prompt
         shown_hits = hits if limits.max_memories else ()
         self._candidates = [self._line(hit, place, hits) for place, hit in enumerate(shown_hits)]
         self._passages = earlier if limits.max_said else ()
@@ -149,9 +153,9 @@ class _Draft:
         return [line for line in self._candidates if not self._is_known(line.hit.memory, whole)]
 
     def _new_passages(self) -> Iterator[Quote]:
-        """The passages that add something to the messages and memories in the block, best first."""
+        """The passages that add something to the messages and memories in the block and the prompt, best first."""
         shown = {(entry.message.conversation_id, entry.message.message_id) for entry in self._entries}
-        memories = [line.statement for line in self._lines]
+        memories = [*self._in_prompt, *(line.statement for line in self._lines)]
         for hit in self._passages:
             found = [quote for each in (hit, *hit.joined) if (quote := self._quote(each)).message not in shown]
             new = [quote.without(shown) for quote in found if adds_something(quote, memories)]

@@ -10,10 +10,11 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
+from agents.passages.terms import stems
 from agents.retrieval.admission import Admission
 from agents.retrieval.block import IsKnown, block
 from agents.retrieval.block_left_out import profile_left_out
-from agents.retrieval.block_parts import Limits
+from agents.retrieval.block_parts import Limits, Statement
 from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.passage_neighbours import without_shown
 from agents.retrieval.ports import SearchService
@@ -119,10 +120,11 @@ class Recall:
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, query.cite)
         style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
         earlier = [hit for each in found.said for hit in without_prompt_messages(each, query)]
-        hits = without_profile_memories(profile, found.hits, query)
-        made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier)
+        in_prompt = profile if query.has_profile else None
+        in_profile, hits = split_by_profile(in_prompt, found.hits)
+        stated = profile_statements(in_prompt, in_profile)
+        made = block(hits, tail, style, limits, self._count_tokens, known_by_sources(query), earlier, stated)
         if made.left_out is not None:
-            in_profile = [hit for hit in found.hits if hit not in hits]
             left_out = (*profile_left_out(in_profile, style, self._count_tokens), *made.left_out)
             made = replace(made, left_out=left_out)
         return replace(
@@ -166,11 +168,18 @@ class Recall:
         return [message for message in waiting if not query.knows(message.message_id, message.timestamp)]
 
 
-def without_profile_memories(profile: Profile | None, hits: Sequence[Hit], query: BlockQuery) -> Sequence[Hit]:
-    """The hits without memories in the profile, if the prompt has the profile."""
-    if profile is None or not query.has_profile:
-        return hits
-    return [hit for hit in hits if hit.memory.memory_id not in profile.memory_ids]
+def split_by_profile(profile: Profile | None, hits: Sequence[Hit]) -> tuple[list[Hit], list[Hit]]:
+    """The hits in the prompt's profile, and the others."""
+    known = frozenset[str]() if profile is None else profile.memory_ids
+    of_profile = [hit for hit in hits if hit.memory.memory_id in known]
+    return of_profile, [hit for hit in hits if hit.memory.memory_id not in known]
+
+
+def profile_statements(profile: Profile | None, of_profile: Sequence[Hit]) -> list[Statement]:
+    """What the prompt's profile says. The memories in it that the search found have sources, its lines have none."""
+    lines = () if profile is None else profile.lines
+    stated = (Statement(frozenset(stems(line.text)), frozenset()) for line in lines)
+    return [*(Statement.of(hit.memory) for hit in of_profile), *stated]
 
 
 def unless_known(profile: Profile | None, query: BlockQuery) -> Profile | None:

@@ -55,10 +55,17 @@ class RerankedSearch:
         if len(first) < 2:
             return found_in_order(found.mixed[: query.limit], found.degraded)
         texts = [self._text(hit) for hit in first]
-        question = self._sendable(query.words[: 2 * MAX_QUESTION_CHARS], query.namespaces[0])[:MAX_QUESTION_CHARS]
+        question = self._question(query)
         scored = await self._time_limited.call(lambda: self._reranker.scores(question, texts, query.namespaces))
         best = first if scored.value is None else reranked(first, scored.value)
         return found_in_order((*best, *rest)[: query.limit], (*found.degraded, *scored.degraded))
+
+    def _question(self, query: Query) -> str:
+        """The question without what the policy of any searched namespace removes."""
+        text = query.words[: 2 * MAX_QUESTION_CHARS]
+        for privacy in dict.fromkeys(self._policies.governing(namespace).privacy for namespace in query.namespaces):
+            text = searchable_text(text, privacy)
+        return text[:MAX_QUESTION_CHARS]
 
     def _text(self, hit: Hit | SaidHit) -> str:
         """The text with its date, and the speaker of a passage, as questions refer to both. The text of a passage is

@@ -118,7 +118,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     """A memory, a passage (`said`) or a message that was found for a block and is not in it, with the tokens that it would take.
     `text` is its beginning, of at most 200 characters.
 
-    `no_room`: `max_tokens` has no room for it; `known`: messages or memories in the block, or messages in the prompt, say the
+    `no_room`: `max_tokens` has no room for it; `known`: messages or memories in the block or the prompt say the
     same; `in_profile`: the prompt's profile has it; `max_memories`, `max_said`: better ones fill the number that is allowed.
     """
 

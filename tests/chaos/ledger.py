@@ -19,7 +19,7 @@ from sinks.postgres.connection import Connection, Pool
 from streams.kafka.topics import STAGES, specs
 from streams.windows.rows.head import Head
 from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
-from tests.chaos.conversations import Conversation, marker
+from tests.chaos.conversations import APP, Conversation, marker
 from tests.chaos.extraction_requests import compare_requests
 from tests.fakes.embedder import FakeEmbedder
 
@@ -48,7 +48,7 @@ async def balance(
     await _slices(ledger, pool, published)
     await _memories(ledger, pool, published)
     await _vectors(ledger, settings, pool)
-    await _passages(ledger, settings, pool)
+    await _passages(ledger, settings, pool, published)
     await _events(ledger, settings, pool)
     await _state(ledger, settings, pool)
     await _windows(ledger, settings, erased)
@@ -129,21 +129,24 @@ async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) 
     ledger.duplicated += [f"Qdrant has {name}, PostgreSQL has not" for name in sorted(set(indexed) - stored)]
 
 
-async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
-    """Every message has one whole set of passages in each namespace, under one number of its conversation, and Qdrant has a
-    point for each and no other."""
+async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection, published: list[Conversation]) -> None:
+    """Every message has one whole set of passages, in the namespace of its user, under one number of its conversation, and
+    Qdrant has a point for each and no other."""
     rows = await pool.fetch(
-        "SELECT m.message_id, m.content, p.namespace, array_agg(p.piece ORDER BY p.piece) AS pieces, "
+        "SELECT m.conversation_id, m.message_id, m.content, p.namespace, array_agg(p.piece ORDER BY p.piece) AS pieces, "
         "       (SELECT count(DISTINCT ordinal) FROM passages o "
         "        WHERE o.conversation_id = m.conversation_id AND o.message_id = m.message_id) AS numbers "
         "FROM messages m LEFT JOIN passages p USING (conversation_id, message_id) "
         "WHERE m.role IN ('user', 'assistant') AND trim(m.content) <> '' "
         "GROUP BY m.conversation_id, m.message_id, p.namespace"
     )
+    namespaces = {each.conversation_id: f"{APP}/{each.user_id}" for each in published}
     for row in rows:
         name, whole = row["message_id"], list(range(len(pieces(row["content"]))))
         if row["namespace"] is None:
             ledger.lost.append(f"message {name} has no passage")
+        elif row["namespace"] != namespaces.get(row["conversation_id"]):
+            ledger.duplicated.append(f"message {name} has passages in {row['namespace']}")
         elif row["pieces"] != whole:
             ledger.lost.append(f"message {name} has passages {row['pieces']} in {row['namespace']}, not {whole}")
         if row["numbers"] > 1:

@@ -16,6 +16,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring import connections
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+from sinks.passages.vectors import SUFFIX
 from streams.windows.rows.rows import chunk_key, is_head
 from tests.chaos.conversations import Conversation, conversations, events
 from tests.chaos.erasing import left_of
@@ -26,6 +27,10 @@ from tests.deployment import Deployment, Event, deployed
 FEW = {"conversation_partitions": 2, "namespace_partitions": 2}
 COPIED_MEMORY = """INSERT INTO memories
     SELECT copy.* FROM memories one, jsonb_populate_record(one, '{"memory_id": "copied"}') copy"""
+COPIED_PASSAGE = """INSERT INTO passages
+    SELECT copy.* FROM passages one,
+        jsonb_populate_record(one, jsonb_build_object('passage_id', gen_random_uuid(), 'namespace', 'chaos/nobody')) copy
+    WHERE one.message_id = 'chaos-00000-000'"""
 RENAMED_MESSAGE = """ALTER TABLE passages DROP CONSTRAINT passages_conversation_id_message_id_fkey;
     UPDATE messages SET message_id = 'm' WHERE message_id = 'chaos-00000-000'"""
 RENAMED_MEMORY = "DELETE FROM embeddings; UPDATE memories SET memory_id = 'renamed'"
@@ -53,6 +58,7 @@ IN_POSTGRES = (
     Damage("DELETE FROM passages", ("message chaos-00000-000 has no passage",)),
     Damage("DELETE FROM passages WHERE piece = 1", ("has passages [0] in chaos/user-00000, not [0, 1]",)),
     Damage("UPDATE passages SET ordinal = ordinal + 1 WHERE piece = 1", (" has 2 numbers",)),
+    Damage(COPIED_PASSAGE, ("message chaos-00000-000 has passages in chaos/nobody", " is not in Qdrant")),
     Damage("UPDATE messages SET content = '' WHERE message_id = 'chaos-00000-000'", ("archived in other words",)),
     Damage("DELETE FROM extractions WHERE conversation_id = 'chaos-00000'", ("lies in no completed extraction",)),
     Damage("UPDATE extractions SET completed_at = NULL", ("lies in no completed extraction",)),
@@ -156,18 +162,21 @@ async def unseen_in_postgres(deployment: Deployment, said: list[Conversation]) -
 
 
 async def unseen_in_qdrant(deployment: Deployment, said: list[Conversation]) -> list[str]:
-    """One point for another: it is put back afterwards."""
-    collection = deployment.settings.qdrant_collection
-    ((memory_id, (payload, vector)),) = (await deployment.points()).items()
-    stranger = str(uuid4())
-    async with deployment.qdrant() as client:
-        await client.delete(collection, [memory_id])
-        await client.upsert(collection, [PointStruct(id=stranger, vector=vector, payload=payload)])
-        found = await ledger(deployment, said)
-        await client.delete(collection, [stranger])
-        await client.upsert(collection, [PointStruct(id=memory_id, vector=vector, payload=payload)])
-    damage = Damage("another point", (f"memory {memory_id} is not in Qdrant", f"Qdrant has {stranger}"))
-    return damage.unseen(found.lost + found.duplicated)
+    """One point for another in each collection: they are put back afterwards."""
+    unseen = []
+    for suffix, what in (("", "memory"), (SUFFIX, "passage")):
+        collection = deployment.settings.qdrant_collection + suffix
+        point_id, (payload, vector) = next(iter((await deployment.points(suffix)).items()))
+        stranger = str(uuid4())
+        async with deployment.qdrant() as client:
+            await client.delete(collection, [point_id])
+            await client.upsert(collection, [PointStruct(id=stranger, vector=vector, payload=payload)])
+            found = await ledger(deployment, said)
+            await client.delete(collection, [stranger])
+            await client.upsert(collection, [PointStruct(id=point_id, vector=vector, payload=payload)])
+        expected = (f"{what} {point_id} is not in Qdrant", f"{stranger}, PostgreSQL has not")
+        unseen += Damage(f"another point of a {what}", expected).unseen(found.lost + found.duplicated)
+    return unseen
 
 
 async def unseen_in_kafka(deployment: Deployment, said: list[Conversation]) -> list[str]:

@@ -1,10 +1,10 @@
 """Passages in a list: searched by words, and read by ids and messages."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from agents.retrieval.passage_ranking import UNMEASURED
+from agents.retrieval.passage_ranking import UNMEASURED, Span
 from agents.retrieval.passage_search import FoundPassages
 from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from schemas import ids
@@ -14,11 +14,13 @@ from tests.fakes.memory_index import words
 
 
 class FakePassageSearch:
-    """A search for passages, and their reader. A passage's namespace owns it unless the test says otherwise."""
+    """A search for passages, and their reader. A passage's namespace owns it unless the test says otherwise. `spans` has the
+    times that each question named."""
 
     def __init__(self) -> None:
         self.passages: list[ReadPassage] = []
         self.neighbours: dict[str, tuple[Passage, ...]] = {}  # of passages, by id
+        self.spans: list[Sequence[Span]] = []
         self.scale = UNMEASURED
         self.degraded: tuple[Degraded, ...] = ()
 
@@ -45,10 +47,11 @@ class FakePassageSearch:
         namespaces: Collection[str],
         filters: PassageFilters = ANY_PASSAGE,
         *,
+        spans: Sequence[Span] = (),
         limit: int = 10,
         may_read: MayRead = allow_all,
-        **_: Any,
     ) -> FoundPassages:
+        self.spans.append(spans)
         found = [
             SaidHit(
                 score=float(shared),

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from agents.passages.backfill import Backfill, Backfilled, recall_digest
+from agents.passages.backfill import Backfill, Backfilled, Progress, recall_digest
 from agents.policies.audience import Audience
 from schemas.errors import Retryable
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
-from sinks.passages.backfill import BackfillProgress
+from sinks.passages.backfill import BackfillProgress, ConversationCounts
 from tests.integration.passages.conftest import MONDAY, Said
 from tests.integration.passages.test_reindex import Picky
 
 
-def backfill(said: Said, indexer: Any = None) -> Backfill:
+def backfill(said: Said, indexer: Any = None, report: Progress = lambda counts, passages: None) -> Backfill:
     audience = Audience(Participants(said.pool), said.policies)
-    return Backfill(said.archive, progress(said), audience, indexer or said.indexer)
+    return Backfill(said.archive, progress(said), audience, indexer or said.indexer, report)
 
 
 def progress(said: Said) -> BackfillProgress:
@@ -67,7 +67,10 @@ async def test_an_interrupted_backfill_resumes_where_it_stopped(said: Said, monk
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c1")).run()
     assert await progress(said).place() == "c0"
-    assert await backfill(said).run() == Backfilled(conversations=2, passages=2)
+    reported: list[tuple[ConversationCounts, int]] = []
+    resumed = backfill(said, report=lambda counts, passages: reported.append((counts, passages)))
+    assert await resumed.run() == Backfilled(conversations=2, passages=2)
+    assert reported == [(ConversationCounts(3, 1), 1), (ConversationCounts(3, 0), 2)], "of all, with the earlier run's"
     assert await progress(said).place() == ""
 
 

@@ -15,6 +15,7 @@ from deploy.wiring import connections
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
+from sinks.passages.vectors import SUFFIX
 from tests.builders.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
@@ -131,10 +132,20 @@ async def where(deployment: Deployment, *words: str) -> list[set[str]]:
     ]
 
 
+async def passages_of(deployment: Deployment, subject: Subject) -> tuple[int, int]:
+    """The numbers of rows and of points of the subject's conversations; neither has words."""
+    conversations = {event.key for event in subject.chat}
+    rows = await deployment.fetch("SELECT FROM passages WHERE conversation_id = ANY ($1)", list(conversations))
+    points = [payload for payload, _ in (await deployment.points(SUFFIX)).values()]
+    return len(rows), sum(payload["conversation"] in conversations for payload in points)
+
+
 async def assert_nothing_is_left_but_of(deployment: Deployment, *kept: Subject) -> None:
     found = await where(deployment, *(subject.word for subject in ERASED))
     for subject, places in zip(ERASED, found, strict=True):
         assert places >= EVERYWHERE if subject in kept else places == set(), subject.name
+        passages = subject.messages if subject in kept else 0
+        assert await passages_of(deployment, subject) == (passages, passages), subject.name
 
 
 @pytest.mark.heavy
@@ -157,7 +168,8 @@ async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_d
         async def all_everywhere() -> bool:
             if any((await deployment.lags()).values()):  # what goes is counted: the windows of both partitions are read
                 return False
-            return all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
+            indexed = [await passages_of(deployment, each) == (each.messages, each.messages) for each in ERASED]
+            return all(indexed) and all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
 
         await eventually(all_everywhere, "all stand everywhere, or their absence would prove nothing", 60)
         report = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
@@ -205,6 +217,7 @@ def assert_says_what_went(done: Done, subject: Subject, deployment: Deployment) 
     removed = {store["store"]: store["removed"] for store in receipt["stores"]}
     if subject is not SPACE:  # what goes of a namespace is counted with its memories
         assert removed["PostgreSQL, conversations"]["messages"] == subject.messages
+    assert removed["passages, in PostgreSQL and Qdrant"]["passages"] == subject.messages
     gone = removed["windows, their changelog and their owners' local stores"]
     assert (gone["windows"], gone["window_messages"]) == (subject.windows, subject.messages)
     assert removed["Kafka, memory.dead-letters"] == {"letters": subject.dead_letters}

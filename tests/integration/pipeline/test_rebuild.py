@@ -8,6 +8,7 @@ from typing import Any
 from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
+from sinks.passages.vectors import SUFFIX
 from sinks.postgres.migrate import migrate
 from tests.builders.chat_events import end, message
 from tests.builders.proposals import command, curated
@@ -68,6 +69,7 @@ async def test_the_pipeline_continues_after_a_rebuild_as_if_nothing_had_been_los
     assert await worker.stop() == 0
 
     memories, sequences = await deployment.fetch(MEMORIES), await deployment.fetch(SEQUENCES)
+    passages = await deployment.points(SUFFIX)
     await deployment.publish(*said("I work as a carpenter.", 1, "m2"))
     await lose_everything_but_kafka(deployment)
     done = await memstream("rebuild")
@@ -75,6 +77,9 @@ async def test_the_pipeline_continues_after_a_rebuild_as_if_nothing_had_been_los
     assert await deployment.fetch(MEMORIES) == memories
     assert await deployment.fetch(SEQUENCES) == sequences
     assert set(await deployment.points()) == {row["memory_id"] for row in memories}
+    assert passages and not await deployment.points(SUFFIX), (
+        "points of messages that the archive no longer has are gone"
+    )
 
     await deployment.worker("another")
     kept = next(row for row in memories if row["text"] == "User owns 2 boats.")

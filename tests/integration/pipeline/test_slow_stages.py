@@ -13,6 +13,7 @@ from schemas.kafka import topics
 from tests.chaos.conversations import APP, Conversation, conversations, interleaved
 from tests.chaos.ledger import balance
 from tests.deployment import Deployment, Event, each_alone, eventually
+from tests.servers.embeddings import MODEL, EmbeddingServer
 from tests.servers.messages import KEY, MODELS, MessagesServer
 
 
@@ -66,6 +67,38 @@ async def test_a_hanging_model_does_not_block_windows_archive_or_commands(deploy
     async with MessagesServer(urlsplit(hanging.url).port or 0):
         await deployment.settled(300.0)
     assert worker.running
+    await assert_balanced(deployment, said)
+
+
+def held_passages(body: dict[str, Any]) -> str:
+    """Holds embeddings of passages, which begin with their speakers."""
+    return "held" if any(text.startswith(("user-", "assistant: ")) for text in body["input"]) else "rules"
+
+
+@pytest.mark.heavy
+async def test_a_hanging_embedder_of_passages_blocks_no_other_stage(deploy: Any, tmp_path: Path):
+    said = conversations(20, (2, 4), random.Random(81))
+    async with EmbeddingServer() as server:
+        server.choose = held_passages
+        embedding = {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
+        deployment = await deploy("passages-hang", policies_file=each_alone(tmp_path), **embedding)
+        await deployment.worker()
+        await deployment.publish(*mixed(said))
+
+        async def others_are_done() -> bool:
+            lags = await deployment.lags()
+            return lags.pop("passages") > 0 and not any(lags.values()) and not await deployment.waiting_windows()
+
+        await eventually(others_are_done, "all stages but passages are done", 240.0)
+        extracted = await deployment.fetch("SELECT FROM extractions WHERE completed_at IS NOT NULL")
+        assert len(extracted) == len(said) and await deployment.count("passages") == 0
+        server.choose = None
+        server.let_go()
+        await deployment.settled()
+        await assert_balanced(deployment, said)
+
+
+async def assert_balanced(deployment: Deployment, said: list[Conversation]) -> None:
     async with connections.postgres(deployment.settings, max_size=2) as pool:
         ledger = await balance(deployment.settings, pool, said)
     assert (ledger.lost, ledger.duplicated) == ([], [])

@@ -116,8 +116,12 @@ async def test_the_client_parses_searches_and_contexts(client: Path, api: Api, u
     api.remembered.known["m1"] = known
     api.memories.put(known)
     api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
+    question = api.said.say("Where are the bees?", at=api.now, speaker="bob")
+    reply = api.said.say("Behind the barn.", at=api.now, speaker="ada")
+    api.said.neighbours[reply.passage_id] = (question,)
     assert await seen(client, url, api.keys.add(read="app/*"), "found") == [
         [["memory", SENTENCE]],
+        [["said", "ada", "Behind the barn.", "Where are the bees?", ["talk-1", "talk-2"]]],
         [True, True],
         [SENTENCE],
     ]

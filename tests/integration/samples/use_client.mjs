@@ -33,6 +33,8 @@ const scenes = {
   async found() {
     const found = await memstream.search({ namespaces: [ADA], text: "bees", in: "memories" });
     say(found.hits.map((hit) => [hit.tier, hit.memory.text]));
+    const said = await memstream.search({ namespaces: [ADA], text: "barn", in: "said", passage_filters: { speakers: ["ada"] } });
+    say(said.hits.map((hit) => [hit.tier, hit.passage.speaker, hit.passage.text, hit.neighbours[0].text, hit.message_ids]));
     const block = await memstream.context({ namespaces: [ADA], text: "bees", conversation_id: "c1" });
     say([block.text.includes("User keeps bees."), block.tokens > 0]);
     const listed = await memstream.api.GET("/v1/memories", { params: { query: { namespace: ADA } } });

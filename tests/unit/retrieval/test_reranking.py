@@ -12,7 +12,7 @@ from agents.retrieval.read_rights import MayRead, allow_all, may_read_any
 from agents.retrieval.reranking import RerankedSearch
 from schemas.errors import Retryable
 from schemas.passages.passages import Passage
-from schemas.policies.policies import Policies, Policy, Privacy
+from schemas.policies.policies import Match, Policies, Policy, Privacy
 from schemas.retrieval.searches import Found, Hit, Query, SaidHit
 from tests.builders.memories import a_memory
 
@@ -96,6 +96,17 @@ async def test_texts_are_sent_to_the_reranker_with_day_and_speaker_and_scrubbed(
     ((query, sent),) = reranker.seen
     assert sent[1] == "2026-03-01, ada: Hello." and sent[0].startswith("2026-03-01: Write to")
     assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
+
+
+async def test_a_question_is_scrubbed_by_the_policy_of_every_searched_namespace() -> None:
+    reranker = ByLength()
+    hall = Policy(name="hall", match=Match(app_id="hall"), namespaces=("hall/{user_id}",))
+    policies = Policies((hall, *POLICIES.listed))
+    search = RerankedSearch(
+        Searched(passage("Hello."), memory("Short.")), reranker, policies, candidates=9, timeout_s=5
+    )
+    await search.search(Query(namespaces=("hall/ada", "kitchen"), text="Who is bob@example.org?"))
+    assert reranker.seen[0][0] == "Who is [EMAIL]?"
 
 
 async def test_an_address_as_the_speakers_id_is_not_sent_to_the_reranker() -> None:

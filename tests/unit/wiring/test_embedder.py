@@ -1,12 +1,15 @@
 """Selection of the embedder by settings."""
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from deploy.settings import Settings, load
-from deploy.wiring import vector_index
+from deploy.wiring import model_stages, vector_index
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
@@ -132,6 +135,31 @@ def test_a_local_only_policy_added_later_is_checked_against_the_embedder(
     vector_index.check_local_only(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
         vector_index.check_local_only(chosen, Policies((Policy(name="ward", local_only=True),)))
+
+
+class FollowedPolicies:
+    """Policies that change."""
+
+    def __init__(self) -> None:
+        self.now = Policies((Policy(name="open"),))
+        self.listeners: list[Callable[[Policies], None]] = []
+
+    def add_listener(self, listener: Callable[[Policies], None]) -> None:
+        self.listeners.append(listener)
+
+
+async def test_a_worker_of_any_stage_that_embeds_ends_when_a_policy_forbids_to_send_texts() -> None:
+    policies = FollowedPolicies()
+    async with AsyncExitStack() as resources:
+        wiring: Any = SimpleNamespace(settings=settings(**ELSEWHERE), policies=policies, resources=resources)
+        model_stages.shared_embedders(wiring)
+        ward = Policies((Policy(name="ward", local_only=True),))
+        with pytest.raises(Misconfigured, match="'ward'"):
+            for listener in policies.listeners:
+                listener(ward)
+        policies.now = ward
+        with pytest.raises(Misconfigured, match="'ward'"):
+            model_stages.shared_embedders(wiring)
 
 
 @pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])

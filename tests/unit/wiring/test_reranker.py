@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 
+from agents.models.reranking import ModelReranker
+from agents.retrieval.ports import SearchService
 from agents.retrieval.reranking import RerankedSearch
 from deploy.settings import Settings, load
 from deploy.wiring import rerankers
+from deploy.wiring.claude import reranking_claude
 from schemas.errors import Misconfigured
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy
 from schemas.retrieval.searches import Query, SaidHit
+from sinks.reranking.dialects import DIALECTS
+from tests.servers.messages import KEY as CLAUDE_KEY
+from tests.servers.messages import MessagesServer
 from tests.servers.reranker import MODEL, RerankServer
 from tests.unit.retrieval.test_reranking import NOON, Searched, texts
 
@@ -56,6 +62,39 @@ async def test_a_configured_reranker_endpoint_is_called_in_its_protocol() -> Non
             assert isinstance(searching, RerankedSearch)
             found = await searching.search(Query(namespaces=("n",), text="night train"))
     assert (texts(found)[0], found.mixed[0].reranked) == ("The night train.", 1.0)
+
+
+NOT_ANSWERED = (["We had soup.", "The night train."], ("vectors_slow", "reranker_slow"))
+
+
+async def asked_twice(searching: SearchService) -> list[tuple[list[str], tuple[str, ...]]]:
+    found = [await searching.search(Query(namespaces=("n",), text="night train")) for _ in range(2)]
+    return [(texts(each), each.degraded) for each in found]
+
+
+@pytest.mark.parametrize("protocol", DIALECTS)
+async def test_an_endpoint_that_does_not_answer_in_time_leaves_the_order_of_the_search(protocol: str) -> None:
+    searched = Searched(passage("We had soup."), passage("The night train."))
+    pool: Any = None
+    async with RerankServer() as server:
+        server.script("slow")
+        late = {"reranker_base_url": server.url, "reranker_model": MODEL, "reranker_within_s": 0.1}
+        async with rerankers.reranked(settings(reranker=protocol, **late), pool, Policies(), searched) as searching:
+            assert await asked_twice(searching) == [NOT_ANSWERED] * 2
+        assert len(server.seen) <= 1, "it is left alone for a while"
+
+
+async def test_claude_that_does_not_answer_in_time_leaves_the_order_of_the_search() -> None:
+    searched = Searched(passage("We had soup."), passage("The night train."))
+    async with MessagesServer() as server:
+        server.script("slow")
+        key = {"anthropic_api_key": CLAUDE_KEY, "anthropic_base_url": server.url}
+        provider = reranking_claude(settings(reranker="claude", reranker_within_s=5.0, **key), "claude-test-1", None)
+        reranker = ModelReranker(provider, Policies())
+        searching = RerankedSearch(searched, reranker, Policies(), candidates=10, timeout_s=0.1)
+        assert await asked_twice(searching) == [NOT_ANSWERED] * 2
+        await provider.close()
+        assert len(server.seen) <= 1, "it is left alone for a while"
 
 
 @pytest.mark.parametrize(

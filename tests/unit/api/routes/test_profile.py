@@ -1,6 +1,10 @@
 """The profile over HTTP: with a context block, and alone."""
 
+from msgspec.structs import replace
+
+from schemas.extraction.candidates import Source
 from tests.api import Api, a_memory
+from tests.unit.retrieval.blocks import passages
 
 PEANUTS = a_memory("m-nuts", text="User is allergic to peanuts.")
 WISH = a_memory("m-wish", text="User wants the assistant to always answer in German.")
@@ -25,6 +29,21 @@ async def test_a_context_block_returned_with_a_profile_does_not_repeat_the_profi
     assert ("peanuts" in beside["text"], "Ghent" in beside["text"]) == (False, True)
     alone = (await client.post("/v1/context", json=COOK)).json()
     assert ("peanuts" in alone["text"], "Ghent" in alone["text"]) == (True, True), "who knows no profile loses nothing"
+
+
+async def test_a_passage_that_repeats_the_profile_of_the_prompt_is_not_in_its_block(api: Api):
+    said = passages("I'm allergic to peanuts since May.", "Always answer in German.", "I cook on Fridays.")
+    api.searched.said = [replace(hit, owners=("app/ada",)) for hit in said]
+    nuts = replace(PEANUTS, sources=(Source(conversation_id="trip", message_id="trip-1"),))
+    api.memories.put(nuts, WISH)
+    api.searched.memories = [nuts]
+    client = api.client(read="app/*")
+    beside = (await client.post("/v1/context", json=COOK | {"profile": True, "explain": True})).json()
+    assert [each["text"] for each in beside["said"]] == ["I cook on Fridays."]
+    reasons = {each["text"]: each["reason"] for each in beside["left_out"] if each["tier"] == "said"}
+    assert set(reasons.values()) == {"known"} and len(reasons) == 2
+    alone = (await client.post("/v1/context", json=COOK | {"max_memories": 0})).json()
+    assert len(alone["said"]) == 3, "who knows no profile loses nothing"
 
 
 async def test_a_profile_of_the_version_known_to_the_caller_is_returned_without_its_text(api: Api):

@@ -1,6 +1,6 @@
 """Searching over HTTP."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -168,6 +168,18 @@ async def test_happened_filters_apply_to_passages_too(api: Api):
     body = {"namespaces": ["app/ada"], "text": "tea", "filters": {"happened_from": "2026-03-03T00:00:00Z"}}
     hits = (await api.client(read="app/*").post(SEARCH, json=body)).json()["hits"]
     assert [hit["passage"]["text"] for hit in hits] == ["Tea on Tuesday."]
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "day"),
+    [({"asked_at": "2026-02-11T08:00:00Z"}, datetime(2026, 2, 10, tzinfo=UTC)), ({}, datetime(2026, 3, 1, tzinfo=UTC))],
+)
+async def test_relative_times_of_a_question_refer_to_when_it_was_asked(api: Api, asked_at, day: datetime):
+    client = api.client(read="app/*")
+    asked = {"text": "What tea did we drink yesterday?"} | asked_at
+    await client.post(SEARCH, json={"namespaces": ["app/ada"]} | asked)
+    await client.get(SEARCH, params={"namespace": "app/ada", "q": asked["text"]} | asked_at)
+    assert [[start for start, _ in spans] for spans in api.said.spans] == [[day]] * 2
 
 
 async def test_a_passage_in_a_shared_namespace_needs_the_right_to_read_one_of_its_owners(api: Api):
