@@ -26,6 +26,7 @@ from agents.models.answers.texts import (
     truncated,
 )
 from agents.models.answers.times import times_of
+from agents.models.answers.wishes import wish
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
@@ -58,20 +59,26 @@ def check(
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
     unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on
-    other people's messages.
+    other people's messages. Wishes to forget follow the memories.
     """
     valid: list[Proposal] = []
+    wishes: list[Proposal] = []
     rejected: Counter[str] = Counter()
     for number, draft in enumerate(drafts, start=1):
         try:
             sound = shaped(draft)
-            valid.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens, number))
+            clean = scrubbed(sound, context.policy.privacy)
+            if sound.is_wish:
+                wishes.append(wish(clean, request, context))
+            else:
+                valid.append(proposal(clean, request, context, count_tokens, number))
+                rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
         except UnusableText as unfit:
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
-            rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
-    return Checked(merge_equal(valid, request), {reason: count for reason, count in rejected.items() if count})
+    proposals = (*merge_equal(valid, request), *wishes)
+    return Checked(proposals, {reason: count for reason, count in rejected.items() if count})
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
