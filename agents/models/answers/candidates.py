@@ -26,7 +26,7 @@ from agents.models.answers.texts import (
     truncated,
 )
 from agents.models.answers.times import times_of
-from agents.models.answers.wishes import wish
+from agents.models.answers.wishes import WishReader
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
@@ -63,13 +63,14 @@ def check(
     """
     valid: list[Proposal] = []
     wishes: list[Proposal] = []
+    reader = WishReader(request, context)
     rejected: Counter[str] = Counter()
     for number, draft in enumerate(drafts, start=1):
         try:
             sound = shaped(draft)
             clean = scrubbed(sound, context.policy.privacy)
             if sound.is_wish:
-                wishes.append(wish(clean, request, context))
+                wishes.append(reader.read(clean))
             else:
                 valid.append(proposal(clean, request, context, count_tokens, number))
                 rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
@@ -94,7 +95,7 @@ def proposal(
     draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
 ) -> Proposal:
     cited = cited_messages(draft.messages, request)
-    sources = supporting_messages(draft, cited, request, context.policy)
+    sources = supporting_messages(draft, cited, request, context)
     is_attributed = not any(source.role == "user" for source in sources)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)

@@ -150,10 +150,11 @@ def is_no_wish(content: str) -> bool:
         return True
     if trigger is not None and OTHERS_WORDS.search(own[: trigger.start()]) is not None:
         return True
-    matches = [(sentence, match) for sentence in safe_sentences(own) if (match := wish_in(sentence)) is not None]
+    asking = list(filter(TRIGGER.search, safe_sentences(own)))
+    matches = [(sentence, match) for sentence in asking if (match := wish_in(sentence)) is not None]
     if matches:
         return all(is_of_others(sentence, match) for sentence, match in matches)
-    return any(denial(each).search(sentence) is not None for each in LANGUAGES for sentence in safe_sentences(own))
+    return any(denial(phrases).search(sentence) is not None for phrases in LANGUAGES for sentence in asking)
 
 
 @cache
