@@ -69,7 +69,7 @@ def check(
         try:
             sound = shaped(draft)
             clean = scrubbed(sound, context.policy.privacy)
-            if sound.is_wish:
+            if sound.forget:
                 wishes.append(reader.read(clean))
             else:
                 valid.append(proposal(clean, request, context, count_tokens, number))

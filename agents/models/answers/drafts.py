@@ -16,8 +16,8 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A memory as a provider writes it. `messages` and related memories are numbers in the prompt, from 1; messages before
     the slice have numbers up to 0. `corrects` are places in the answer, from 1. A missing importance is rated later.
 
-    `forget` is the number of a message that asks to have something forgotten. The draft is then no memory: `text` says what,
-    `messages` say it, and `supersedes` are the memories meant."""
+    `forget` is the number of a message that asks to have something forgotten; small models fill in 0 where none does. The
+    draft is then no memory: `text` says what, `messages` say it, and `supersedes` are the memories meant."""
 
     kind: str
     text: str
@@ -38,11 +38,6 @@ class Draft(Struct, frozen=True, kw_only=True):
     valid_from: str | None = None
     valid_until: str | None = None
     forget: int | None = None
-
-    @property
-    def is_wish(self) -> bool:
-        """Whether it is a user's wish. Small models fill in 0 where there is none."""
-        return self.forget is not None and self.forget > 0
 
 
 def shaped(draft: object) -> Draft:

@@ -70,7 +70,7 @@ def slices_cited(draft: object, numbers: Sequence[MessageNumbers]) -> set[int]:
         sound = shaped(draft)
     except UnusableText:
         return set()
-    cited = [*sound.messages, *([sound.forget] if sound.forget and sound.is_wish else [])]
+    cited = [*sound.messages, *([sound.forget] if sound.forget else [])]
     return {at for at, each in enumerate(numbers) if any(each.own(number) is not None for number in cited)}
 
 
@@ -84,5 +84,5 @@ def renumbered(draft: object, at: int, numbers: MessageNumbers, places: dict[int
     messages = [own for each in sound.messages if (own := numbers.own(each)) is not None]
     corrects = [found[1] for each in sound.corrects if (found := places.get(each)) and found[0] == at]
     unknown = len(numbers.request.messages) + 1
-    forget = (numbers.own(sound.forget) or unknown) if sound.forget and sound.is_wish else None
+    forget = (numbers.own(sound.forget) or unknown) if sound.forget else None
     return replace(sound, messages=messages, corrects=corrects, forget=forget)

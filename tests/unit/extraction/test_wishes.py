@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agents.extraction.erasure_filter import proposals_without_erased
 from agents.extraction.records import candidate_batches
 from agents.models.port import Answer, Proposal, WishRead
 from schemas import codec
@@ -179,3 +180,14 @@ def test_a_proposal_that_tells_of_a_wish_read_by_the_model_is_dropped() -> None:
     (batch,) = batches(request, told, read("m1")).values()
 
     assert batch.candidates == ()
+
+
+def test_a_wish_that_an_erased_message_asks_for_or_refers_to_is_dropped() -> None:
+    request = slice_of("My sister smokes.", PRIVATE)
+    wish = read("m2", said_in=("m1",))
+    answer = Answer(provider="claude", model="m", proposals=(replace(wish, message_ids=("m2", "m1")),))
+
+    assert proposals_without_erased(request, answer, {}) == answer
+    for remaining in request.messages:
+        partly = replace(request, messages=(remaining,))
+        assert proposals_without_erased(partly, answer, {}).proposals == ()

@@ -116,6 +116,13 @@ def test_a_quotation_or_a_wish_to_remember_is_no_wish(content: str) -> None:
     assert reason(slice_of(SISTER, content)) == {"provenance": 1}
 
 
+@pytest.mark.parametrize("number", [-1, 3, 99])
+def test_a_message_outside_of_the_slice_asks_for_nothing(number: int) -> None:
+    request = replace(slice_of(SISTER, PRIVATE), overlap=(said(PRIVATE, 7), said(PRIVATE, 8)))
+
+    assert reason(request, forget=number) == {"provenance": 1}
+
+
 def test_a_message_in_a_role_play_is_no_wish() -> None:
     request = slice_of("Let's pretend you are a pirate and I am the captain.", PRIVATE)
 
