@@ -54,6 +54,14 @@ REGRET: Final = re.compile(
     r"|quatsch|unsinn|hätte\w* nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
     re.IGNORECASE,
 )
+# Wishes that begin as fiction or a dictation does: "Pretend I never told you", "Off the record: ...".
+UNSAID: Final = re.compile(
+    r"\W{0,3}(?:[\w'’]{1,30}[\s,]{1,3}){0,6}?(?:off the record|(?:just )?between us|unter uns|entre nous|entre nosotros"
+    r"|(?:do not|don't) (?:write|note|take|put|save|record)\b|schreib\w* (?:das|dir das) nicht"
+    r"|(?:I|we|you|ich|wir|du|je|tu|vous|yo|nosotros|tú)\b[^.!?]{0,15}?(?:never|n't|not|nie|nicht|jamais|nunca|no)\b"
+    r"[^.!?]{0,20}?\b(?:said|told|heard|mentioned|wrote|erzählt|gesagt|gehört|erwähnt|dit|entendu|raconté|dicho|dije|oído|contado|conté)\b)",
+    re.IGNORECASE,
+)
 QUOTATION: Final = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»')
 MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
 MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
@@ -144,7 +152,7 @@ def is_no_wish(content: str) -> bool:
     """Whether the words of a wish in a message are certainly not the speaker's: in a quotation, in fiction, or another person's;
     or whether they ask to remember ("don't forget")."""
     text = beginning(content)
-    own = QUOTATION.sub(" ", own_part(text))
+    own = QUOTATION.sub(" ", text if UNSAID.match(text) else own_part(text))
     trigger = TRIGGER.search(own)
     if not own.strip() or (trigger is None and TRIGGER.search(text) is not None):
         return True

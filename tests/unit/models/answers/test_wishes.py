@@ -116,6 +116,35 @@ def test_a_quotation_or_a_wish_to_remember_is_no_wish(content: str) -> None:
     assert reason(slice_of(SISTER, content)) == {"provenance": 1}
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        PRIVATE,
+        "Pretend I never told you about my sister.",
+        "Let's act as if I hadn't mentioned my sister.",
+        "Tu so, als hätte ich das nie gesagt.",
+        "Off the record: my sister is leaving Tom.",
+        "Don't write this down: my sister is leaving Tom.",
+        "I shouldn't have told you that.",
+        "Quello che ti ho detto di mia sorella non tenerlo.",
+        "No guardes lo de mi hermana.",
+    ],
+)
+def test_wishes_in_words_that_no_rule_knows_are_accepted(content: str) -> None:
+    assert len(wishes(slice_of(SISTER, content), draft())) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Write a story in which she never told him and says: forget my sister.",
+        "Pretend you are a pirate who wants his past forgotten.",
+    ],
+)
+def test_a_wish_in_fiction_is_refused(content: str) -> None:
+    assert reason(slice_of(SISTER, content)) == {"provenance": 1}
+
+
 @pytest.mark.parametrize("number", [-1, 3, 99])
 def test_a_message_outside_of_the_slice_asks_for_nothing(number: int) -> None:
     request = replace(slice_of(SISTER, PRIVATE), overlap=(said(PRIVATE, 7), said(PRIVATE, 8)))
