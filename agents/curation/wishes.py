@@ -117,10 +117,12 @@ async def load_related(
     """Loads the memories that a wish may mean into the ledger. Returns the ids of those whose vectors are as near as a
     repetition's."""
     memories = Memories(connection)
-    if wish.means is not None:
-        message = (wish.means.conversation_id, wish.means.message_id)
-        found = await memories.from_messages([message], [batch.namespace], limit=MAX_OF_MESSAGE)
-        ledger.learn((await memories.by_ids(found.get(message, ()))).values())
+    named = list(wish.memory_ids)
+    if meant := [(each.conversation_id, each.message_id) for each in wish.messages_meant]:
+        found = await memories.from_messages(meant, [batch.namespace], limit=MAX_OF_MESSAGE)
+        named += [memory_id for each in found.values() for memory_id in each]
+    if named:
+        ledger.learn((await memories.by_ids(named)).values())
     if (text := named_text(wish)) is None:
         return frozenset()
     limits, vector = thresholds(vectors.embedding_model, policy), prepared.vector(text)
@@ -150,7 +152,7 @@ async def hide_messages(
     candidates that a wish dropped."""
     hidden = HiddenMessages(connection)
     for wish in wishes:
-        await hidden.hide(batch.namespace, wish.wish_id, filter(None, (wish.message, wish.means)))
+        await hidden.hide(batch.namespace, wish.wish_id, (wish.message, *wish.messages_meant))
     sources = {each.candidate_id: each.sources for each in batch.candidates}
     for ruling in rulings:
         if ruling.wish_id is not None:

@@ -196,7 +196,7 @@ class Extractor:
                 "request %s: model %s proposed %d memories, rejected by reason: %s",
                 request.request_id,
                 answer.model,
-                len(answer.proposals),
+                len(answer.memories),
                 answer.rejected or "none",
             )
             answer = proposals_without_erased(request, answer, await self._fences(request))

@@ -76,7 +76,7 @@ def candidate_records(request: ExtractionRequest, answer: Answer, at: datetime) 
 
 def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
     """One batch per namespace, part i of n, also without candidates: each namespace settles its part. Wishes to forget are
-    included; rules find them independently of the model."""
+    included: those that rules find, and those that the model names besides."""
     return [
         candidate_batch(request, answer, namespace, part, at)
         for part, namespace in enumerate(request.namespaces, start=1)
@@ -86,7 +86,7 @@ def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) 
 def candidate_batch(
     request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
 ) -> CandidateBatch:
-    wishes, corrections = wishes_of(request), corrections_of(request, answer.proposals)
+    wishes, corrections = wishes_of(request, answer.proposals), corrections_of(request, answer.memories)
     return CandidateBatch(
         request_id=request.request_id,
         conversation_id=request.conversation_id,
@@ -99,7 +99,7 @@ def candidate_batch(
         provider=answer.provider,
         candidates=tuple(
             candidate(request, proposal, namespace, index, corrections.get(index, ()))
-            for index, proposal in enumerate(answer.proposals)
+            for index, proposal in enumerate(answer.memories)
             if namespace in fed_by(request, proposal) and not wishes.repeated_by(proposal)
         ),
         extracted_at=at,

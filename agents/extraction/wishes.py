@@ -1,16 +1,15 @@
-"""Users' wishes to forget in a slice, and proposals that only repeat such a wish. Pure: the result depends neither on the
-model nor on the time."""
+"""Users' wishes to forget in a slice, found by rules and named by a model, and proposals that only repeat such a wish. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.models.answers.speakers import display_names, with_name
+from agents.models.answers.speakers import display_names, is_of_user, with_name
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_forgetting, wishes_in
-from agents.models.port import Proposal
+from agents.models.port import Proposal, WishRead
 from schemas import ids
 from schemas.conversations.messages import Scope
 from schemas.extraction.candidates import Source, Wish
@@ -20,25 +19,33 @@ from schemas.policies.policies import Privacy
 MAX_WISHES: Final = 64  # of a slice: the limit of a candidate batch
 
 
+class FoundWish(Struct, frozen=True):
+    """A wish in a message. `memory_ids` are those that the model names, `said_in` the messages if no rule found the wish."""
+
+    message: SliceMessage
+    wish: ForgetWish
+    memory_ids: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+
+
 class Wishes(Struct, frozen=True):
-    """`by_message` has the parsed wishes by message id, `wishes` the same in order. `previous` has the person's previous
-    message by message id; a wish that names nothing ("forget that") refers to it."""
+    """`by_message` has the wishes that rules found, by message id, `wishes` all of them in order. `previous` has the person's
+    previous message by message id; a wish that names nothing ("forget that") refers to it."""
 
     by_message: Mapping[str, MessageWishes] = {}
-    wishes: tuple[tuple[SliceMessage, ForgetWish], ...] = ()
+    wishes: tuple[FoundWish, ...] = ()
     previous: Mapping[str, Source] = {}
 
     def of(self, request: ExtractionRequest, namespace: str) -> tuple[Wish, ...]:
         """The wishes of people who feed the namespace."""
         return tuple(
-            self._wish(request, namespace, index, message, wish)
-            for index, (message, wish) in enumerate(self.wishes)
-            if namespace in request.fed_by({request.speaker(message)})
+            self._wish(request, namespace, index, found)
+            for index, found in enumerate(self.wishes)
+            if namespace in request.fed_by({request.speaker(found.message)})
         )
 
-    def _wish(
-        self, request: ExtractionRequest, namespace: str, index: int, message: SliceMessage, wish: ForgetWish
-    ) -> Wish:
+    def _wish(self, request: ExtractionRequest, namespace: str, index: int, found: FoundWish) -> Wish:
+        message, wish = found.message, found.wish
         names_nothing = not (wish.everything or wish.statement or wish.topic)
         own = request.source(message) if wish.stated_before else self.previous.get(message.message_id)
         return Wish(
@@ -49,13 +56,26 @@ class Wishes(Struct, frozen=True):
             statement=wish.statement and self._with_speaker(request, namespace, message, wish.statement),
             topic=wish.topic,
             means=own if names_nothing else None,
-            said=wish.stated_before if self.by_message[message.message_id].says_more else None,
+            said=self._said(found),
+            memory_ids=found.memory_ids,
+            messages=tuple(
+                request.source(each)
+                for each in (*request.overlap, *request.messages)
+                if each.message_id in found.said_in
+            ),
         )
 
-    @staticmethod
-    def _erasable(request: ExtractionRequest, message: SliceMessage) -> Scope | None:
-        """The scope of the user who asks for an erasure; None for a guest, whom nothing but a name tells from the user."""
-        return None if message.guest else replace(request.scope, user_id=request.user(message))
+    def _said(self, found: FoundWish) -> str | None:
+        """The words to forget, if the messages meant say more."""
+        if (by_rules := self.by_message.get(found.message.message_id)) is None:
+            return found.wish.statement or found.wish.topic
+        return found.wish.stated_before if by_rules.says_more else None
+
+    def _erasable(self, request: ExtractionRequest, message: SliceMessage) -> Scope | None:
+        """The scope of the user who asks for an erasure. None for a guest, whom nothing but a name tells from the user, and
+        for a wish that only a model read: people decide about it."""
+        by_rules = message.message_id in self.by_message
+        return None if message.guest or not by_rules else replace(request.scope, user_id=request.user(message))
 
     @staticmethod
     def _with_speaker(request: ExtractionRequest, namespace: str, message: SliceMessage, statement: str) -> str:
@@ -68,14 +88,16 @@ class Wishes(Struct, frozen=True):
         found_wishes = [self.by_message.get(each) for each in proposal.message_ids]
         if found_wishes and all(each is not None and not each.says_more for each in found_wishes):
             return True
-        return any(each is not None for each in found_wishes) and tells_of_forgetting(proposal.text)
+        asked_in = {each.message.message_id for each in self.wishes}
+        return not asked_in.isdisjoint(proposal.message_ids) and tells_of_forgetting(proposal.text)
 
 
-def wishes_of(request: ExtractionRequest) -> Wishes:
+def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) -> Wishes:
     """The wishes of a slice, except those in role play and those taken back as a joke. A preceding hypothesis hides no wish, as
-    it hides no statement from the classifier of sentences."""
+    it hides no statement from the classifier of sentences. `proposals` have the wishes that a model read."""
     parsed = [wishes_in(message) for message in request.messages]
-    if not any(each.wishes for each in parsed):
+    read = [(each, each.wish) for each in proposals if each.wish is not None]
+    if not read and not any(each.wishes for each in parsed):
         return Wishes()
     own = set(own_statements(request.messages, request.overlap, with_hypotheses=False))
     by_message = {
@@ -84,10 +106,9 @@ def wishes_of(request: ExtractionRequest) -> Wishes:
         if found.wishes and number in own
     }
     wishes = [
-        (message, wish)
+        found
         for message in request.messages
-        if message.message_id in by_message
-        for wish in by_message[message.message_id].wishes
+        for found in wishes_in_message(message, by_message.get(message.message_id), read)
     ]
     previous = {
         message.message_id: request.source(before)
@@ -95,6 +116,29 @@ def wishes_of(request: ExtractionRequest) -> Wishes:
         if (before := previous_message(request, message))
     }
     return Wishes(by_message, tuple(wishes[:MAX_WISHES]), previous)
+
+
+def wishes_in_message(
+    message: SliceMessage, by_rules: MessageWishes | None, read: Sequence[tuple[Proposal, WishRead]]
+) -> Iterator[FoundWish]:
+    """The wishes of a message, each once: those of the rules, the last one with the memories that the model names for the
+    message; without rules those that the model read."""
+    own = [(proposal, wish) for proposal, wish in read if wish.asked_in == message.message_id]
+    if by_rules is None:
+        for proposal, wish in own:
+            yield FoundWish(message, forget_wish(proposal, wish), wish.memory_ids, wish.said_in)
+        return
+    *first, last = by_rules.wishes
+    named = () if last.everything else tuple(dict.fromkeys(each for _, wish in own for each in wish.memory_ids))
+    yield from (FoundWish(message, each) for each in first)
+    yield FoundWish(message, last, named[:MAX_WISHES])
+
+
+def forget_wish(proposal: Proposal, wish: WishRead) -> ForgetWish:
+    """A wish that a model read, in the form of the rules."""
+    if wish.everything:
+        return ForgetWish(everything=True)
+    return ForgetWish(statement=proposal.text) if is_of_user(proposal.text) else ForgetWish(topic=proposal.text)
 
 
 def previous_message(request: ExtractionRequest, message: SliceMessage) -> SliceMessage | None:

@@ -32,6 +32,16 @@ def merge_contexts(contexts: Iterable[Context]) -> Context:
     return Context(policy=policy, related=tuple(found.values())[: max(policy.related_memories, 1) * len(contexts)])
 
 
+class WishRead(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A user's wish to have something forgotten, as a model reads it: asked for in message `asked_in`; about `everything` of
+    the user, or about memories of `Context.related` and what messages `said_in`, in the slice or before it, say."""
+
+    asked_in: str
+    everything: bool = False
+    memory_ids: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+
+
 class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory that a provider proposes, already checked against the slice.
 
@@ -43,6 +53,8 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     If several people speak in the slice: `namespaces` are those that the proposal goes to (otherwise all of the request),
     `speaker_ids` the user_ids of its messages' speakers, and `speaker_name` the name of a single speaker in a namespace that
     several people feed.
+
+    A proposal with a `wish` is no memory: its text says what a user wants forgotten.
     """
 
     kind: str
@@ -67,6 +79,7 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     namespaces: tuple[str, ...] = ()
     speaker_ids: tuple[str, ...] = field(default=(), name="sayers")
     speaker_name: str | None = field(default=None, name="said_by")
+    wish: WishRead | None = None
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -100,6 +113,11 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="a
     rejected: dict[str, int] = {}
     calls: tuple[Call, ...] = ()
     ratings: dict[str, int] = {}
+
+    @property
+    def memories(self) -> tuple[Proposal, ...]:
+        """The proposed memories, without wishes to forget."""
+        return tuple(each for each in self.proposals if each.wish is None)
 
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="summary"):

@@ -178,7 +178,7 @@ class Meters:
 
     def answered(self, answer: Answer) -> None:
         """Counts the proposals of an answer, of a call or of a batch."""
-        self.proposals.labels(answer.provider).inc(len(answer.proposals))
+        self.proposals.labels(answer.provider).inc(len(answer.memories))
         for reason, count in answer.rejected.items():
             self.junk.labels(answer.provider, reason).inc(count)
 

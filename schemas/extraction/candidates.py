@@ -95,7 +95,8 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A user's wish, in `message`, to have something forgotten. It refers to `everything` about the user of `scope`, to a
-    `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget."""
+    `statement`, to a `topic`, or to the message `means`; if that message says more, `said` has the words to forget. A model
+    may name the memories meant (`memory_ids`) and further messages that say it (`messages`)."""
 
     wish_id: str
     message: Source
@@ -105,6 +106,13 @@ class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     topic: Text | None = None
     means: Source | None = None
     said: Text | None = None
+    memory_ids: Labels = ()
+    messages: Annotated[tuple[Source, ...], Meta(max_length=64)] = ()
+
+    @property
+    def messages_meant(self) -> tuple[Source, ...]:
+        """The messages with the content to forget."""
+        return self.messages if self.means is None else (self.means, *self.messages)
 
 
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,7 @@ GROUP BY namespace ORDER BY namespace
 -- name: extractions
 -- Requests whose slices include the message. Those of replays, which have shadow namespaces, are left out.
 SELECT request_id, policy, policy_version, namespaces, requested_at, stored_at, completed_at, failed_at, failed_reason, provider,
-       model, jsonb_array_length(coalesce(answer->'proposals', '[]')) AS proposals,
+       model, jsonb_array_length(jsonb_path_query_array(coalesce(answer, '{}'), '$.proposals[*] ? (!exists(@.wish))')) AS proposals,
        answer IS NULL AND lease_until > clock_timestamp() AS under_way
 FROM extractions
 WHERE conversation_id = $1 AND partition = $2 AND first_position <= $3 AND last_position >= $3

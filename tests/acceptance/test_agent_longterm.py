@@ -56,6 +56,29 @@ async def test_consolidation_runs_on_flush_not_at_conversation_end_and_repeated_
     assert {source["conversation_id"] for source in preference["sources"]} == {first, again}
 
 
+async def test_an_agents_own_work_becomes_an_experience_and_facts_attributed_to_it(engine: Deployment):
+    agent = ChatService(engine, "agent-longterm", agent_id="fixer", user_id="nina")
+    task, fixed = agent.conversation(), "I set TZ in the workflow, and the tests pass now: fixed."
+    called = agent.message(
+        task, "assistant", "I run them.", tool_calls=[{"id": "1", "name": "run_tests", "arguments": {}}]
+    )
+    await agent.say(task, ("user", "Fix the failing date test."))
+    await agent.deployment.publish(called)
+    await agent.say(task, ("tool", "FAILED tests/test_tz.py: TZ is UTC"))
+    await agent.say(task, ("assistant", f"The staging server runs on port 8080. {fixed}"))
+    await agent.window(task, 4)
+    await agent.ask(task, "flush")
+    await agent.extracted(task)
+
+    found = {memory["kind"]: memory for memory in await agent.memories("fixer")}
+    assert {kind: memory["text"] for kind, memory in found.items()} == {
+        "fact": "The staging server runs on port 8080.",
+        "experience": f"Task: Fix the failing date test. Steps: run_tests. Outcome: {fixed}",
+    }
+    assert [source.get("attributed_to") for source in found["fact"]["sources"]] == ["assistant"]
+    assert {source.get("attributed_to") for source in found["experience"]["sources"]} == {None, "assistant"}
+
+
 def test_conversations_ended_or_open_are_due_at_the_nightly_schedule_in_the_background_lane():
     (written,) = read_file(preset("agent-longterm"))
     said = datetime(2026, 3, 2, 15, 0, tzinfo=UTC).timestamp()

@@ -68,6 +68,23 @@ async def test_an_eleventh_note_triggers_compaction_to_ten_notes_and_a_compacted
     assert await eventually(compacted, "a compaction is told", WITHIN_S)
 
 
+async def test_a_note_tells_what_the_assistant_stated_as_the_assistants(engine: Deployment):
+    service = ChatService(engine, "app-notes-shop", user_id="mara")
+    talk = service.conversation()
+    await service.say(
+        talk,
+        ("user", "Which printer is cheaper?"),
+        ("assistant", "The order at Kestrel costs 250 euros."),
+        ("user", "We decided to use Kestrel."),
+    )
+    await service.end(talk)
+    await service.extracted(talk)
+
+    (note,) = await service.memories("app-notes-shop")
+    assert note["text"] == "The assistant: The order at Kestrel costs 250 euros. User's team decided to use Kestrel."
+    assert [source.get("attributed_to") for source in note["sources"]] == ["assistant", None]
+
+
 async def test_a_conversation_produces_one_note_that_contains_all_its_statements(engine: Deployment):
     service = ChatService(engine, "app-notes-one", user_id="mara")
     talk = service.conversation()

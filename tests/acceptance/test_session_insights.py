@@ -41,6 +41,46 @@ async def test_each_exchange_is_extracted_during_the_session_and_memories_stay_w
     assert await chat.memories(other) == []
 
 
+async def test_what_the_assistant_and_a_tool_state_becomes_attributed_memories_in_list_and_context(
+    chat: ChatService, api: httpx.AsyncClient
+):
+    session, report = chat.conversation(), "According to the Q3 report, revenue rose 12 % to 4.2 million."
+    await chat.say(session, ("user", "What does the Q3 report say?"), ("assistant", report))
+    await chat.extracted(session)
+    await chat.say(
+        session,
+        ("user", "Where is my order?"),
+        ("tool", "Order 4711 was shipped on 2026-03-02."),
+        ("assistant", "It is on its way."),
+    )
+    await chat.extracted(session, 2)
+
+    said = {
+        memory["text"]: memory
+        for memory in (await api.get("/v1/memories", params={"namespace": session})).json()["memories"]
+    }
+    assert {text: memory["attributed_to"] for text, memory in said.items()} == {
+        report: "assistant",
+        "Order 4711 was shipped on 2026-03-02.": "tool",
+    }
+    assert all(memory["confidence"] <= 0.8 for memory in said.values())
+    asked = {"conversation_id": session, "scope": chat.fields, "text": "How much did revenue rise in Q3?"}
+
+    async def in_block() -> bool:
+        block = (await api.post("/v1/context", json=asked)).json()["text"]
+        return f"- [FACT] {report} (importance: 0.6) (according to: assistant)" in block.split("\n")
+
+    await eventually(in_block, "the memory and its author are in the block", WITHIN_S)
+
+
+async def test_what_the_assistant_states_about_the_user_is_not_remembered(chat: ChatService):
+    session = chat.conversation()
+    await chat.say(session, ("user", "What do you think of me?"), ("assistant", "You live in Lisbon and have 3 cats."))
+    await chat.extracted(session)
+
+    assert await chat.memories(session) == []
+
+
 def proposed(session: str, *rated: tuple[str, float]) -> Event:
     """A candidate batch of (text, importance), as the extractor publishes it for one namespace."""
     source = {"conversation_id": session, "message_id": "m1", "timestamp": BEGIN.isoformat()}

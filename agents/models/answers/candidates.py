@@ -26,6 +26,7 @@ from agents.models.answers.texts import (
     truncated,
 )
 from agents.models.answers.times import times_of
+from agents.models.answers.wishes import WishReader
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.one_language import is_wrong_language, language_written
 from agents.models.port import Context, Proposal
@@ -58,20 +59,27 @@ def check(
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
     unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on
-    other people's messages.
+    other people's messages. Wishes to forget follow the memories.
     """
     valid: list[Proposal] = []
+    wishes: list[Proposal] = []
+    reader = WishReader(request, context)
     rejected: Counter[str] = Counter()
     for number, draft in enumerate(drafts, start=1):
         try:
             sound = shaped(draft)
-            valid.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens, number))
+            clean = scrubbed(sound, context.policy.privacy)
+            if sound.forget:
+                wishes.append(reader.read(clean))
+            else:
+                valid.append(proposal(clean, request, context, count_tokens, number))
+                rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
         except UnusableText as unfit:
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
-            rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
-    return Checked(merge_equal(valid, request), {reason: count for reason, count in rejected.items() if count})
+    proposals = (*merge_equal(valid, request), *wishes)
+    return Checked(proposals, {reason: count for reason, count in rejected.items() if count})
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
@@ -87,7 +95,7 @@ def proposal(
     draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount, number: int = 0
 ) -> Proposal:
     cited = cited_messages(draft.messages, request)
-    sources = supporting_messages(draft, cited, request, context.policy)
+    sources = supporting_messages(draft, cited, request, context)
     is_attributed = not any(source.role == "user" for source in sources)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     speaker_ids = request.speakers_of(message_ids)

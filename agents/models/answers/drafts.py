@@ -14,7 +14,10 @@ from schemas.policies.policies import Privacy
 
 class Draft(Struct, frozen=True, kw_only=True):
     """A memory as a provider writes it. `messages` and related memories are numbers in the prompt, from 1; messages before
-    the slice have numbers up to 0. `corrects` are places in the answer, from 1. A missing importance is rated later."""
+    the slice have numbers up to 0. `corrects` are places in the answer, from 1. A missing importance is rated later.
+
+    `forget` is the number of a message that asks to have something forgotten; small models fill in 0 where none does. The
+    draft is then no memory: `text` says what, `messages` say it, and `supersedes` are the memories meant."""
 
     kind: str
     text: str
@@ -34,6 +37,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     corrects: list[int] = []
     valid_from: str | None = None
     valid_until: str | None = None
+    forget: int | None = None
 
 
 def shaped(draft: object) -> Draft:

@@ -67,9 +67,10 @@ def numbered(requests: Iterable[ExtractionRequest]) -> Iterable[MessageNumbers]:
 def slices_cited(draft: object, numbers: Sequence[MessageNumbers]) -> set[int]:
     """The places of the slices that a draft cites; empty for an invalid draft."""
     try:
-        cited = shaped(draft).messages
+        sound = shaped(draft)
     except UnusableText:
         return set()
+    cited = [*sound.messages, *([sound.forget] if sound.forget else [])]
     return {at for at, each in enumerate(numbers) if any(each.own(number) is not None for number in cited)}
 
 
@@ -82,4 +83,6 @@ def renumbered(draft: object, at: int, numbers: MessageNumbers, places: dict[int
         return draft
     messages = [own for each in sound.messages if (own := numbers.own(each)) is not None]
     corrects = [found[1] for each in sound.corrects if (found := places.get(each)) and found[0] == at]
-    return replace(sound, messages=messages, corrects=corrects)
+    unknown = len(numbers.request.messages) + 1
+    forget = (numbers.own(sound.forget) or unknown) if sound.forget else None
+    return replace(sound, messages=messages, corrects=corrects, forget=forget)

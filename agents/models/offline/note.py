@@ -17,12 +17,12 @@ from streams.windows.detectors.traits import CASUAL
 MAX_SENTENCES: Final = 4
 OPENING_IMPORTANCE, OUTCOME_IMPORTANCE = 0.55, 0.6
 MIN_WORDS: Final = 4
-# Labels of speakers, in the languages with rules.
+# Labels of speakers, in the languages with rules. A text that begins with "Assistant:" would count as an injection.
 SPEAKER_LABELS: Final = {
-    "en": ("User", "Assistant"),
-    "de": ("Nutzer", "Assistent"),
-    "fr": ("Utilisateur", "Assistant"),
-    "es": ("Usuario", "Asistente"),
+    "en": ("User", "The assistant"),
+    "de": ("Nutzer", "Der Assistent"),
+    "fr": ("Utilisateur", "L'assistant"),
+    "es": ("Usuario", "El asistente"),
 }
 
 

@@ -41,7 +41,7 @@ POLITE_ASKING: Final = re.compile(
 INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
 # Phrases before another person's words.
 OTHERS_WORDS: Final = re.compile(
-    rf"\b{REPORTING_VERBS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?[\s,:;–—-]*$", re.IGNORECASE
+    rf"\b{REPORTING_VERBS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?(?: to)?[\s,:;–—-]*$", re.IGNORECASE
 )
 OWN: Final = re.compile(
     r"\b(?:I|my|we|our|ich|wir|mein\w*|unser\w*|je|nous|mon|ma|mes|notre|yo|mi|mis|nosotros|nuestr[oa]s?)\b|\bj'",
@@ -54,6 +54,15 @@ REGRET: Final = re.compile(
     r"|quatsch|unsinn|hätte\w* nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
     re.IGNORECASE,
 )
+# Wishes that begin as fiction or a dictation does: "Pretend I never told you", "Off the record: ...".
+UNSAID: Final = re.compile(
+    r"\W{0,3}(?:[\w'’]{1,30}[\s,]{1,3}){0,6}?(?:off the record|(?:just )?between us|unter uns|entre nous|entre nosotros"
+    r"|(?:do not|don't) (?:write|note|take|put|save|record)\b|schreib\w* (?:das|dir das) nicht"
+    r"|(?:I|we|you|ich|wir|du|je|tu|vous|yo|nosotros|tú)\b[^.!?]{0,15}?(?:never|n't|not|nie|nicht|jamais|nunca|no)\b"
+    r"[^.!?]{0,20}?\b(?:said|told|heard|mentioned|wrote|erzählt|gesagt|gehört|erwähnt|dit|entendu|raconté|dicho|dije|oído|contado|conté)\b)",
+    re.IGNORECASE,
+)
+QUOTATION: Final = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»')
 MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
 MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
 MIN_WORDS: Final = 3  # of a statement
@@ -137,6 +146,23 @@ def is_of_others(sentence: str, match: Match) -> bool:
     """Whether the wish is another person's, or part of a dream or a game. "What I just said" is the speaker's own."""
     before, named = sentence[: match.start], f"{match.topic} {match.clause}"
     return OTHERS_WORDS.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
+
+
+def is_no_wish(content: str) -> bool:
+    """Whether the words of a wish in a message are certainly not the speaker's: in a quotation, in fiction, or another person's;
+    or whether they ask to remember ("don't forget")."""
+    text = beginning(content)
+    own = QUOTATION.sub(" ", text if UNSAID.match(text) else own_part(text))
+    trigger = TRIGGER.search(own)
+    if not own.strip() or (trigger is None and TRIGGER.search(text) is not None):
+        return True
+    if trigger is not None and OTHERS_WORDS.search(own[: trigger.start()]) is not None:
+        return True
+    asking = list(filter(TRIGGER.search, safe_sentences(own)))
+    matches = [(sentence, match) for sentence in asking if (match := wish_in(sentence)) is not None]
+    if matches:
+        return all(is_of_others(sentence, match) for sentence, match in matches)
+    return any(denial(phrases).search(sentence) is not None for phrases in LANGUAGES for sentence in asking)
 
 
 @cache

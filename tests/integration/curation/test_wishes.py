@@ -1,6 +1,6 @@
 """Forget wishes delete memories by a change of their own that is published and can be undone."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from agents.erasure.begin import ErasureService
 from agents.erasure.wishes import ErasureWishes
 from agents.extraction.records import candidate_batches
 from agents.models.offline.provider import OfflineProvider
-from agents.models.port import Context
+from agents.models.port import Answer, Context, Proposal, WishRead
 from schemas.conversations.messages import Scope
 from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
@@ -250,6 +250,54 @@ async def test_a_wish_to_erase_everything_starts_one_erasure_where_the_policy_al
     begun = await kept.get(first.data["erasure_id"])
     assert begun is not None
     assert (begun.erasure.kind, begun.erasure.user_id, begun.erasure.app_id) == ("user", "ada", "kitchen")
+
+
+def read_by_model(request: ExtractionRequest, text: str, asked_in: str, **wish: Any) -> CandidateBatch:
+    """The batch of an answer in which a model names a wish."""
+    read = WishRead(asked_in=asked_in, **wish)
+    proposal = Proposal(kind="wish", text=text, message_ids=(asked_in,), confidence=1.0, wish=read)
+    (batch,) = candidate_batches(request, Answer(provider="claude", model="m", proposals=(proposal,)), NOON)
+    return batch
+
+
+async def test_a_wish_that_only_a_model_reads_forgets_what_it_names_and_can_be_undone(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", "My sister is a nurse.", conversation_id="earlier")
+    (sister,) = [each for each in await bench.memories.in_namespace(MINE) if "sister" in each.text]
+    asking = request("Quello che ti ho detto di mia sorella non tenerlo.")
+    batch = read_by_model(asking, "mia sorella", "m1", memory_ids=(sister.memory_id,))
+
+    await bench.curator.curate(batch)
+
+    assert await live(bench) == ["User lives in Berlin."]
+    (event,) = wish_events(bench)
+    assert (event.type, event.data["memory_ids"]) == ("memstream.wish.forgotten", [sister.memory_id])
+    undo = Command(command_id="u", kind="undo", namespace=MINE, at=NOON, memory_id=sister.memory_id)
+    await bench.curator.apply_command(undo)
+    assert sister.text in await live(bench)
+
+
+async def test_a_model_cannot_name_a_memory_of_another_namespace(bench: "Bench") -> None:
+    (other,) = await batches(replace(request("I live in Berlin."), namespaces=("kitchen/bob",)))
+    await bench.curator.curate(other)
+    (bobs,) = await bench.memories.in_namespace("kitchen/bob")
+
+    await bench.curator.curate(read_by_model(request("Toglilo."), "Berlino", "m1", memory_ids=(bobs.memory_id,)))
+
+    assert await live(bench, "kitchen/bob") == ["User lives in Berlin."]
+    assert [event.type for event in wish_events(bench)] == ["memstream.wish.unknown"]
+
+
+async def test_a_wish_for_everything_that_only_a_model_reads_begins_no_erasure(bench: "Bench") -> None:
+    policy, kept = replace(GROUP, on_erasure_wish="erase"), Erasures(bench.pool)
+    erasing = ErasureWishes(ErasureService(kept, ends, bench.now), kept, bench.now)
+    await say(bench, "I live in Berlin.", conversation_id="earlier")
+    batch = read_by_model(request("Cancella tutto quello che sai di me."), "everything", "m1", everything=True)
+
+    await bench.curator_under(Policies((policy,)), erasing).curate(replace(batch, extracted_at=NOON, requested_at=NOON))
+
+    assert await live(bench) == ["User lives in Berlin."]
+    (event,) = wish_events(bench)
+    assert (event.type, event.data["user_id"]) == ("memstream.wish.erasure_reported", "ada")
 
 
 async def ends() -> dict[int, int]:

@@ -2,15 +2,19 @@
 Statements of others stay."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
 from schemas.kafka import topics
 from tests.builders.chat_events import end, message
 from tests.builders.proposals import command
 from tests.deployment import Deployment, Event, eventually
+from tests.servers.messages import KEY, MODELS, MessagesServer
 
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"]}
@@ -109,3 +113,56 @@ async def test_repeated_messages_without_a_memory_are_hidden_from_search_until_t
     gone = await deployment.fetch("SELECT memory_id, namespace FROM memories WHERE status = 'deleted'")
     await deployment.publish(*(command("undo", row["namespace"], memory_id=row["memory_id"]) for row in gone))
     await eventually(all_found, "it is found again")
+
+
+SISTER = "User's sister is leaving Tom."
+PRIVATE = "What I told you about my sister and Tom stays between us, so keep none of it."
+
+
+def reading(body: dict[str, Any]) -> str:
+    """A model that extracts the statement about the sister, and reads the wish, which names the memory by its number."""
+    prompt = json.dumps(body["messages"])
+    entry = {"kind": "fact", "text": SISTER, "messages": [1], "confidence": 0.9, "importance": 0.5}
+    if PRIVATE in prompt.rpartition("<transcript>")[2]:
+        (number,) = re.findall(r"(\d+) [^\d]{1,6}User's sister", prompt)
+        entry |= {"text": "my sister and Tom", "forget": 1, "supersedes": [int(number)]}
+    return f"text:{json.dumps({'memories': [entry]})}"
+
+
+async def test_a_wish_that_no_rule_knows_is_read_by_the_model_and_can_be_undone(deploy) -> None:
+    async with MessagesServer() as server:
+        server.choose = reading
+        deployment = await deploy(
+            "read",
+            provider="claude",
+            claude_model=MODELS[0],
+            anthropic_base_url=server.url,
+            anthropic_api_key=SecretStr(KEY),
+        )
+        await deployment.worker()
+
+        async def texts() -> list[str]:
+            return [text for _, text in await live(deployment)]
+
+        async def known() -> bool:
+            return await texts() == [SISTER]
+
+        async def forgotten() -> bool:
+            return await texts() == []
+
+        ada = {"user_id": "ada", "app_id": "kitchen"}
+        await deployment.publish(message("first", 0, "My sister is leaving Tom.", at=BEGAN, **ada), end("first"))
+        await eventually(known, "the statement is remembered")
+        await deployment.settled()
+        asked_at = BEGAN + timedelta(minutes=1)
+        await deployment.publish(message("second", 0, PRIVATE, at=asked_at, **ada), end("second"))
+        await eventually(forgotten, "the memory is forgotten")
+        await deployment.settled()
+
+        (gone,) = await deployment.fetch("SELECT memory_id, namespace FROM memories WHERE status = 'deleted'")
+        told = [each for each in await deployment.values(topics.ACTIVITY) if each["type"].startswith("memstream.wish.")]
+        assert [(each["type"], each["data"]["memory_ids"]) for each in told] == [
+            ("memstream.wish.forgotten", [gone["memory_id"]])
+        ]
+        await deployment.publish(command("undo", gone["namespace"], memory_id=gone["memory_id"]))
+        await eventually(known, "it came back")

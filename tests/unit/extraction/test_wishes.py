@@ -1,11 +1,13 @@
 """Forget wishes of a slice, their speakers, and proposals that only repeat them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from agents.extraction.erasure_filter import proposals_without_erased
 from agents.extraction.records import candidate_batches
-from agents.models.port import Answer, Proposal
+from agents.models.port import Answer, Proposal, WishRead
 from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.extraction.candidates import CandidateBatch
@@ -114,3 +116,78 @@ def test_a_wish_after_a_long_text_fits_into_its_candidate_batch() -> None:
 
     assert decoded.wishes
     assert decoded == batch
+
+
+DIVORCE = "my sister's divorce"
+PRIVATE = "That stays between us, keep it out of your notes."
+
+
+def read(asked_in: str, text: str = DIVORCE, **fields: Any) -> Proposal:
+    return Proposal(
+        kind="wish", text=text, message_ids=(asked_in,), confidence=1.0, wish=WishRead(asked_in=asked_in, **fields)
+    )
+
+
+def test_a_wish_that_only_the_model_reads_refers_to_its_memories_messages_and_topic() -> None:
+    request = replace(slice_of(said("I see.", 1), said(PRIVATE, 2)), overlap=(said("My sister is leaving Tom.", 0),))
+
+    (batch,) = batches(request, read("m2", memory_ids=("a", "b"), said_in=("m0",))).values()
+
+    (wish,) = batch.wishes
+    assert batch.candidates == ()
+    assert (wish.message.message_id, wish.topic, wish.memory_ids) == ("m2", DIVORCE, ("a", "b"))
+    assert [each.message_id for each in wish.messages_meant] == ["m0"]
+
+
+def test_what_a_model_reads_as_a_statement_is_one() -> None:
+    request = group(group_message(0, "bob", "Hello."), group_message(1, "ada", PRIVATE))
+    asked_in = request.messages[1].message_id
+
+    found = batches(request, read(asked_in, "User lives in Berlin."))
+
+    assert {name: [each.statement for each in batch.wishes] for name, batch in found.items()} == {
+        "kitchen/ada": ["User lives in Berlin."],
+        "kitchen": ["ada lives in Berlin."],
+        "kitchen/bob": [],
+    }
+
+
+def test_a_message_whose_wish_both_the_rules_and_the_model_find_has_one_wish() -> None:
+    request = slice_of("I live in Berlin.", "Forget that.")
+
+    (batch,) = batches(request, read("m2", memory_ids=("a",), said_in=("m1",))).values()
+
+    (wish,) = batch.wishes
+    assert meant(batch) == ["m1"]
+    assert (wish.memory_ids, wish.topic) == (("a",), None)
+
+
+def test_a_wish_for_everything_that_only_the_model_reads_erases_nothing() -> None:
+    by_rules, by_model = "Delete all your memories about me.", "Cancella tutto quello che sai di me."
+
+    (batch,) = batches(slice_of(by_rules, by_model), read("m1", everything=True), read("m2", everything=True)).values()
+
+    assert [(each.message.message_id, each.everything, each.scope is not None) for each in batch.wishes] == [
+        ("m1", True, True),
+        ("m2", True, False),
+    ]
+
+
+def test_a_proposal_that_tells_of_a_wish_read_by_the_model_is_dropped() -> None:
+    request = slice_of(PRIVATE)
+    told = proposed("User wants a divorce to be forgotten.", "m1")
+
+    (batch,) = batches(request, told, read("m1")).values()
+
+    assert batch.candidates == ()
+
+
+def test_a_wish_that_an_erased_message_asks_for_or_refers_to_is_dropped() -> None:
+    request = slice_of("My sister smokes.", PRIVATE)
+    wish = read("m2", said_in=("m1",))
+    answer = Answer(provider="claude", model="m", proposals=(replace(wish, message_ids=("m2", "m1")),))
+
+    assert proposals_without_erased(request, answer, {}) == answer
+    for remaining in request.messages:
+        partly = replace(request, messages=(remaining,))
+        assert proposals_without_erased(partly, answer, {}).proposals == ()

@@ -24,7 +24,7 @@ from agents.models.offline.rules.engine.sentences import MAX_CHARS, sentences
 from agents.models.offline.rules.findings.relations import relate
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.statements import LANGUAGE_RULES, MAX_READ_CHARS
-from agents.models.offline.wishes import wishes_in
+from agents.models.offline.wishes import is_no_wish, wishes_in
 from agents.models.prompts.extraction import data_part
 from agents.privacy.scrub import scrub
 from schemas import codec
@@ -75,7 +75,8 @@ def dated(text: str) -> object:
 
 
 def wished(text: str) -> object:
-    return wishes_in(said(f"{text} forget that I {text}"))
+    asking = f"{text} forget that I {text}"
+    return wishes_in(said(asking)), is_no_wish(asking)
 
 
 def taken_back(text: str) -> object:
@@ -84,7 +85,7 @@ def taken_back(text: str) -> object:
 
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
-    return check([draft], slice_of("I like tea."), knowing())
+    return check([draft], slice_of("I like tea.", said(text, 2, role="assistant")), knowing())
 
 
 def related(text: str) -> object:

@@ -85,16 +85,26 @@ def is_by(source: Source, wish: Source) -> bool:
 def memories_meant(wish: Wish, memories: Iterable[Memory], near: Collection[str], personal: bool) -> list[Memory]:
     """The memories that a wish means. `near` are the ids of memories whose vectors are as near to the wish's text as a
     repetition's."""
-    theirs = [each for each in memories if is_theirs(each, wish, personal) and not is_newer_than_wish(each, wish)]
+    return [
+        each
+        for each in memories
+        if is_theirs(each, wish, personal)
+        and not is_newer_than_wish(each, wish)
+        and (is_identified(each, wish) or is_described(each, wish, near))
+    ]
+
+
+def is_identified(memory: Memory, wish: Wish) -> bool:
+    """Whether a wish refers to this memory itself, or to the words that it is based on."""
+    return memory.memory_id in wish.memory_ids or comes_from_message(memory, wish)
+
+
+def is_described(memory: Memory, wish: Wish, near: Collection[str]) -> bool:
+    """Whether a wish has the statement or the topic of this memory."""
     if wish.statement is not None:
         stated = wish.statement
-        return [
-            each for each in theirs if says(each.text, stated) or (each.memory_id in near and agree(each.text, stated))
-        ]
-    if wish.topic is not None:
-        topic = wish.topic
-        return [each for each in theirs if is_about(each, topic)]
-    return [each for each in theirs if comes_from_message(each, wish)]
+        return says(memory.text, stated) or (memory.memory_id in near and agree(memory.text, stated))
+    return wish.topic is not None and is_about(memory, wish.topic)
 
 
 def covering_wish(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], policy: Policy) -> Wish | None:
@@ -122,11 +132,9 @@ def is_before(source: Source, wish: Source) -> bool:
 
 
 def comes_from_message(memory: Memory, wish: Wish) -> bool:
-    """Whether a memory is based on the message that the wish refers to, and on the words that it refers to."""
-    means = wish.means
-    if means is None or not any(
-        (each.conversation_id, each.message_id) == (means.conversation_id, means.message_id) for each in memory.sources
-    ):
+    """Whether a memory is based on a message that the wish refers to, and on the words that it refers to."""
+    meant = {(each.conversation_id, each.message_id) for each in wish.messages_meant}
+    if meant.isdisjoint((each.conversation_id, each.message_id) for each in memory.sources):
         return False
     return wish.said is None or is_stated_by(memory.text, wish.said)
 
@@ -219,16 +227,22 @@ def forget(
     said_again: Mapping[str, tuple[MessageId, ...]],
 ) -> WishOutcome:
     """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
-    further messages with its content."""
+    further messages with its content. Too many memories that only the wish's words describe stay."""
     if not found:
         return WishOutcome(wish_id=wish.wish_id, result="unknown", reason="no memory has this content")
-    memory_ids = tuple(memory.memory_id for memory in found)
+    reason: str | None = None
     most = MAX_MEMORIES if wish.topic is None or theme_named(wish.topic) is None else MAX_OF_THEME
-    if wish.means is None and len(found) > most:
+    described = [memory for memory in found if not is_identified(memory, wish)]
+    if len(described) > most:
         reason = f"it may mean {len(found)} memories, more than {most}"
-        return WishOutcome(wish_id=wish.wish_id, result="unclear", memory_ids=memory_ids, reason=reason)
+        identified = [memory for memory in found if memory not in described]
+        if not identified:
+            memory_ids = tuple(memory.memory_id for memory in described)
+            return WishOutcome(wish_id=wish.wish_id, result="unclear", memory_ids=memory_ids, reason=reason)
+        found = identified
+    memory_ids = tuple(memory.memory_id for memory in found)
     if policy.on_forget_wish == "report":
-        return WishOutcome(wish_id=wish.wish_id, result="reported", memory_ids=memory_ids)
+        return WishOutcome(wish_id=wish.wish_id, result="reported", memory_ids=memory_ids, reason=reason)
     cause = Cause(
         actor=batch.provider,
         wish_id=wish.wish_id,
@@ -241,7 +255,7 @@ def forget(
     for memory in found:
         after = change.deleted(memory, now) if kind == "deleted" else change.retracted(memory, now)
         ledger.enter(kind, after, replace(cause, said_again=said_again.get(memory.memory_id, ())), now)
-    return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids)
+    return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids, reason=reason)
 
 
 @cache

@@ -125,3 +125,15 @@ def test_usage_shares_of_a_call_add_up_to_its_total_usage() -> None:
         3,
     ]
     assert sum(each.output_tokens for each in shares(Usage(output_tokens=5), [0, 0])) == 5
+
+
+def test_a_wish_belongs_to_the_conversation_whose_message_asks() -> None:
+    wish = draft("my tea", 3, forget=5)
+
+    turin, tea = checked(wish, draft("everything", forget=9), draft("my tea", 1, forget=5))
+
+    (found,) = tea.proposals
+    assert found.wish is not None
+    assert (found.wish.asked_in, found.wish.said_in) == ("b3", ("b1",))
+    assert turin.proposals == ()
+    assert turin.rejected == {"conversations": 1, "provenance": 1}

@@ -174,16 +174,23 @@ async def test_an_experience_memory_contains_the_task_the_steps_and_the_outcome(
         ),
         (
             ("I live in Lisbon.", assistant("The production server runs on port 8080.")),
-            "User lives in Lisbon. Assistant: The production server runs on port 8080.",
+            "User lives in Lisbon. The assistant: The production server runs on port 8080.",
         ),
         (
             ("My connection drops every hour.", assistant("Try restarting the service."), "Great, that fixed it."),
-            "User: My connection drops every hour. Assistant: Try restarting the service. User: Great, that fixed it.",
+            "User: My connection drops every hour. The assistant: Try restarting the service. User: Great, that fixed it.",
         ),
     ],
 )
 async def test_a_note_summarises_the_whole_conversation(messages: tuple[SliceMessage | str, ...], note: str) -> None:
     assert await texts(NOTE, *messages) == [note]
+
+
+async def test_a_note_may_begin_with_a_statement_of_the_assistant() -> None:
+    answer = await answered(NOTE, "What is the price?", assistant("The order costs 250 euros."))
+
+    assert [each.text for each in answer.proposals] == ["The assistant: The order costs 250 euros."]
+    assert answer.rejected == {}
 
 
 async def test_a_note_has_at_most_four_sentences_including_the_most_important_ones() -> None:

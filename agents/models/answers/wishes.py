@@ -1,0 +1,95 @@
+"""Users' wishes to forget, as a model reads them: each is checked against the message that asks for it."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final
+
+from agents.models.answers.drafts import Draft
+from agents.models.answers.texts import UnusableText, one_line
+from agents.models.offline.own_statements import own_statements
+from agents.models.offline.rules.engine.injection import instructs, is_injection
+from agents.models.offline.wishes import is_no_wish
+from agents.models.port import Context, Proposal, WishRead
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+
+WISH: Final = "wish"
+MAX_NAMED: Final = 64  # memories, and messages
+MAX_CHARS: Final = 1_000
+EVERYTHING: Final = re.compile(r"everything(?: (?:about|on|of) (?:the |this )?(?:user|speaker))?", re.IGNORECASE)
+OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)
+
+
+class WishReader:
+    """Reads the wishes of one answer. What all of them need is computed for the first."""
+
+    def __init__(self, request: ExtractionRequest, context: Context) -> None:
+        self._request = request
+        self._context = context
+
+    def read(self, draft: Draft) -> Proposal:
+        """The wish of a draft with `forget`.
+
+        Raises UnusableText: `provenance` if that message is no user's, or only quotes or plays such a wish; `instruction` if it,
+        or a message of the assistant or a tool, addresses a model; `speakers` if its speaker feeds no namespace.
+        """
+        request, asking = self._request, self._asking(draft.forget or 0)
+        if self._is_injected or instructs(asking.content):
+            raise UnusableText("instruction")
+        namespaces = request.fed_by({request.speaker(asking)})
+        if request.speakers and not namespaces:
+            raise UnusableText("speakers")
+        text = OWN.sub("my ", one_line(draft.text)[:MAX_CHARS])
+        everything = EVERYTHING.fullmatch(text.strip(" .!\"'")) is not None
+        if not everything and is_injection(text):
+            raise UnusableText("instruction")
+        meant = [] if everything else messages_meant(draft, asking, request)
+        of_slice = {each.message_id for each in request.messages}
+        return Proposal(
+            kind=WISH,
+            text=text,
+            message_ids=(asking.message_id, *(each for each in meant if each in of_slice)),
+            confidence=1.0,
+            namespaces=namespaces if request.speakers else (),
+            speaker_ids=tuple(filter(None, [request.user(asking)])) if request.speakers else (),
+            wish=WishRead(
+                asked_in=asking.message_id,
+                everything=everything,
+                memory_ids=() if everything else memories_meant(draft, self._context, namespaces),
+                said_in=tuple(meant),
+            ),
+        )
+
+    def _asking(self, number: int) -> SliceMessage:
+        """A user's message of the slice that may hold a wish of that user."""
+        if number not in self._own_statements or is_no_wish(self._request.messages[number - 1].content):
+            raise UnusableText("provenance")
+        return self._request.messages[number - 1]
+
+    @cached_property
+    def _own_statements(self) -> Mapping[int, str]:
+        return own_statements(self._request.messages, self._request.overlap, with_hypotheses=False)
+
+    @cached_property
+    def _is_injected(self) -> bool:
+        """Whether a message of the assistant or a tool may have invented the wish."""
+        said = (*self._request.overlap, *self._request.messages)
+        return any(instructs(each.content) for each in said if each.role in ("assistant", "tool"))
+
+
+def messages_meant(draft: Draft, asking: SliceMessage, request: ExtractionRequest) -> list[str]:
+    """The other messages of the same person, up to the wish, that the draft cites."""
+    said = (*request.overlap, *request.messages)
+    earlier = said[: said.index(asking)]
+    numbered = dict(enumerate(earlier, 1 - len(request.overlap)))
+    cited = (numbered.get(number) for number in dict.fromkeys(draft.messages))
+    speaker = request.speaker(asking)
+    own = (each for each in cited if each and each.role == "user" and request.speaker(each) == speaker)
+    return [each.message_id for each in own][:MAX_NAMED]
+
+
+def memories_meant(draft: Draft, context: Context, namespaces: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of the memories of the person's namespaces that the draft names."""
+    known = dict(enumerate(context.related, 1))
+    named = (known.get(number) for number in dict.fromkeys(draft.supersedes))
+    return tuple(each.memory_id for each in named if each and each.namespace in namespaces)[:MAX_NAMED]
