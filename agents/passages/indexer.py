@@ -14,13 +14,14 @@ from agents.passages.chunking import (
     all_pieces,
     digest,
     embedded_text,
+    piece_id,
     privacy_mark,
     searchable_text,
     source_digest,
 )
+from agents.passages.passage_policy import MessagePolicies
 from agents.passages.terms import stems, terms
 from agents.stage.prefetch import prefetched
-from schemas import ids
 from schemas.conversations.messages import Message
 from schemas.passages.passages import speaker_of
 from schemas.policies.policies import PolicySelector, Privacy
@@ -71,16 +72,15 @@ class PassageIndexer:
         return stored
 
     def _recalled(self, archived: ArchivedMessage) -> list[Recalled]:
-        """The namespaces in which each policy of the message's people makes it searchable."""
-        message = archived.message
-        namespaces: dict[str, Recalled] = {}
-        for scope in archived.scopes:
-            policy = self._policies.match(scope)
+        """The namespaces in which the policies of the message's people make it searchable, by policy."""
+        message, found = archived.message, dict[str, Recalled]()
+        applied = MessagePolicies.of_scopes(archived.scopes, self._policies)
+        for namespace in applied.namespaces:
+            policy = applied.of(namespace)
             if policy.recalls(message.role, message.timestamp):
-                known = namespaces.get(policy.name, Recalled(archived, policy.privacy, ()))
-                names = dict.fromkeys((*known.namespaces, *policy.namespaces_of(scope)))
-                namespaces[policy.name] = known._replace(namespaces=tuple(names))
-        return list(namespaces.values())
+                known = found.get(policy.name, Recalled(archived, policy.privacy, ()))
+                found[policy.name] = known._replace(namespaces=(*known.namespaces, namespace))
+        return list(found.values())
 
     async def _fresh(self, recallable: Sequence[Recalled]) -> list[Recalled]:
         """Leaves out messages that are indexed in all their namespaces, and duplicates."""
@@ -149,7 +149,7 @@ class Source(NamedTuple):
 def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
     message = source.archived.message
     piece = Piece(
-        passage_id=passage_id(namespace, message, number),
+        passage_id=piece_id(namespace, message.conversation_id, message.message_id, number),
         namespace=namespace,
         archived=source.archived,
         piece=number,
@@ -162,7 +162,3 @@ def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple
         terms=terms(namespace, [*stems(source.speaker), *stems(source.name), *stems(part)]),
     )
     return embedded_text(source.name or source.speaker, part), piece
-
-
-def passage_id(namespace: str, message: Message, number: int) -> str:
-    return ids.derive("passage", namespace, message.conversation_id, message.message_id, number)

@@ -1,9 +1,10 @@
-"""The policy that applies to a passage, and the namespaces that own it. Pure."""
+"""The policies that apply to a message, and the namespaces that own it. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -12,9 +13,10 @@ from schemas.conversations.messages import Scope
 from schemas.policies.namespaces import parse_name, render, shortened
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.participants import Participant
-from sinks.passages.store import PassageText
 
 PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
+
+ScopedTemplate: TypeAlias = tuple[str, Scope]  # a template of namespaces, and the scope that fills it in
 
 
 class People:
@@ -32,6 +34,14 @@ class People:
         return self._common[partition]
 
 
+def people_of(conversations: Iterable[str], participants: Iterable[Participant]) -> dict[str, People]:
+    """The people of each of the conversations."""
+    known: dict[str, list[Participant]] = {each: [] for each in conversations}
+    for each in sorted(participants, key=lambda each: each.position):
+        known[each.scope.conversation_id].append(each)
+    return {conversation_id: People(people) for conversation_id, people in known.items()}
+
+
 class PassagePolicy(NamedTuple):
     """A policy, and the scope that it matches."""
 
@@ -39,49 +49,83 @@ class PassagePolicy(NamedTuple):
     scope: Scope
 
 
-def passage_policy(found: PassageText, people: People, policies: PolicySelector) -> PassagePolicy | None:
-    """The policy by which the message feeds the passage's namespace; if none does any more, the policy of the message.
-    `people` are those of its conversation.
+class MessageFields(NamedTuple):
+    """What decides the policies of a message: its own fields, its place (partition, position, time), and the fields of its
+    conversation's window, if the window is projected."""
 
-    None if nothing is known of the conversation that put the passage into its namespace: its policy may hide the passage.
-    """
-    scopes = scopes_of(found, people)
-    is_known = found.scope.user_id is not None or bool(people.known) or found.window is not None
-    own = PassagePolicy(policies.match(scopes[0]), scopes[0]) if is_known else None
-    return feeding_policy(scopes, found.passage.namespace, policies) or own
+    scope: Scope
+    place: tuple[int, int, datetime]
+    window: Scope | None
 
 
-def feeding_policy(scopes: Iterable[Scope], namespace: str, policies: PolicySelector) -> PassagePolicy | None:
-    """The first policy by which a message of these scopes feeds the namespace."""
-    matched = (PassagePolicy(policies.match(scope), scope) for scope in scopes)
-    return next((each for each in matched if namespace in each.policy.namespaces_of(each.scope)), None)
+class MessagePolicies(NamedTuple):
+    """The policies of a message, one for each person that it belongs to, in order. `is_known`: whether anything is known of
+    these people."""
+
+    matched: tuple[PassagePolicy, ...]
+    is_known: bool = True
+
+    @classmethod
+    def of_scopes(
+        cls, scopes: Iterable[Scope], policies: PolicySelector, *, is_known: bool = True
+    ) -> "MessagePolicies":
+        return cls(tuple(PassagePolicy(policies.match(scope), scope) for scope in scopes), is_known)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that the message feeds, without repetitions."""
+        return tuple(dict.fromkeys(name for each in self.matched for name in each.policy.namespaces_of(each.scope)))
+
+    def of(self, namespace: str) -> Policy:
+        """The first policy by which the message feeds the namespace; if none does any more, the message's own."""
+        return self._feeding(namespace) or self.matched[0].policy
+
+    def known_of(self, namespace: str) -> Policy | None:
+        """`of` the namespace. None if nothing is known of the people who put the message there: their policy may hide it."""
+        return self._feeding(namespace) or (self.matched[0].policy if self.is_known else None)
+
+    def _feeding(self, namespace: str) -> Policy | None:
+        return next((each.policy for each in self.matched if namespace in each.policy.namespaces_of(each.scope)), None)
+
+    def owners(self, namespaces: Collection[str]) -> tuple[str, ...]:
+        """Those of the message's namespaces whose readers may read it verbatim: those of a person or a conversation. Shared
+        ones, such as an app's, have readers who took no part; they count only where the message is in no other.
+
+        A namespace is shared if any of the policies shares it: one person's policy may not have the template of another's.
+        """
+        templates = [(template, each.scope) for each in self.matched for template in each.policy.namespaces]
+        shared = [each for each in templates if not PERSONAL.search(each[0])]
+        personal = [each for each in templates if PERSONAL.search(each[0])]
+        fed_by_all, fed_by_one = names_of(shared), names_of(personal)
+        own = [
+            name
+            for name in namespaces
+            if name not in fed_by_all
+            and (name in fed_by_one or comes_from(personal, name) or not comes_from(shared, name))
+        ]
+        return tuple(own or namespaces)
 
 
-def scopes_of(found: PassageText, people: People) -> list[Scope]:
+def message_policies(message: MessageFields, people: People, policies: PolicySelector) -> MessagePolicies:
+    """The policies of a message. `people` are those of its conversation."""
+    is_known = message.scope.user_id is not None or bool(people.known) or message.window is not None
+    return MessagePolicies.of_scopes(scopes_of(message, people), policies, is_known=is_known)
+
+
+def scopes_of(message: MessageFields, people: People) -> list[Scope]:
     """The scopes by which the message was indexed. The conversation's scope fills in fields that these lack, except for the user;
     then its other people do, where the message names no user."""
-    place = (found.partition, found.position, found.passage.said_at)
-    window = found.window and replace(found.window, user_id=None)
-    common = people.common(found.partition) if found.scope.user_id is None else None
+    window = message.window and replace(message.window, user_id=None)
+    common = people.common(message.place[0]) if message.scope.user_id is None else None
     others = [each for each in (window, common) if each is not None]
-    return [reduce(fill_missing, others, own) for own in addressed(found.scope, place, people.known)]
+    return [reduce(fill_missing, others, own) for own in addressed(message.scope, message.place, people.known)]
 
 
-def owners(namespaces: Collection[str], applied: PassagePolicy) -> tuple[str, ...]:
-    """The namespaces whose readers may read a message verbatim: those of a person or a conversation. Shared ones, such as an
-    app's, have readers who took no part; they count only where the message is in no other."""
-    personal = [name for name in namespaces if not is_shared(name, applied.scope, applied.policy)]
-    return tuple(personal or namespaces)
+def names_of(templates: Iterable[ScopedTemplate]) -> set[str]:
+    """The namespaces that the templates give."""
+    rendered = (render(template, scope) for template, scope in templates)
+    return {shortened(name) for name in rendered if name is not None}
 
 
-def is_shared(namespace: str, scope: Scope, policy: Policy) -> bool:
-    """Whether the namespace comes from a template that names neither a user nor a conversation."""
-    shared = [template for template in policy.namespaces if not PERSONAL.search(template)]
-    if namespace in {shortened(name) for template in shared if (name := render(template, scope))}:
-        return True
-    personal = [template for template in policy.namespaces if template not in shared]
-    return comes_from(shared, namespace) and not comes_from(personal, namespace)
-
-
-def comes_from(templates: Collection[str], namespace: str) -> bool:
-    return any(parse_name(template, namespace) is not None for template in templates)
+def comes_from(templates: Iterable[ScopedTemplate], namespace: str) -> bool:
+    return any(parse_name(template, namespace) is not None for template, _ in templates)

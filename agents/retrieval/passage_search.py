@@ -147,7 +147,7 @@ class PassageSearch:
             return ranked(rows, cosines, question, spans, self.scale, weights, of_named=of_named)
 
         reading = ReadableHits(
-            PassageReading(self._passages, self._policies, self._redacted),
+            PassageReading(self._passages, self._policies, self._redacted, namespaces),
             may_read,
             by_speakers.speakers,
             self._weights,

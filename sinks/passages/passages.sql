@@ -177,11 +177,14 @@ FROM passage_removals r ORDER BY removed_at LIMIT $1
 DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
 
 -- name: indexed_messages
--- Messages with passages, in the order of their keys.
-SELECT m.partition, m.position, m.content, m.body
+-- Messages with passages, in the order of their keys, with the fields of their conversations' windows, if these are projected.
+SELECT conversation_id, m.partition, m.position, m.content, m.body,
+       w.conversation_id IS NOT NULL AS in_window, w.tenant_id AS window_tenant_id, w.app_id AS window_app_id,
+       w.user_id AS window_user_id, w.agent_id AS window_agent_id, w.mode AS window_mode
 FROM (SELECT DISTINCT conversation_id, message_id FROM passages
       WHERE (conversation_id, message_id) > ($1, $2) ORDER BY conversation_id, message_id LIMIT $3) AS indexed
      JOIN messages m USING (conversation_id, message_id)
+     LEFT JOIN windows w USING (conversation_id, partition)
 ORDER BY conversation_id, message_id
 
 -- name: indexed

@@ -4,7 +4,7 @@ from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.policies.namespaces import UNKNOWN
-from schemas.policies.policies import Match, Policy
+from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.purges import Purges
 from tests.integration.passages.conftest import MONDAY, Said
@@ -32,6 +32,16 @@ async def test_a_message_in_the_namespaces_of_several_people_is_found_once(said:
     await said.said(said.message("Hello."), said.message("Hi.", user="bob"), reply(said, "The cake is in the oven."))
     hits = (await said.search.search("cake oven", ("kitchen/ada", "kitchen/bob"))).hits
     assert [hit.passage.text for hit in hits].count("The cake is in the oven.") == 1
+
+
+async def test_a_message_that_one_of_the_searched_namespaces_hides_is_found_through_the_other(said: Said) -> None:
+    talk = [said.message("Hello.", app_id="bakery"), said.message("Hi.", user="bob")]
+    await said.said(*talk, reply(said, "The cake is in the oven."))
+    said.search._policies = Policies((Policy(name="bakery", match=Match(app_id="bakery"), recall=False),))
+    hits = (await said.search.search("cake oven", ("bakery/ada", "kitchen/bob"))).hits
+    assert [(hit.passage.namespace, hit.passage.text) for hit in hits if "cake" in hit.passage.text] == [
+        ("kitchen/bob", "The cake is in the oven.")
+    ]
 
 
 async def test_the_privacy_policy_of_the_conversation_applies_to_replies_without_a_user(said: Said) -> None:

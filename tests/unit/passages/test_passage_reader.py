@@ -4,20 +4,22 @@ import threading
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from agents.passages import passage_reader, redacted_messages
-from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
+from agents.passages.chunking import digest, piece_id, pieces, privacy_mark, searchable_text
 from agents.passages.passage_reader import MAX_LOOP_CHARS, PassageReading
 from agents.passages.redacted_messages import ENTRY_CHARS, RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
-from schemas.policies.policies import Policies, Policy, Privacy
+from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.participants import Participant
 from sinks.passages.store import PassageText
 
+NOON = datetime(2026, 3, 2, tzinfo=UTC)
 LONG = "We talked about plums and ovens. " * 300
 OPEN = Policies((Policy(name="kitchen"),))
 STRICT = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
@@ -52,6 +54,17 @@ class Texts:
         return []
 
 
+class Group(Texts):
+    """Stored passages of a reply to ada and bob, whose policies differ."""
+
+    async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        scopes = [
+            Scope(conversation_id="c", app_id=app, user_id=user)
+            for user, app in (("ada", "kitchen"), ("bob", "pantry"))
+        ]
+        return [Participant(scope=scope, partition=0, position=0, said_at=NOON) for scope in scopes]
+
+
 async def readable(stored: PassageText, policies: Policies) -> Passage | None:
     passage_id = stored.passage.passage_id
     read = (await PassageReading(Texts(stored), policies, RedactedMessages()).by_ids([passage_id])).get(passage_id)
@@ -69,7 +82,7 @@ def found(
         role="user",
         speaker="ada",
         name=name,
-        said_at=datetime(2026, 3, 2, tzinfo=UTC),
+        said_at=NOON,
         text=content,
         piece=piece,
     )
@@ -177,3 +190,32 @@ async def test_participants_of_a_conversation_are_read_once_for_an_answer() -> N
     for passage_ids in (["p0", "p1"], ["p2"]):
         assert len(await reading.by_ids(passage_ids)) == len(passage_ids)
     assert texts.asked == ["c"]
+
+
+def in_both(content: str, indexed: str) -> list[PassageText]:
+    """The passages of a reply in the namespaces of ada and bob. Ada's has this indexed text."""
+    namespaces = ("kitchen/ada", "pantry/bob")
+    ids = [piece_id(namespace, "c", "m", 0) for namespace in namespaces]
+    made = [found(content, clean_under=None, passage_id=passage_id) for passage_id in ids]
+    reply = Scope(conversation_id="c")
+    passages = [replace(each.passage, namespace=name) for name, each in zip(namespaces, made, strict=True)]
+    of_ada, of_bob = [
+        replace(each, passage=passage, scope=reply, namespaces=namespaces)
+        for each, passage in zip(made, passages, strict=True)
+    ]
+    return [replace(of_ada, digest=digest(indexed)), of_bob]
+
+
+@pytest.mark.parametrize(
+    "of_ada", [{"recall": False}, {"privacy": Privacy(scrub=("email",))}], ids=["not recalled", "scrubbed meanwhile"]
+)
+async def test_a_message_that_one_namespace_hides_is_shown_through_another_searched_one(of_ada: dict[str, Any]) -> None:
+    policies = Policies((Policy(name="kitchen", match=Match(app_id="kitchen"), **of_ada), Policy(name="pantry")))
+    text = "Write to ada@example.org."
+    stored = in_both(text, indexed=text)
+    ids = [each.passage.passage_id for each in stored]
+    both = PassageReading(Group(*stored), policies, RedactedMessages(), ("kitchen/ada", "pantry/bob"))
+    shown = await both.by_ids(ids[:1])
+    assert [(each.passage.namespace, each.passage.text) for each in shown.values()] == [("pantry/bob", text)]
+    alone = PassageReading(Group(*stored), policies, RedactedMessages(), ("kitchen/ada",))
+    assert await alone.by_ids(ids[:1]) == {}
