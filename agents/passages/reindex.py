@@ -35,7 +35,7 @@ PAGE: Final = 100  # messages per page
 
 class PassagesReindexed(Struct, frozen=True, kw_only=True):
     """The numbers of points written and removed, of messages whose passages were rebuilt because privacy, recall or version
-    changed, and of passages skipped because the embedder rejects their text."""
+    changed, and of passages left without a vector because the embedder rejects their text."""
 
     written: int
     removed: int
