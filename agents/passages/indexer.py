@@ -74,7 +74,7 @@ class PassageIndexer:
     def _recalled(self, archived: ArchivedMessage) -> list[Recalled]:
         """The namespaces in which the policies of the message's people make it searchable, by policy."""
         message, found = archived.message, dict[str, Recalled]()
-        applied = MessagePolicies.of_scopes(archived.scopes, self._policies)
+        applied = MessagePolicies(archived.scopes, self._policies)
         for namespace in applied.namespaces:
             policy = applied.of(namespace)
             if policy.recalls(message.role, message.timestamp):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -19,36 +19,6 @@ PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
 ScopedTemplate: TypeAlias = tuple[str, Scope]  # a template of namespaces, and the scope that fills it in
 
 
-class People:
-    """The people of a conversation, in order. Many passages of a conversation share the fields that its people fill in."""
-
-    def __init__(self, people: Sequence[Participant] = ()) -> None:
-        self.known = people
-        self._common: dict[int, Scope | None] = {}
-
-    def common(self, partition: int) -> Scope | None:
-        """The fields of all people of the partition, the first ones' before others', without a user. None without people."""
-        if partition not in self._common:
-            scopes = [each.scope for each in self.known if each.partition == partition]
-            self._common[partition] = replace(reduce(fill_missing, scopes), user_id=None) if scopes else None
-        return self._common[partition]
-
-
-def people_of(conversations: Iterable[str], participants: Iterable[Participant]) -> dict[str, People]:
-    """The people of each of the conversations."""
-    known: dict[str, list[Participant]] = {each: [] for each in conversations}
-    for each in sorted(participants, key=lambda each: each.position):
-        known[each.scope.conversation_id].append(each)
-    return {conversation_id: People(people) for conversation_id, people in known.items()}
-
-
-class PassagePolicy(NamedTuple):
-    """A policy, and the scope that it matches."""
-
-    policy: Policy
-    scope: Scope
-
-
 class MessageFields(NamedTuple):
     """What decides the policies of a message: its own fields, its place (partition, position, time), and the fields of its
     conversation's window, if the window is projected."""
@@ -58,67 +28,103 @@ class MessageFields(NamedTuple):
     window: Scope | None
 
 
-class MessagePolicies(NamedTuple):
-    """The policies of a message, one for each person that it belongs to, in order. `is_known`: whether anything is known of
-    these people."""
+class MessagePolicies:
+    """The policies of a message: of each person that it belongs to, in the order of their `scopes`. `is_known`: whether
+    anything is known of these people."""
 
-    matched: tuple[PassagePolicy, ...]
-    is_known: bool = True
-
-    @classmethod
-    def of_scopes(
-        cls, scopes: Iterable[Scope], policies: PolicySelector, *, is_known: bool = True
-    ) -> "MessagePolicies":
-        return cls(tuple(PassagePolicy(policies.match(scope), scope) for scope in scopes), is_known)
+    def __init__(self, scopes: Iterable[Scope], policies: PolicySelector, *, is_known: bool = True) -> None:
+        self._matched = [(policies.match(scope), scope) for scope in scopes]
+        self._is_known = is_known
+        self._feeding: dict[str, Policy] = {}
+        for policy, scope in self._matched:
+            for namespace in policy.namespaces_of(scope):
+                self._feeding.setdefault(namespace, policy)
 
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """The namespaces that the message feeds, without repetitions."""
-        return tuple(dict.fromkeys(name for each in self.matched for name in each.policy.namespaces_of(each.scope)))
+        """The namespaces that the message feeds."""
+        return tuple(self._feeding)
 
     def of(self, namespace: str) -> Policy:
         """The first policy by which the message feeds the namespace; if none does any more, the message's own."""
-        return self._feeding(namespace) or self.matched[0].policy
+        return self._feeding.get(namespace, self._matched[0][0])
 
     def known_of(self, namespace: str) -> Policy | None:
         """`of` the namespace. None if nothing is known of the people who put the message there: their policy may hide it."""
-        return self._feeding(namespace) or (self.matched[0].policy if self.is_known else None)
-
-    def _feeding(self, namespace: str) -> Policy | None:
-        return next((each.policy for each in self.matched if namespace in each.policy.namespaces_of(each.scope)), None)
+        return self.of(namespace) if self._is_known else self._feeding.get(namespace)
 
     def owners(self, namespaces: Collection[str]) -> tuple[str, ...]:
         """Those of the message's namespaces whose readers may read it verbatim: those of a person or a conversation. Shared
-        ones, such as an app's, have readers who took no part; they count only where the message is in no other.
+        ones, such as an app's, have readers who took no part; they count only where the message is in no other."""
+        return tuple(name for name in namespaces if not self._is_shared(name)) or tuple(namespaces)
 
-        A namespace is shared if any of the policies shares it: one person's policy may not have the template of another's.
-        """
-        templates = [(template, each.scope) for each in self.matched for template in each.policy.namespaces]
-        shared = [each for each in templates if not PERSONAL.search(each[0])]
-        personal = [each for each in templates if PERSONAL.search(each[0])]
-        fed_by_all, fed_by_one = names_of(shared), names_of(personal)
-        own = [
-            name
-            for name in namespaces
-            if name not in fed_by_all
-            and (name in fed_by_one or comes_from(personal, name) or not comes_from(shared, name))
-        ]
-        return tuple(own or namespaces)
+    def _is_shared(self, namespace: str) -> bool:
+        """Whether it comes from a template that names neither a user nor a conversation, by any of the policies: one person's
+        policy may not have the template of another's."""
+        if namespace in self._shared_names or namespace in self._personal_names:
+            return namespace in self._shared_names
+        return comes_from(self._shared, namespace) and not comes_from(self._personal, namespace)
+
+    @cached_property
+    def _shared(self) -> list[ScopedTemplate]:
+        return [each for each in self._templates() if not PERSONAL.search(each[0])]
+
+    @cached_property
+    def _personal(self) -> list[ScopedTemplate]:
+        return [each for each in self._templates() if PERSONAL.search(each[0])]
+
+    @cached_property
+    def _shared_names(self) -> set[str]:
+        return names_of(self._shared)
+
+    @cached_property
+    def _personal_names(self) -> set[str]:
+        return names_of(self._personal)
+
+    def _templates(self) -> list[ScopedTemplate]:
+        return [(template, scope) for policy, scope in self._matched for template in policy.namespaces]
 
 
-def message_policies(message: MessageFields, people: People, policies: PolicySelector) -> MessagePolicies:
-    """The policies of a message. `people` are those of its conversation."""
-    is_known = message.scope.user_id is not None or bool(people.known) or message.window is not None
-    return MessagePolicies.of_scopes(scopes_of(message, people), policies, is_known=is_known)
+class ConversationPolicies:
+    """The policies of a conversation's messages; those of the same people are worked out once. `people` are in order."""
+
+    def __init__(self, people: Sequence[Participant], policies: PolicySelector) -> None:
+        self._people = people
+        self._policies = policies
+        self._common: dict[int, Scope | None] = {}
+        self._known: dict[tuple[tuple[Scope, ...], bool], MessagePolicies] = {}
+
+    def of(self, message: MessageFields) -> MessagePolicies:
+        is_known = message.scope.user_id is not None or bool(self._people) or message.window is not None
+        key = (self._scopes(message), is_known)
+        if key not in self._known:
+            self._known[key] = MessagePolicies(key[0], self._policies, is_known=is_known)
+        return self._known[key]
+
+    def _scopes(self, message: MessageFields) -> tuple[Scope, ...]:
+        """The scopes by which the message was indexed. The conversation's scope fills in fields that these lack, except for the
+        user; then its other people do, where the message names no user."""
+        window = message.window and replace(message.window, user_id=None)
+        common = self._common_fields(message.place[0]) if message.scope.user_id is None else None
+        others = [each for each in (window, common) if each is not None]
+        return tuple(reduce(fill_missing, others, own) for own in addressed(message.scope, message.place, self._people))
+
+    def _common_fields(self, partition: int) -> Scope | None:
+        """The fields of all people of the partition, the first ones' before others', without a user. None without people."""
+        if partition not in self._common:
+            scopes = [each.scope for each in self._people if each.partition == partition]
+            self._common[partition] = replace(reduce(fill_missing, scopes), user_id=None) if scopes else None
+        return self._common[partition]
 
 
-def scopes_of(message: MessageFields, people: People) -> list[Scope]:
-    """The scopes by which the message was indexed. The conversation's scope fills in fields that these lack, except for the user;
-    then its other people do, where the message names no user."""
-    window = message.window and replace(message.window, user_id=None)
-    common = people.common(message.place[0]) if message.scope.user_id is None else None
-    others = [each for each in (window, common) if each is not None]
-    return [reduce(fill_missing, others, own) for own in addressed(message.scope, message.place, people.known)]
+def conversation_policies(
+    conversations: Iterable[str], participants: Iterable[Participant], policies: PolicySelector
+) -> dict[str, ConversationPolicies]:
+    """The policies of each of the conversations. `participants` are those of all."""
+    people: dict[str, list[Participant]] = {each: [] for each in conversations}
+    for each in sorted(participants, key=lambda each: each.position):
+        people[each.scope.conversation_id].append(each)
+    return {conversation_id: ConversationPolicies(known, policies) for conversation_id, known in people.items()}
 
 
 def names_of(templates: Iterable[ScopedTemplate]) -> set[str]:

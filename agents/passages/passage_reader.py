@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from msgspec.structs import replace
 
 from agents.passages.chunking import digest, piece_id, pieces, privacy_mark
-from agents.passages.passage_policy import MessageFields, People, message_policies, people_of
+from agents.passages.passage_policy import ConversationPolicies, MessageFields, conversation_policies
 from agents.passages.redacted_messages import RedactedMessages
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.policies.policies import Policy, PolicySelector
@@ -88,7 +88,7 @@ class PassageReading:
         self._policies = policies
         self._redacted = redacted
         self._namespaces = namespaces
-        self._people: dict[str, People] = {}
+        self._conversations: dict[str, ConversationPolicies] = {}
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
         """The existing passages that may be shown, of any namespace."""
@@ -154,12 +154,13 @@ class PassageReading:
         if not passage_ids:
             return {}
         found = await self._passages.texts(passage_ids)
-        await self._read_people({each.passage.conversation_id for each in found.values()})
+        await self._read_conversations({each.passage.conversation_id for each in found.values()})
         return found
 
-    async def _read_people(self, conversations: Collection[str]) -> None:
-        if unknown := [each for each in conversations if each not in self._people]:
-            self._people |= people_of(unknown, await self._passages.participants(unknown))
+    async def _read_conversations(self, conversations: Collection[str]) -> None:
+        if unknown := [each for each in conversations if each not in self._conversations]:
+            people = await self._passages.participants(unknown)
+            self._conversations |= conversation_policies(unknown, people, self._policies)
 
     def _readable(
         self, found: Mapping[str, PassageText], may_read: Callable[[str], bool]
@@ -172,8 +173,7 @@ class PassageReading:
         }
 
     def _with_policy(self, found: PassageText) -> ReadablePassage | None:
-        people = self._people[found.passage.conversation_id]
-        applied = message_policies(fields_of(found), people, self._policies)
+        applied = self._conversations[found.passage.conversation_id].of(fields_of(found))
         policy = applied.known_of(found.passage.namespace)
         if policy is None or not policy.recalls(found.passage.role, found.passage.said_at):
             return None

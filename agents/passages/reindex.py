@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agents.passages.chunking import ALL_PRIVATE, EQUAL_VERSIONS, VERSION, searchable_text
 from agents.passages.indexer import Built, Recalled, build
-from agents.passages.passage_policy import MessageFields, MessagePolicies, message_policies, people_of
+from agents.passages.passage_policy import MessageFields, MessagePolicies, conversation_policies
 from agents.policies.audience import Audience
 from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
@@ -102,11 +102,12 @@ class PassageReindexer:
     async def _with_policies(self, messages: Sequence[IndexedMessage]) -> list[tuple[ArchivedMessage, MessagePolicies]]:
         """The messages, with their namespaces, and the policies by which searches read them."""
         conversations = {each.archived.message.conversation_id for each in messages}
-        people = people_of(conversations, await self._renewal.participants(conversations))
+        people = await self._renewal.participants(conversations)
+        policies = conversation_policies(conversations, people, self._policies)
         assigned = await self._audience.with_namespaces([each.archived for each in messages])
         fields = [fields_of(each.archived, each.window) for each in messages]
         return [
-            (archived, message_policies(known, people[archived.message.conversation_id], self._policies))
+            (archived, policies[archived.message.conversation_id].of(known))
             for archived, known in zip(assigned, fields, strict=True)
         ]
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.passages import passage_policy as pp
-from agents.passages.passage_policy import MessageFields, MessagePolicies, People, message_policies
+from agents.passages.passage_policy import ConversationPolicies, MessageFields, MessagePolicies
 from agents.policies import audience
 from agents.policies.audience import fill_missing
 from schemas.conversations.messages import Scope
@@ -32,7 +32,7 @@ def person(user_id: str = "ada", *, position: int = 1, **fields: Any) -> Partici
 
 
 def applied(message: MessageFields, *people: Participant, policies: Policies = POLICIES) -> MessagePolicies:
-    return message_policies(message, People(people), policies)
+    return ConversationPolicies(people, policies).of(message)
 
 
 def policy_name(namespace: str, message: MessageFields, *people: Participant) -> str | None:
@@ -120,7 +120,8 @@ def test_passages_of_a_large_conversation_fold_the_fields_of_its_people_once(mon
 
     monkeypatch.setattr(pp, "fill_missing", counted)
     monkeypatch.setattr(audience, "fill_missing", counted)
-    people = People([person(f"user-{number}", position=1) for number in range(500)])
+    people = [person(f"user-{number}", position=1) for number in range(500)]
+    conversation = ConversationPolicies(people, POLICIES)
     for _ in range(10):
-        assert message_policies(reply(), people, POLICIES).known_of("kitchen/user-499") is not None
+        assert conversation.of(reply()).known_of("kitchen/user-499") is not None
     assert len(filled) < 500 + 10 * 2 * audience.MAX_PEOPLE
