@@ -3,6 +3,7 @@
 from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
+from schemas.passages.passages import PassageFilters
 from schemas.policies.namespaces import UNKNOWN
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import ArchivedMessage
@@ -84,8 +85,22 @@ async def test_a_reply_is_hidden_if_nobody_of_its_conversation_is_known(said: Sa
     assert await said.found("garage skis") == []
 
 
-async def test_purging_a_namespace_deletes_its_replies_and_rejects_them_on_redelivery(said: Said) -> None:
-    messages = [said.message("I left the Marlin in Porto."), reply(said, "The Marlin, your boat, is in Porto.")]
+async def test_what_a_guest_says_is_found_under_the_name_of_the_guest_and_not_as_the_users(said: Said) -> None:
+    guest = said.message("I am allergic to peanuts.", user=None, name="Carl")
+    await said.said(said.message("My friend Carl is here.", name="Ada"), guest)
+    (hit, *_) = (await said.search.search("who is allergic to peanuts", ("kitchen/ada",))).hits
+    assert (hit.passage.text, hit.passage.speaker, hit.passage.name) == ("I am allergic to peanuts.", "user", "Carl")
+    assert guest.message.content not in await said.found("allergic", filters=PassageFilters(speakers=("ada",)))
+
+
+async def test_purging_a_namespace_deletes_its_replies_and_what_guests_said_and_rejects_them_on_redelivery(
+    said: Said,
+) -> None:
+    messages = [
+        said.message("I left the Marlin in Porto."),
+        reply(said, "The Marlin, your boat, is in Porto."),
+        said.message("The Marlin leaks.", user=None, name="Carl"),
+    ]
     await said.said(*messages)
     fence = Fence(MONDAY.replace(year=2027), {})
     async with said.pool.acquire() as connection, connection.transaction():
