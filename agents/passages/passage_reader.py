@@ -22,7 +22,7 @@ MAX_LOOP_CHARS: Final = 20_000  # of messages that are split on the event loop: 
 class TextStore(Protocol):
     """sinks.passages.store.Passages."""
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]: ...
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]: ...
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]: ...
 
@@ -88,6 +88,7 @@ class PassageReading:
         self._policies = policies
         self._redacted = redacted
         self._namespaces = namespaces
+        self._named = ConversationPolicies((), policies)  # of messages that name their user: others change nothing
         self._conversations: dict[str, ConversationPolicies] = {}
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
@@ -105,19 +106,29 @@ class PassageReading:
     ) -> dict[str, RecalledPassage]:
         """The existing passages that the current policies recall and the caller may read; texts of others are not split. The
         passage of another searched namespace takes the place of one that its policy does not recall."""
-        found = await self._found(passage_ids)
-        readable = self._readable(found, may_read)
-        hidden = [each for passage_id, each in found.items() if passage_id not in readable]
-        others = {other: each.passage.passage_id for each in hidden for other in self._elsewhere(each)}
-        readable_there = self._readable(await self._found(others), may_read)
-        for other, passage_id in others.items():
-            if other in readable_there:
-                readable.setdefault(passage_id, readable_there[other])
+        readable = await self._readable(passage_ids, may_read)
         texts = await parts_of([each.found for each in readable.values()])
         return {
             passage_id: RecalledPassage(each.found, text, each.policy, each.owners)
             for (passage_id, each), text in zip(readable.items(), texts, strict=True)
         }
+
+    async def readable(self, passage_ids: Collection[str], may_read: Callable[[str], bool]) -> Collection[str]:
+        """The ids of those that `recalled` would return. Reads no texts."""
+        return await self._readable(passage_ids, may_read, with_content=False)
+
+    async def _readable(
+        self, passage_ids: Collection[str], may_read: Callable[[str], bool], *, with_content: bool = True
+    ) -> dict[str, ReadablePassage]:
+        found = await self._found(passage_ids, with_content=with_content)
+        readable = self._readable_of(found, may_read)
+        hidden = [each for passage_id, each in found.items() if passage_id not in readable]
+        others = {other: each.passage.passage_id for each in hidden for other in self._elsewhere(each)}
+        readable_there = self._readable_of(await self._found(others, with_content=with_content), may_read)
+        for other, passage_id in others.items():
+            if other in readable_there:
+                readable.setdefault(passage_id, readable_there[other])
+        return readable
 
     async def shown(self, recalled: RecalledPassage) -> Passage | None:
         """The passage under the current privacy setting; if that hides it, the one of another searched namespace."""
@@ -150,11 +161,13 @@ class PassageReading:
             if namespace != passage.namespace and namespace in found.namespaces
         ]
 
-    async def _found(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+    async def _found(self, passage_ids: Collection[str], *, with_content: bool) -> dict[str, PassageText]:
         if not passage_ids:
             return {}
-        found = await self._passages.texts(passage_ids)
-        await self._read_conversations({each.passage.conversation_id for each in found.values()})
+        found = await self._passages.texts(passage_ids, with_content=with_content)
+        await self._read_conversations(
+            {each.passage.conversation_id for each in found.values() if each.scope.user_id is None}
+        )
         return found
 
     async def _read_conversations(self, conversations: Collection[str]) -> None:
@@ -162,7 +175,7 @@ class PassageReading:
             people = await self._passages.participants(unknown)
             self._conversations |= conversation_policies(unknown, people, self._policies)
 
-    def _readable(
+    def _readable_of(
         self, found: Mapping[str, PassageText], may_read: Callable[[str], bool]
     ) -> dict[str, ReadablePassage]:
         readable = {passage_id: self._with_policy(each) for passage_id, each in found.items()}
@@ -173,7 +186,9 @@ class PassageReading:
         }
 
     def _with_policy(self, found: PassageText) -> ReadablePassage | None:
-        applied = self._conversations[found.passage.conversation_id].of(fields_of(found))
+        is_named = found.scope.user_id is not None
+        conversation = self._named if is_named else self._conversations[found.passage.conversation_id]
+        applied = conversation.of(fields_of(found))
         policy = applied.known_of(found.passage.namespace)
         if policy is None or not policy.recalls(found.passage.role, found.passage.said_at):
             return None

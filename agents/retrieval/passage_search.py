@@ -154,7 +154,7 @@ class PassageSearch:
             limit,
         )
         await reading.read(in_order())
-        if reading.lacks_hits and len(cosines) > most:
+        if reading.lacks_hits and len(cosines) > most and await reading.may_read_any(cosines):
             rows += await self._nearest_rows(list(cosines), len(cosines), rows, namespaces, filters)
             await reading.read(in_order())
         hits = reading.best

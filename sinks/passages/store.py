@@ -121,12 +121,12 @@ class Passages:
         with translated("reading passages"):
             return bool(await self._pool.fetchval(query("passages", "of_other_version"), version))
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
-        """Passages by id, each with the whole content of its message."""
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
+        """Passages by id, each with the whole content of its message, or with none: what else decides who may read it."""
         if not passage_ids:
             return {}
         with translated("reading passages"):
-            rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids))
+            rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids), with_content)
         return {row["passage_id"]: passage_text(row) for row in rows}
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:

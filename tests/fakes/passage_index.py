@@ -39,7 +39,7 @@ class FakePassageIndex:
         self.rows |= new
         return len(new)
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
         return {each: self._text(self.rows[each]) for each in passage_ids if each in self.rows}
 
     def _text(self, row: Piece) -> PassageText:

@@ -46,7 +46,7 @@ class Texts:
         self.stored = {each.passage.passage_id: each for each in stored}
         self.asked: list[str] = []
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
         return {each: self.stored[each] for each in passage_ids if each in self.stored}
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:
@@ -58,6 +58,7 @@ class Group(Texts):
     """Stored passages of a reply to ada and bob, whose policies differ."""
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        self.asked += conversations
         scopes = [
             Scope(conversation_id="c", app_id=app, user_id=user)
             for user, app in (("ada", "kitchen"), ("bob", "pantry"))
@@ -184,12 +185,16 @@ async def test_short_messages_and_their_names_count_in_the_cache(spent: SimpleNa
     assert spent.chars == 4 + 3 + 4 + 3 * 60
 
 
-async def test_participants_of_a_conversation_are_read_once_for_an_answer() -> None:
-    texts = Texts(*(found("Bring plums.", clean_under=None, passage_id=f"p{number}") for number in range(3)))
+async def test_participants_are_read_once_for_an_answer_and_only_where_a_message_names_no_user() -> None:
+    stored = [found("Bring plums.", clean_under=None, passage_id=f"p{number}") for number in range(3)]
+    unnamed = Scope(conversation_id="c", app_id="kitchen")
+    texts = Group(stored[0], *(replace(each, scope=unnamed) for each in stored[1:]))
     reading = PassageReading(texts, OPEN, RedactedMessages())
-    for passage_ids in (["p0", "p1"], ["p2"]):
-        assert len(await reading.by_ids(passage_ids)) == len(passage_ids)
-    assert texts.asked == ["c"]
+    asked = []
+    for passage_id in ("p0", "p1", "p2"):
+        assert len(await reading.by_ids([passage_id])) == 1
+        asked.append(list(texts.asked))
+    assert asked == [[], ["c"], ["c"]]
 
 
 def in_both(content: str, indexed: str) -> list[PassageText]:
