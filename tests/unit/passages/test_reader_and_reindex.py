@@ -91,3 +91,13 @@ async def test_reindex_keeps_what_the_reader_shows_and_the_reader_shows_what_rei
     assert shown_before <= kept.keys()
     assert await shown(index, now) == kept.keys()
     assert index.rows == kept
+
+
+async def test_a_namespace_that_several_policies_feed_is_indexed_under_the_first_of_them() -> None:
+    first = Policy(name="first", match=Match(mode="hidden"), namespaces=("{app_id}",), recall=False)
+    index = FakePassageIndex(
+        archived([said("ada", app_id="kitchen", mode="hidden"), said("bob", app_id="kitchen", mode="open"), said()])
+    )
+    await indexed(index, Policies((first, SHARED)))
+    reply = {each.namespace for each in index.rows.values() if each.archived.message.message_id == "m2"}
+    assert reply == {"kitchen/bob"}
