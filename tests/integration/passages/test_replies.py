@@ -86,10 +86,12 @@ async def test_a_reply_is_hidden_if_nobody_of_its_conversation_is_known(said: Sa
 
 
 async def test_what_a_guest_says_is_found_under_the_name_of_the_guest_and_not_as_the_users(said: Said) -> None:
+    host = said.message("My friend Carl is here.", name="Ada")
     guest = said.message("I am allergic to peanuts.", user=None, name="Carl")
-    await said.said(said.message("My friend Carl is here.", name="Ada"), guest)
-    (hit, *_) = (await said.search.search("who is allergic to peanuts", ("kitchen/ada",))).hits
-    assert (hit.passage.text, hit.passage.speaker, hit.passage.name) == ("I am allergic to peanuts.", "user", "Carl")
+    await said.said(host, guest)
+    hits = (await said.search.search("who is allergic to peanuts", ("kitchen/ada",))).hits
+    (found,) = [each for hit in hits for each in hit.exchange if each.text == guest.message.content]
+    assert (found.speaker, found.name, found.said_by) == ("user", "Carl", "Carl (user)")
     assert guest.message.content not in await said.found("allergic", filters=PassageFilters(speakers=("ada",)))
 
 
