@@ -4,9 +4,7 @@ backfills."""
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Final, NamedTuple, TypeAlias
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from agents.passages.chunking import (
     MOST_PIECES,
@@ -19,6 +17,7 @@ from agents.passages.chunking import (
     searchable_text,
     source_digest,
 )
+from agents.passages.embedding import Built, OnRejected, embedded, only_logged
 from agents.passages.passage_policy import MessagePolicies
 from agents.passages.terms import stems, terms
 from agents.stage.prefetch import prefetched
@@ -26,17 +25,13 @@ from schemas.conversations.messages import Message
 from schemas.passages.passages import speaker_of
 from schemas.policies.policies import PolicySelector, Privacy
 from sinks.archive.messages import ArchivedMessage
-from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
 from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
-from sinks.vectors.port import Vector
 
 log = logging.getLogger(__name__)
 
 TRANSACTION_PASSAGES: Final = 128  # passages per transaction, stored while the next ones are embedded
-
-Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, with their passages that lack vectors
 
 
 class Recalled(NamedTuple):
@@ -48,7 +43,8 @@ class Recalled(NamedTuple):
 
 
 class PassageIndexer:
-    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be embedded or stored."""
+    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be stored. `on_rejected` is told of passages whose
+    text the embedder rejects."""
 
     def __init__(
         self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: PolicySelector
@@ -57,6 +53,7 @@ class PassageIndexer:
         self._vectors = vectors
         self._embedder = embedder
         self._policies = policies
+        self.on_rejected: OnRejected = only_logged
 
     async def index(self, messages: Sequence[ArchivedMessage]) -> int:
         """Indexes messages without passages, and returns the number of new passages. The messages are archived already, with
@@ -65,9 +62,8 @@ class PassageIndexer:
             each for archived in messages if archived.message.content.strip() for each in self._recalled(archived)
         ]
         stored, parts = 0, portions([build(recalled) for recalled in await self._fresh(recallable)])
-        async with aclosing(prefetched(parts, self._vectors_of)) as prepared:
-            async for part, vectors in prepared:
-                pieces = [replace(piece, vector=vectors[text]) for text, piece in part]
+        async with aclosing(prefetched(parts, self._embedded)) as prepared:
+            async for _, pieces in prepared:
                 stored += await self._passages.store(pieces, self._vectors)
         return stored
 
@@ -93,8 +89,8 @@ class PassageIndexer:
                 fresh.append(recalled)
         return fresh
 
-    async def _vectors_of(self, part: Built) -> dict[str, Vector]:
-        return await embed_in_batches(self._embedder, [text for text, _ in part])
+    async def _embedded(self, part: Built) -> list[Piece]:
+        return await embedded(self._embedder, part, self.on_rejected)
 
 
 def portions(built: Sequence[Built]) -> list[Built]:

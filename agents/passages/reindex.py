@@ -5,30 +5,25 @@ Qdrant alone has the vectors of passages, so passages without a point are embedd
 of indexing, as with memories; passages that no policy recalls any more are removed.
 """
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agents.passages.chunking import ALL_PRIVATE, EQUAL_VERSIONS, VERSION, searchable_text
-from agents.passages.indexer import Built, Recalled, build
+from agents.passages.embedding import Built, embedded
+from agents.passages.indexer import Recalled, build
 from agents.passages.passage_policy import MessageFields, MessagePolicies, conversation_policies
 from agents.policies.audience import Audience
 from schemas.conversations.messages import Scope
-from schemas.errors import Rejected
 from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import ArchivedMessage
-from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
 from sinks.passages.numbering import message_key
 from sinks.passages.renewal import BEGINNING, IndexedMessage, IndexedPassage, PassageRenewal
 from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.reindex import recreated
-
-log = logging.getLogger(__name__)
 
 PAGE: Final = 100  # messages per page
 
@@ -116,20 +111,10 @@ class PassageReindexer:
         return await self._renewal.write(points) if points else 0
 
     async def _embedded(self, built: Built) -> list[Piece]:
-        """The passages with vectors, except for those whose text the embedder rejects: search finds these by words."""
-        try:
-            vectors = await embed_in_batches(self._embedder, [text for text, _ in built])
-        except Rejected as rejected:
-            if len(built) == 1:
-                ((_, piece),) = built
-                log.warning(
-                    "passage %d of message %s is not embedded: %s",
-                    *(piece.piece, piece.archived.message.message_id, rejected),
-                )
-                self._skipped += 1
-                return [piece]
-            return [piece for each in built for piece in await self._embedded([each])]
-        return [replace(piece, vector=vectors[text]) for text, piece in built]
+        return await embedded(self._embedder, built, self._skip)
+
+    async def _skip(self, _: Piece) -> None:
+        self._skipped += 1
 
 
 def fields_of(archived: ArchivedMessage, window: Scope | None) -> MessageFields:
