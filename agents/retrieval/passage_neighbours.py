@@ -137,8 +137,8 @@ def place_of(passage: Passage) -> Place:
 
 def has_at_most(text: str, words: int) -> bool:
     """Whether a text has at most so many words; long texts are not read to their end."""
-    spaced = sum(1 for _ in islice(WORD.finditer(text), words + 1))
-    return spaced <= words and count_words(text) <= words
+    one_more = next(islice(WORD.finditer(text), words, None), None)
+    return one_more is None and count_words(text) <= words
 
 
 def count_words(text: str) -> int:
