@@ -15,6 +15,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.passages.store import Piece
 from sinks.passages.vectors import PassagePoint
 from sinks.vectors.port import PointsRefused
 from streams.delivery.batch import Batch
@@ -110,17 +111,22 @@ class PassageAgent:
 
 
 class RefusedPassages:
-    """Writes a dead letter, without text, for each passage that Qdrant refuses. The passage stays in PostgreSQL, and search
-    finds it by words alone."""
+    """Writes a dead letter, without text, for each passage that Qdrant or the embedder refuses. The passage stays in PostgreSQL,
+    and search finds it by words alone."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
     async def publish(self, point: PassagePoint, refused: PointsRefused) -> None:
-        await self._publisher.publish([refused_point_letter(point, refused)])
+        await self._publisher.publish([refused_passage(point.passage_id, "refused", str(refused))])
+
+    async def publish_rejected(self, piece: Piece) -> None:
+        """The embedder's answer may quote the text, so the log alone has it."""
+        detail = f"the embedder rejects passage {piece.piece} of message {piece.archived.message.message_id}"
+        await self._publisher.publish([refused_passage(piece.passage_id, "unembeddable", detail)])
 
 
-def refused_point_letter(point: PassagePoint, refused: PointsRefused) -> Outgoing:
-    fields = {"reason": "refused", "detail": str(refused), "stage": "passages", "topic": "vectors"}
+def refused_passage(passage_id: str, reason: str, detail: str) -> Outgoing:
+    fields = {"reason": reason, "detail": detail, "stage": STAGE, "topic": "vectors"}
     headers = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in fields.items())
-    return Outgoing(topic=topics.DEAD_LETTERS, key=point.passage_id.encode(), value=b"", headers=headers)
+    return Outgoing(topic=topics.DEAD_LETTERS, key=passage_id.encode(), value=b"", headers=headers)

@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 from agents.passages.terms import UNSPACED
 from agents.privacy.scrub import storable
+from schemas import ids
 from schemas.policies.policies import PersonalKind, Privacy
 
 # Version of chunking, terms, embedded texts and redaction. `memstream reindex` rebuilds passages of other versions, but of
@@ -142,3 +143,8 @@ def source_digest(speaker: str, name: str, piece: str) -> int:
 
 def number_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
+
+
+def piece_id(namespace: str, conversation_id: str, message_id: str, number: int) -> str:
+    """The id of the passage that a piece of a message is in a namespace."""
+    return ids.derive("passage", namespace, conversation_id, message_id, number)

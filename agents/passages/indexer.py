@@ -4,9 +4,7 @@ backfills."""
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Final, NamedTuple, TypeAlias
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from agents.passages.chunking import (
     MOST_PIECES,
@@ -14,28 +12,26 @@ from agents.passages.chunking import (
     all_pieces,
     digest,
     embedded_text,
+    piece_id,
     privacy_mark,
     searchable_text,
     source_digest,
 )
+from agents.passages.embedding import Built, OnRejected, embedded, only_logged
+from agents.passages.passage_policy import MessagePolicies
 from agents.passages.terms import stems, terms
 from agents.stage.prefetch import prefetched
-from schemas import ids
 from schemas.conversations.messages import Message
 from schemas.passages.passages import speaker_of
 from schemas.policies.policies import PolicySelector, Privacy
 from sinks.archive.messages import ArchivedMessage
-from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
 from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
-from sinks.vectors.port import Vector
 
 log = logging.getLogger(__name__)
 
 TRANSACTION_PASSAGES: Final = 128  # passages per transaction, stored while the next ones are embedded
-
-Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, with their passages that lack vectors
 
 
 class Recalled(NamedTuple):
@@ -47,7 +43,8 @@ class Recalled(NamedTuple):
 
 
 class PassageIndexer:
-    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be embedded or stored."""
+    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be stored. `on_rejected` is told of passages whose
+    text the embedder rejects."""
 
     def __init__(
         self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: PolicySelector
@@ -56,6 +53,7 @@ class PassageIndexer:
         self._vectors = vectors
         self._embedder = embedder
         self._policies = policies
+        self.on_rejected: OnRejected = only_logged
 
     async def index(self, messages: Sequence[ArchivedMessage]) -> int:
         """Indexes messages without passages, and returns the number of new passages. The messages are archived already, with
@@ -64,23 +62,21 @@ class PassageIndexer:
             each for archived in messages if archived.message.content.strip() for each in self._recalled(archived)
         ]
         stored, parts = 0, portions([build(recalled) for recalled in await self._fresh(recallable)])
-        async with aclosing(prefetched(parts, self._vectors_of)) as prepared:
-            async for part, vectors in prepared:
-                pieces = [replace(piece, vector=vectors[text]) for text, piece in part]
+        async with aclosing(prefetched(parts, self._embedded)) as prepared:
+            async for _, pieces in prepared:
                 stored += await self._passages.store(pieces, self._vectors)
         return stored
 
     def _recalled(self, archived: ArchivedMessage) -> list[Recalled]:
-        """The namespaces in which each policy of the message's people makes it searchable."""
-        message = archived.message
-        namespaces: dict[str, Recalled] = {}
-        for scope in archived.scopes:
-            policy = self._policies.match(scope)
+        """The namespaces in which the policies of the message's people make it searchable, by policy."""
+        message, found = archived.message, dict[str, Recalled]()
+        applied = MessagePolicies(archived.scopes, self._policies)
+        for namespace in applied.namespaces:
+            policy = applied.of(namespace)
             if policy.recalls(message.role, message.timestamp):
-                known = namespaces.get(policy.name, Recalled(archived, policy.privacy, ()))
-                names = dict.fromkeys((*known.namespaces, *policy.namespaces_of(scope)))
-                namespaces[policy.name] = known._replace(namespaces=tuple(names))
-        return list(namespaces.values())
+                known = found.get(policy.name, Recalled(archived, policy.privacy, ()))
+                found[policy.name] = known._replace(namespaces=(*known.namespaces, namespace))
+        return list(found.values())
 
     async def _fresh(self, recallable: Sequence[Recalled]) -> list[Recalled]:
         """Leaves out messages that are indexed in all their namespaces, and duplicates."""
@@ -93,8 +89,8 @@ class PassageIndexer:
                 fresh.append(recalled)
         return fresh
 
-    async def _vectors_of(self, part: Built) -> dict[str, Vector]:
-        return await embed_in_batches(self._embedder, [text for text, _ in part])
+    async def _embedded(self, part: Built) -> list[Piece]:
+        return await embedded(self._embedder, part, self.on_rejected)
 
 
 def portions(built: Sequence[Built]) -> list[Built]:
@@ -149,7 +145,7 @@ class Source(NamedTuple):
 def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
     message = source.archived.message
     piece = Piece(
-        passage_id=passage_id(namespace, message, number),
+        passage_id=piece_id(namespace, message.conversation_id, message.message_id, number),
         namespace=namespace,
         archived=source.archived,
         piece=number,
@@ -162,7 +158,3 @@ def build_piece(source: Source, namespace: str, number: int, part: str) -> tuple
         terms=terms(namespace, [*stems(source.speaker), *stems(source.name), *stems(part)]),
     )
     return embedded_text(source.name or source.speaker, part), piece
-
-
-def passage_id(namespace: str, message: Message, number: int) -> str:
-    return ids.derive("passage", namespace, message.conversation_id, message.message_id, number)

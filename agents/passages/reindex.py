@@ -5,36 +5,32 @@ Qdrant alone has the vectors of passages, so passages without a point are embedd
 of indexing, as with memories; passages that no policy recalls any more are removed.
 """
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agents.passages.chunking import ALL_PRIVATE, EQUAL_VERSIONS, VERSION, searchable_text
-from agents.passages.indexer import Built, Recalled, build
-from agents.passages.passage_policy import feeding_policy
+from agents.passages.embedding import Built, embedded
+from agents.passages.indexer import Recalled, build
+from agents.passages.passage_policy import MessageFields, MessagePolicies, conversation_policies
 from agents.policies.audience import Audience
-from schemas.errors import Rejected
-from schemas.policies.policies import Policy, PolicySelector
+from schemas.conversations.messages import Scope
+from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import ArchivedMessage
-from sinks.embeddings.batching import embed_in_batches
 from sinks.embeddings.port import Embedder
 from sinks.passages.numbering import message_key
-from sinks.passages.renewal import BEGINNING, IndexedPassage, PassageRenewal
+from sinks.passages.renewal import BEGINNING, IndexedMessage, IndexedPassage, PassageRenewal
 from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.reindex import recreated
-
-log = logging.getLogger(__name__)
 
 PAGE: Final = 100  # messages per page
 
 
 class PassagesReindexed(Struct, frozen=True, kw_only=True):
     """The numbers of points written and removed, of messages whose passages were rebuilt because privacy, recall or version
-    changed, and of passages skipped because the embedder rejects their text."""
+    changed, and of passages left without a vector because the embedder rejects their text."""
 
     written: int
     removed: int
@@ -73,22 +69,22 @@ class PassageReindexer:
         while messages := await self._renewal.messages(place, page):
             points, others = await self._page(messages)
             written, replaced, seen = written + points, replaced + others, seen + len(messages)
-            place = message_key(messages[-1])
+            place = message_key(messages[-1].archived)
             self._progress(seen)
         removed = await self._renewal.remove_unknown(page)
         if anew:
             await self._vectors.complete()
         return PassagesReindexed(written=written, removed=removed, replaced=replaced, skipped=self._skipped)
 
-    async def _page(self, messages: Sequence[ArchivedMessage]) -> tuple[int, int]:
+    async def _page(self, messages: Sequence[IndexedMessage]) -> tuple[int, int]:
         """The numbers of missing points written and of messages replaced."""
-        indexed = await self._renewal.indexed([message_key(each) for each in messages])
+        indexed = await self._renewal.indexed([message_key(each.archived) for each in messages])
         known = {each.passage_id: each for rows in indexed.values() for each in rows}
         lacking, changed, replaced = Built(), list[Piece](), 0
         missing = await self._vectors.ids_without_point(known)
-        for archived in await self._audience.with_namespaces(messages):
+        for archived, applied in await self._with_policies(messages):
             rows = indexed.get(message_key(archived), [])
-            built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
+            built = built_now(archived, dict.fromkeys(each.namespace for each in rows), applied)
             if is_current(rows, built):
                 lacking += [each for each in built if each[1].passage_id in missing]
                 changed += [piece for _, piece in built if not is_marked(known[piece.passage_id], piece)]
@@ -98,39 +94,42 @@ class PassageReindexer:
         await self._renewal.mark_current(changed)
         return await self._write(lacking), replaced
 
-    def _built(self, archived: ArchivedMessage, namespaces: Collection[str]) -> Built:
-        """The passages that the message would get in these namespaces now."""
-        said, built = archived.message, Built()
-        for namespace in namespaces:
-            policy = self._policy(archived, namespace)
-            if policy.recalls(said.role, said.timestamp):
-                built += build(Recalled(archived, policy.privacy, (namespace,)))
-        return built
-
-    def _policy(self, archived: ArchivedMessage, namespace: str) -> Policy:
-        """The policy under which the message feeds the namespace; if none does any more, the message's own policy."""
-        feeding = feeding_policy(archived.scopes, namespace, self._policies)
-        return feeding.policy if feeding else self._policies.match(archived.scopes[0])
+    async def _with_policies(self, messages: Sequence[IndexedMessage]) -> list[tuple[ArchivedMessage, MessagePolicies]]:
+        """The messages, with their namespaces, and the policies by which searches read them."""
+        conversations = {each.archived.message.conversation_id for each in messages}
+        people = await self._renewal.participants(conversations)
+        policies = conversation_policies(conversations, people, self._policies)
+        assigned = await self._audience.with_namespaces([each.archived for each in messages])
+        fields = [fields_of(each.archived, each.window) for each in messages]
+        return [
+            (archived, policies[archived.message.conversation_id].of(known))
+            for archived, known in zip(assigned, fields, strict=True)
+        ]
 
     async def _write(self, lacking: Built) -> int:
-        pieces = await self._embedded(lacking)
-        return await self._renewal.write([point(piece) for piece in pieces]) if pieces else 0
+        points = [point(piece) for piece in await self._embedded(lacking) if piece.vector.size]
+        return await self._renewal.write(points) if points else 0
 
     async def _embedded(self, built: Built) -> list[Piece]:
-        """The passages with vectors, without those whose text the embedder rejects."""
-        try:
-            vectors = await embed_in_batches(self._embedder, [text for text, _ in built])
-        except Rejected as rejected:
-            if len(built) == 1:
-                ((_, piece),) = built
-                log.warning(
-                    "passage %d of message %s is not embedded: %s",
-                    *(piece.piece, piece.archived.message.message_id, rejected),
-                )
-                self._skipped += 1
-                return []
-            return [piece for each in built for piece in await self._embedded([each])]
-        return [replace(piece, vector=vectors[text]) for text, piece in built]
+        return await embedded(self._embedder, built, self._skip)
+
+    async def _skip(self, _: Piece) -> None:
+        self._skipped += 1
+
+
+def fields_of(archived: ArchivedMessage, window: Scope | None) -> MessageFields:
+    place = (archived.partition, archived.position, archived.message.timestamp)
+    return MessageFields(Scope.of(archived.message), place, window)
+
+
+def built_now(archived: ArchivedMessage, namespaces: Collection[str], applied: MessagePolicies) -> Built:
+    """The passages that the message would get in these namespaces now."""
+    said, built = archived.message, Built()
+    for namespace in namespaces:
+        policy = applied.of(namespace)
+        if policy.recalls(said.role, said.timestamp):
+            built += build(Recalled(archived, policy.privacy, (namespace,)))
+    return built
 
 
 def is_current(rows: Sequence[IndexedPassage], built: Built) -> bool:

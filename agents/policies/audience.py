@@ -63,10 +63,14 @@ def scopes_of(archived: ArchivedMessage, people: Iterable[Participant]) -> tuple
 
 
 def addressed(own: Scope, place: tuple[int, int, datetime], people: Iterable[Participant]) -> tuple[Scope, ...]:
-    """`scopes_of` a message with these fields, at a place (partition, position, time). `people` are in order."""
+    """`scopes_of` a message with these fields, at a place (partition, position, time). `people` are in order; the first message
+    of each decides, so that a redelivery in another batch gives the same."""
     if own.user_id is not None:
         return (own,)
-    spoke = {each.scope.user_id: each for each in people if each.spoke_before(*place)}
+    spoke: dict[str | None, Participant] = {}
+    for each in people:
+        if each.spoke_before(*place):
+            spoke.setdefault(each.scope.user_id, each)
     return tuple(fill_missing(own, each.scope) for each in tuple(spoke.values())[-MAX_PEOPLE:]) or (own,)
 
 

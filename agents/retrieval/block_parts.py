@@ -145,6 +145,7 @@ def passage_view(line: QuotedLine, hit: SaidHit) -> BlockPassage:
         conversation_id=passage.conversation_id,
         message_id=passage.message_id,
         speaker=passage.speaker,
+        name=passage.name,
         said_at=passage.said_at,
         text=passage.text,
         score=hit.score,

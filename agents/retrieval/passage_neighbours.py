@@ -6,6 +6,7 @@ Longer passages get no neighbours: further hits add more evidence for the same t
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ NEIGHBOUR_WORDS: Final = 40  # shown of the previous message; a question comes w
 NEIGHBOUR_CHARS: Final = 250
 ELLIPSIS: Final = "…"  # marks a truncated beginning
 QUESTION_MARK: Final = re.compile(r"[?？؟]")
+QUESTION_MARKS: Final = ("?", "？")  # at the end of a sentence
 
 Place: TypeAlias = tuple[str, int]  # conversation_id, ordinal
 
@@ -36,14 +38,16 @@ def neighbour_places(hits: Iterable[SaidHit]) -> list[Place]:
 
 def neighbour_steps(passage: Passage) -> list[int]:
     """Relative places of possible neighbours: -1 for the previous message, 1 for the next one."""
-    before = [-1] if count_words(passage.text) <= SHORT_REPLY_WORDS else []
+    before = [-1] if has_at_most(passage.text, SHORT_REPLY_WORDS) else []
     return [*before, 1] if only_asks(passage.text) else before
 
 
 def only_asks(text: str) -> bool:
     """Whether all sentences are questions: such a passage is seldom an answer."""
+    if not text.rstrip().endswith(QUESTION_MARKS):  # most passages: only others are split
+        return False
     sentences = [sentence.strip() for sentence in SENTENCE_END.split(text) if sentence.strip()]
-    return bool(sentences) and all(sentence.endswith(("?", "？")) for sentence in sentences)
+    return all(sentence.endswith(QUESTION_MARKS) for sentence in sentences)
 
 
 def merge_neighbours(hits: Sequence[SaidHit], neighbours: Mapping[Place, ReadPassage]) -> list[SaidHit]:
@@ -102,8 +106,8 @@ def is_needed(passage: Passage, other: Passage) -> bool:
     if abs(other.said_at - passage.said_at) > SESSION_GAP:
         return False
     if other.ordinal > passage.ordinal:
-        return speaker_of(other) != speaker_of(passage) and count_words(other.text) <= NEIGHBOUR_WORDS
-    return count_words(passage.text) <= SHORT_MESSAGE_WORDS or (
+        return speaker_of(other) != speaker_of(passage) and has_at_most(other.text, NEIGHBOUR_WORDS)
+    return has_at_most(passage.text, SHORT_MESSAGE_WORDS) or (
         speaker_of(other) != speaker_of(passage) and QUESTION_MARK.search(last_sentences(other.text)) is not None
     )
 
@@ -111,7 +115,7 @@ def is_needed(passage: Passage, other: Passage) -> bool:
 def last_sentences(text: str) -> str:
     """The last whole sentences with at most `NEIGHBOUR_WORDS` words; if the last sentence is longer, its last
     `NEIGHBOUR_CHARS` characters."""
-    if count_words(text) <= NEIGHBOUR_WORDS:
+    if has_at_most(text, NEIGHBOUR_WORDS):
         return text
     kept, words = list[str](), 0
     for sentence in reversed(SENTENCE_END.split(text)):
@@ -129,6 +133,12 @@ def speaker_of(passage: Passage) -> tuple[str, str, str | None]:
 
 def place_of(passage: Passage) -> Place:
     return passage.conversation_id, passage.ordinal
+
+
+def has_at_most(text: str, words: int) -> bool:
+    """Whether a text has at most so many words; long texts are not read to their end."""
+    one_more = next(islice(WORD.finditer(text), words, None), None)
+    return one_more is None and count_words(text) <= words
 
 
 def count_words(text: str) -> int:

@@ -6,6 +6,7 @@ other half.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from math import isnan
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -68,7 +69,7 @@ def cosine_scale(embedding_model: str) -> CosineScale:
     return SCALES.get(embedding_model, UNMEASURED)
 
 
-class Ranked(Struct, frozen=True, kw_only=True):
+class Ranked(Struct, frozen=True, kw_only=True, gc=False):
     """The best passage of a message. `score` is comparable within one answer. `cosine` is None if the vector index did not
     return the passage."""
 
@@ -118,18 +119,14 @@ def ranked(
     of_messages = np.maximum.reduceat(scores, messages.first_rows)
     around = best_around(of_messages, messages)[messages.of_row]
     scores = np.where(found, scores + weights.exchange * np.where(found, around, 0.0), -np.inf)
-    best: dict[int, int] = {}
-    for at in np.argsort(-scores, kind="stable").tolist():
-        if found[at]:
-            best.setdefault(int(messages.of_row[at]), at)
+    order = np.argsort(-scores, kind="stable")
+    order = order[found[order]]
+    _, firsts = np.unique(messages.of_row[order], return_index=True)
+    best = order[np.sort(firsts)]
+    columns = (best.tolist(), scores[best].tolist(), known[best].tolist(), words[best].tolist())
     return [
-        Ranked(
-            passage_id=rows[at].passage_id,
-            score=float(scores[at]),
-            cosine=None if np.isnan(known[at]) else float(known[at]),
-            words=float(words[at]),
-        )
-        for at in best.values()
+        Ranked(passage_id=rows[at].passage_id, score=score, cosine=None if isnan(cosine) else cosine, words=word_score)
+        for at, score, cosine, word_score in zip(*columns, strict=True)
     ]
 
 
@@ -159,6 +156,8 @@ def relevance(near: Scores, words: Scores, weights: Weights) -> Scores:
 
 def in_spans(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
     """1 for each time within one of the spans, or up to `TIME_GRACE` later; else 0."""
+    if not spans:
+        return np.zeros(len(moments))
     return np.array([any(start <= at and at - end < TIME_GRACE for start, end in spans) for at in moments], np.float64)
 
 

@@ -147,14 +147,14 @@ class PassageSearch:
             return ranked(rows, cosines, question, spans, self.scale, weights, of_named=of_named)
 
         reading = ReadableHits(
-            PassageReading(self._passages, self._policies, self._redacted),
+            PassageReading(self._passages, self._policies, self._redacted, namespaces),
             may_read,
             by_speakers.speakers,
             self._weights,
             limit,
         )
         await reading.read(in_order())
-        if reading.lacks_hits and len(cosines) > most:
+        if reading.lacks_hits and len(cosines) > most and await reading.may_read_any(cosines):
             rows += await self._nearest_rows(list(cosines), len(cosines), rows, namespaces, filters)
             await reading.read(in_order())
         hits = reading.best

@@ -53,11 +53,14 @@ class Wording(NamedTuple):
 
 
 def wording(text: str) -> Wording:
-    words = [word.partition("'")[0] for word in WORD.findall(text.lower().replace("’", "'"))]
+    lowered = text.lower().replace("’", "'")
+    words = WORD.findall(lowered)
+    if "'" in lowered:
+        words = [word.partition("'")[0] for word in words]
     share = FULL_SHARE_WORDS / max(1, len(words))
     return Wording(
-        speaker=min(1.0, share * sum(word in FIRST_PERSON for word in words)),
-        addressed=min(1.0, share * sum(word in SECOND_PERSON for word in words)),
+        speaker=min(1.0, share * sum(map(FIRST_PERSON.__contains__, words))),
+        addressed=min(1.0, share * sum(map(SECOND_PERSON.__contains__, words))),
         when=float(not TIME_WORDS.isdisjoint(words)),
         names=min(1.0, len(NAME.findall(text)) / MOST_NAMES),
     )

@@ -35,8 +35,10 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     passages = Passages(wiring.pool)
     await reject_lost_index(passages, vectors)
     await vectors.ensure_collection()
-    vectors.on_refused = RefusedPassages(wiring.publisher).publish
+    refused = RefusedPassages(wiring.publisher)
+    vectors.on_refused = refused.publish
     indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
+    indexer.on_rejected = refused.publish_rejected
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), wiring.policies, now)
     await wiring.add("passages", lambda _app: agent.handle)
     wiring.periodic_tasks.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))

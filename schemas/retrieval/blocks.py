@@ -94,8 +94,8 @@ class BlockMessage(Struct, frozen=True, kw_only=True):
 
 
 class BlockPassage(Struct, frozen=True, kw_only=True):
-    """A passage of an earlier message in a block. `reference` follows the line if passages are cited. `neighbour_of`: it
-    is needed to understand the passage with this id."""
+    """A passage of an earlier message in a block. `reference` follows the line if passages are cited. `name` is the speaker's
+    name in the message: of a guest all that is known. `neighbour_of`: it is needed to understand the passage with this id."""
 
     passage_id: str
     reference: str
@@ -107,6 +107,7 @@ class BlockPassage(Struct, frozen=True, kw_only=True):
     text: str
     score: float
     tokens: int
+    name: str | None = None
     neighbour_of: str | None = None
 
 

@@ -89,7 +89,7 @@ WITH found AS (
         LIMIT $9
     ) AS hit
     GROUP BY conversation_id, ordinal
-    ORDER BY sum(weight) DESC, max(said_at) DESC
+    ORDER BY sum(weight) DESC, max(said_at) DESC, conversation_id, ordinal
     LIMIT $8
 ), places AS (
     SELECT DISTINCT conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
@@ -127,8 +127,8 @@ SELECT space AS namespace, (SELECT count(*) FROM (SELECT FROM passages WHERE nam
 FROM unnest($1::text[]) AS space
 
 -- name: with_texts
--- Passages with the texts of their messages, the fields of each message's scope, and those of its conversation's window, if the window
--- is projected.
+-- Passages with the texts of their messages (if $2), the fields of each message's scope, and those of its conversation's window, if the
+-- window is projected.
 WITH hidden AS MATERIALIZED (
     SELECT of_it.conversation_id, hidden_passages.ordinal
     FROM (SELECT DISTINCT conversation_id FROM passages WHERE passage_id = ANY ($1::uuid[])) AS of_it JOIN LATERAL (
@@ -137,7 +137,8 @@ WITH hidden AS MATERIALIZED (
     ) AS hidden_passages ON true
 )
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
-       m.body->>'name' AS name, m.role, m.content, m.partition, m.position, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       CASE WHEN $2 THEN m.body->>'name' END AS name, m.role, CASE WHEN $2 THEN m.content ELSE '' END AS content,
+       m.partition, m.position, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
        w.conversation_id IS NOT NULL AS in_window, w.tenant_id AS window_tenant_id, w.app_id AS window_app_id,
        w.user_id AS window_user_id, w.agent_id AS window_agent_id, w.mode AS window_mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
@@ -177,11 +178,14 @@ FROM passage_removals r ORDER BY removed_at LIMIT $1
 DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
 
 -- name: indexed_messages
--- Messages with passages, in the order of their keys.
-SELECT m.partition, m.position, m.content, m.body
+-- Messages with passages, in the order of their keys, with the fields of their conversations' windows, if these are projected.
+SELECT conversation_id, m.partition, m.position, m.content, m.body,
+       w.conversation_id IS NOT NULL AS in_window, w.tenant_id AS window_tenant_id, w.app_id AS window_app_id,
+       w.user_id AS window_user_id, w.agent_id AS window_agent_id, w.mode AS window_mode
 FROM (SELECT DISTINCT conversation_id, message_id FROM passages
       WHERE (conversation_id, message_id) > ($1, $2) ORDER BY conversation_id, message_id LIMIT $3) AS indexed
      JOIN messages m USING (conversation_id, message_id)
+     LEFT JOIN windows w USING (conversation_id, partition)
 ORDER BY conversation_id, message_id
 
 -- name: indexed

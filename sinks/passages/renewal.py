@@ -1,12 +1,15 @@
 """Reads and replaces passages message by message, for `memstream reindex`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from schemas.conversations.messages import Scope
 from sinks.archive.messages import ArchivedMessage, archived_messages
+from sinks.archive.participants import Participant, Participants
 from sinks.passages.numbering import MessageKey
-from sinks.passages.store import Piece, store_within
+from sinks.passages.store import Piece, store_within, window_of
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
@@ -25,17 +28,30 @@ class IndexedPassage(Struct, frozen=True, kw_only=True):
     clean_under: int | None
 
 
+class IndexedMessage(NamedTuple):
+    """A message with passages, and the fields of its conversation's window, if the window is projected."""
+
+    archived: ArchivedMessage
+    window: Scope | None
+
+
 class PassageRenewal:
     """Reads and replaces passages. Every method raises Retryable."""
 
     def __init__(self, pool: Pool, vectors: PassageVectors) -> None:
         self._pool = pool
         self._vectors = vectors
+        self._participants = Participants(pool)
 
-    async def messages(self, after: MessageKey, limit: int) -> list[ArchivedMessage]:
+    async def messages(self, after: MessageKey, limit: int) -> list[IndexedMessage]:
         """Messages with passages, behind a place, in the order of their keys."""
         with translated("reading the passage index"):
-            return list(archived_messages(await self._pool.fetch(query("passages", "indexed_messages"), *after, limit)))
+            rows = await self._pool.fetch(query("passages", "indexed_messages"), *after, limit)
+        return [IndexedMessage(each, window_of(row)) for each, row in zip(archived_messages(rows), rows, strict=True)]
+
+    async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        """The users of each conversation, as `Participants.of` returns them."""
+        return await self._participants.of(conversations)
 
     async def indexed(self, keys: Sequence[MessageKey]) -> dict[MessageKey, list[IndexedPassage]]:
         key_columns = list(map(list, zip(*keys, strict=True)))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
@@ -21,6 +21,7 @@ from sinks.postgres.queries import query
 from sinks.vectors.port import Vector
 
 NO_VECTOR: Vector = np.empty(0, np.float32)
+SCOPE_COLUMNS: Final = ("tenant_id", "app_id", "user_id", "agent_id", "mode")
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -120,12 +121,12 @@ class Passages:
         with translated("reading passages"):
             return bool(await self._pool.fetchval(query("passages", "of_other_version"), version))
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
-        """Passages by id, each with the whole content of its message."""
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
+        """Passages by id, each with the whole content of its message, or with none: what else decides who may read it."""
         if not passage_ids:
             return {}
         with translated("reading passages"):
-            rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids))
+            rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids), with_content)
         return {row["passage_id"]: passage_text(row) for row in rows}
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:
@@ -176,7 +177,8 @@ async def store_within(
     *,
     replacing: MessageKey | None = None,
 ) -> int:
-    """`Passages.store` within a transaction. The earlier rows of a replaced message are deleted; its ordinal stays."""
+    """`Passages.store` within a transaction. The earlier rows of a replaced message are deleted; its ordinal stays. A passage
+    without a vector has no point."""
     await connection.execute(query("purges", "share_archive"))
     await connection.execute(query("passages", "lock"))
     await connection.execute(query("passages", "lock_partitions"), list(partitions))
@@ -185,11 +187,12 @@ async def store_within(
     if replacing is not None:
         await connection.execute(query("passages", "drop_message"), *replacing)
     stored = await insert(connection, rows)
-    await vectors.write([point(piece) for piece in left if piece.passage_id in stored])
-    others = [piece.passage_id for piece in pieces if piece.passage_id not in stored]
-    if others:
+    await vectors.write([point(piece) for piece in left if piece.passage_id in stored and piece.vector.size])
+    pointless = {piece.passage_id for piece in pieces if piece.passage_id in stored and not piece.vector.size}
+    if others := [piece.passage_id for piece in pieces if piece.passage_id not in stored]:
         there = {row["passage_id"] for row in await connection.fetch(query("passages", "existing"), others)}
-        await vectors.delete(set(others) - there)
+        pointless |= set(others) - there
+    await vectors.delete(pointless)
     return len(stored)
 
 
@@ -246,15 +249,21 @@ def passage_text(row: Any) -> PassageText:
         "name",
         "role",
     )
-    fields, conversation_id = ("tenant_id", "app_id", "user_id", "agent_id", "mode"), row["conversation_id"]
-    window = Scope(conversation_id=conversation_id, **{name: row[f"window_{name}"] for name in fields})
     return PassageText(
         passage=Passage(text=row["content"], **{name: row[name] for name in names}),
-        scope=Scope(conversation_id=conversation_id, **{name: row[name] for name in fields}),
+        scope=Scope(conversation_id=row["conversation_id"], **{name: row[name] for name in SCOPE_COLUMNS}),
         namespaces=tuple(row["namespaces"]),
         partition=row["partition"],
         position=row["position"],
-        window=window if row["in_window"] else None,
+        window=window_of(row),
         digest=row["digest"],
         clean_under=row["clean_under"],
     )
+
+
+def window_of(row: Any) -> Scope | None:
+    """The fields of the window that is joined to a row."""
+    if not row["in_window"]:
+        return None
+    fields = {name: row[f"window_{name}"] for name in SCOPE_COLUMNS}
+    return Scope(conversation_id=row["conversation_id"], **fields)

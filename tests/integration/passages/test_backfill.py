@@ -101,12 +101,13 @@ async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_s
     assert await backfill(said).run() == Backfilled(conversations=1, passages=1)
 
 
-async def test_a_message_that_the_embedder_rejects_is_skipped_and_the_others_are_indexed(said: Said) -> None:
+async def test_a_message_that_the_embedder_rejects_is_indexed_by_its_words(said: Said) -> None:
     await said.archive.store(
         await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")])
     )
     said.indexer._embedder = Picky("plum")
-    assert await backfill(said).run() == Backfilled(conversations=1, passages=2)
+    assert await backfill(said).run() == Backfilled(conversations=1, passages=3)
+    assert (len(await said.points()), "A plum." in await said.found("plum")) == (2, True)
 
 
 async def test_backfill_indexes_only_messages_recalled_by_a_policy_since_its_start_date(said: Said) -> None:

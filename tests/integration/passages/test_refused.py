@@ -1,4 +1,4 @@
-"""A passage rejected by Qdrant blocks no other and is retried a bounded number of times."""
+"""A passage rejected by Qdrant or the embedder blocks no other and is retried a bounded number of times."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from sinks.passages.vectors import PassagePoint
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
-from tests.integration.passages.test_reindex import reindexed
+from tests.integration.passages.test_reindex import Picky, reindexed
 
 
 class BrokenEmbedder(FakeEmbedder):
@@ -88,3 +88,22 @@ async def test_no_passage_counts_as_rejected_while_the_collection_is_incomplete(
     with pytest.raises(Exception, match="is incomplete"):
         await said.said(said.message("The cat eats plums."))
     assert refused == []
+
+
+async def test_a_message_that_the_embedder_rejects_becomes_a_dead_letter_and_is_still_found_by_words(
+    said: Said,
+) -> None:
+    publisher = FakePublisher()
+    said.indexer.on_rejected = RefusedPassages(publisher).publish_rejected
+    said.indexer._embedder = Picky("cat")
+    messages = [said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")]
+    assert await said.said(*messages) == 3
+    (rejected,) = await said.rows() - await said.points()
+    (letter,) = publisher.on(topics.DEAD_LETTERS)
+    headers = dict(letter.headers)
+    assert (letter.key, letter.value) == (rejected.encode(), b"")
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"unembeddable", b"passages")
+    assert b"plums" not in headers["memstream-detail"]
+    assert "The cat eats plums." in await said.found("cat plums")
+    assert await said.said(*messages) == 0
+    assert (await reindexed(said)).written == 1

@@ -13,7 +13,7 @@ from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.passages.terms import stems, terms
 from agents.policies.audience import Audience
 from schemas.errors import Misconfigured, Rejected
-from schemas.policies.policies import Policies, Policy
+from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.participants import Participants
 from sinks.passages.renewal import PassageRenewal
 from sinks.passages.vectors import PassagePoint, PassageVectors
@@ -133,6 +133,19 @@ async def test_a_message_hidden_by_a_stricter_policy_is_found_scrubbed_after_a_r
     assert await said.pool.fetch("SELECT message_id, ordinal FROM passages ORDER BY 1") == before
     await said.passages.drop_removed(said.vectors)
     assert await said.rows() == await said.points()
+
+
+async def test_a_reply_is_scrubbed_by_the_policy_that_its_conversation_has_through_its_window(said: Said) -> None:
+    policies = Policies((Policy(name="strict", match=Match(mode="strict"), privacy=Privacy(scrub=("email",))),))
+    await said.said(said.message("Where to?"), said.message("Write to ada@example.org.", role="assistant", user=None))
+    await said.pool.execute(
+        "INSERT INTO windows (conversation_id, mode, partition, source, revision, policy, phase, statistics, gaps, extracted_to, "
+        "updated_at) VALUES ('c1', 'strict', 0, 's', 1, 'p', 'open', '{}', '[]', 0, now())"
+    )
+    said.search._policies = said.policies = policies
+    assert "Write" not in " ".join(await said.found("write"))
+    assert (await reindexed(said)).replaced == 1
+    assert "Write to [EMAIL]." in await said.found("write")
 
 
 async def test_messages_that_no_policy_recalls_are_removed_from_the_index(said: Said) -> None:
@@ -269,15 +282,24 @@ async def test_a_text_that_the_embedder_rejects_is_skipped_and_logged(
     assert (await reindexed(said)).written == 1
 
 
-async def test_a_rebuild_replaces_a_message_without_the_passages_that_the_embedder_rejects(said: Said) -> None:
+async def test_a_rebuild_keeps_the_words_of_passages_that_the_embedder_rejects(said: Said) -> None:
     await said.said(said.message("Pear. " * 250 + "A plum. " * 100), said.message("A plum."), said.message("One pear."))
     await said.pool.execute("UPDATE passages SET version = 0")
     counts = await reindexed(said, embedder=Picky("plum"))
     assert (counts.replaced, counts.skipped) == (3, 3)
     await said.passages.drop_removed(said.vectors)
-    rows = await said.pool.fetch("SELECT message_id, piece FROM passages ORDER BY 1, 2")
-    assert [tuple(row) for row in rows] == [("c1-1", 0), ("c1-3", 0)]
-    assert await said.rows() == await said.points()
+    rows = await said.pool.fetch("SELECT passage_id::text, message_id, piece FROM passages ORDER BY 2, 3")
+    assert [(row["message_id"], row["piece"]) for row in rows] == [
+        ("c1-1", 0),
+        ("c1-1", 1),
+        ("c1-1", 2),
+        ("c1-2", 0),
+        ("c1-3", 0),
+    ]
+    points = await said.points()
+    assert [row["message_id"] for row in rows if row["passage_id"] in points] == ["c1-1", "c1-3"], "no vector of before"
+    assert "A plum." in await said.found("plum")
+    assert (await reindexed(said)).written == 3
 
 
 def refused(text: str, _privacy: object) -> str:

@@ -3,8 +3,9 @@
 from agents.passages.passage_reader import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
+from schemas.passages.passages import PassageFilters
 from schemas.policies.namespaces import UNKNOWN
-from schemas.policies.policies import Match, Policy
+from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import ArchivedMessage
 from sinks.erasure.purges import Purges
 from tests.integration.passages.conftest import MONDAY, Said
@@ -32,6 +33,16 @@ async def test_a_message_in_the_namespaces_of_several_people_is_found_once(said:
     await said.said(said.message("Hello."), said.message("Hi.", user="bob"), reply(said, "The cake is in the oven."))
     hits = (await said.search.search("cake oven", ("kitchen/ada", "kitchen/bob"))).hits
     assert [hit.passage.text for hit in hits].count("The cake is in the oven.") == 1
+
+
+async def test_a_message_that_one_of_the_searched_namespaces_hides_is_found_through_the_other(said: Said) -> None:
+    talk = [said.message("Hello.", app_id="bakery"), said.message("Hi.", user="bob")]
+    await said.said(*talk, reply(said, "The cake is in the oven."))
+    said.search._policies = Policies((Policy(name="bakery", match=Match(app_id="bakery"), recall=False),))
+    hits = (await said.search.search("cake oven", ("bakery/ada", "kitchen/bob"))).hits
+    assert [(hit.passage.namespace, hit.passage.text) for hit in hits if "cake" in hit.passage.text] == [
+        ("kitchen/bob", "The cake is in the oven.")
+    ]
 
 
 async def test_the_privacy_policy_of_the_conversation_applies_to_replies_without_a_user(said: Said) -> None:
@@ -74,8 +85,24 @@ async def test_a_reply_is_hidden_if_nobody_of_its_conversation_is_known(said: Sa
     assert await said.found("garage skis") == []
 
 
-async def test_purging_a_namespace_deletes_its_replies_and_rejects_them_on_redelivery(said: Said) -> None:
-    messages = [said.message("I left the Marlin in Porto."), reply(said, "The Marlin, your boat, is in Porto.")]
+async def test_what_a_guest_says_is_found_under_the_name_of_the_guest_and_not_as_the_users(said: Said) -> None:
+    host = said.message("My friend Carl is here.", name="Ada")
+    guest = said.message("I am allergic to peanuts.", user=None, name="Carl")
+    await said.said(host, guest)
+    hits = (await said.search.search("who is allergic to peanuts", ("kitchen/ada",))).hits
+    (found,) = [each for hit in hits for each in hit.exchange if each.text == guest.message.content]
+    assert (found.speaker, found.name, found.said_by) == ("user", "Carl", "Carl (user)")
+    assert guest.message.content not in await said.found("allergic", filters=PassageFilters(speakers=("ada",)))
+
+
+async def test_purging_a_namespace_deletes_its_replies_and_what_guests_said_and_rejects_them_on_redelivery(
+    said: Said,
+) -> None:
+    messages = [
+        said.message("I left the Marlin in Porto."),
+        reply(said, "The Marlin, your boat, is in Porto."),
+        said.message("The Marlin leaks.", user=None, name="Carl"),
+    ]
     await said.said(*messages)
     fence = Fence(MONDAY.replace(year=2027), {})
     async with said.pool.acquire() as connection, connection.transaction():

@@ -4,20 +4,22 @@ import threading
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from agents.passages import passage_reader, redacted_messages
-from agents.passages.chunking import digest, pieces, privacy_mark, searchable_text
+from agents.passages.chunking import digest, piece_id, pieces, privacy_mark, searchable_text
 from agents.passages.passage_reader import MAX_LOOP_CHARS, PassageReading
 from agents.passages.redacted_messages import ENTRY_CHARS, RedactedMessages
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
-from schemas.policies.policies import Policies, Policy, Privacy
+from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.participants import Participant
 from sinks.passages.store import PassageText
 
+NOON = datetime(2026, 3, 2, tzinfo=UTC)
 LONG = "We talked about plums and ovens. " * 300
 OPEN = Policies((Policy(name="kitchen"),))
 STRICT = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
@@ -44,12 +46,24 @@ class Texts:
         self.stored = {each.passage.passage_id: each for each in stored}
         self.asked: list[str] = []
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
         return {each: self.stored[each] for each in passage_ids if each in self.stored}
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:
         self.asked += conversations
         return []
+
+
+class Group(Texts):
+    """Stored passages of a reply to ada and bob, whose policies differ."""
+
+    async def participants(self, conversations: Collection[str]) -> list[Participant]:
+        self.asked += conversations
+        scopes = [
+            Scope(conversation_id="c", app_id=app, user_id=user)
+            for user, app in (("ada", "kitchen"), ("bob", "pantry"))
+        ]
+        return [Participant(scope=scope, partition=0, position=0, said_at=NOON) for scope in scopes]
 
 
 async def readable(stored: PassageText, policies: Policies) -> Passage | None:
@@ -69,7 +83,7 @@ def found(
         role="user",
         speaker="ada",
         name=name,
-        said_at=datetime(2026, 3, 2, tzinfo=UTC),
+        said_at=NOON,
         text=content,
         piece=piece,
     )
@@ -171,9 +185,42 @@ async def test_short_messages_and_their_names_count_in_the_cache(spent: SimpleNa
     assert spent.chars == 4 + 3 + 4 + 3 * 60
 
 
-async def test_participants_of_a_conversation_are_read_once_for_an_answer() -> None:
-    texts = Texts(*(found("Bring plums.", clean_under=None, passage_id=f"p{number}") for number in range(3)))
+async def test_participants_are_read_once_for_an_answer_and_only_where_a_message_names_no_user() -> None:
+    stored = [found("Bring plums.", clean_under=None, passage_id=f"p{number}") for number in range(3)]
+    unnamed = Scope(conversation_id="c", app_id="kitchen")
+    texts = Group(stored[0], *(replace(each, scope=unnamed) for each in stored[1:]))
     reading = PassageReading(texts, OPEN, RedactedMessages())
-    for passage_ids in (["p0", "p1"], ["p2"]):
-        assert len(await reading.by_ids(passage_ids)) == len(passage_ids)
-    assert texts.asked == ["c"]
+    asked = []
+    for passage_id in ("p0", "p1", "p2"):
+        assert len(await reading.by_ids([passage_id])) == 1
+        asked.append(list(texts.asked))
+    assert asked == [[], ["c"], ["c"]]
+
+
+def in_both(content: str, indexed: str) -> list[PassageText]:
+    """The passages of a reply in the namespaces of ada and bob. Ada's has this indexed text."""
+    namespaces = ("kitchen/ada", "pantry/bob")
+    ids = [piece_id(namespace, "c", "m", 0) for namespace in namespaces]
+    made = [found(content, clean_under=None, passage_id=passage_id) for passage_id in ids]
+    reply = Scope(conversation_id="c")
+    passages = [replace(each.passage, namespace=name) for name, each in zip(namespaces, made, strict=True)]
+    of_ada, of_bob = [
+        replace(each, passage=passage, scope=reply, namespaces=namespaces)
+        for each, passage in zip(made, passages, strict=True)
+    ]
+    return [replace(of_ada, digest=digest(indexed)), of_bob]
+
+
+@pytest.mark.parametrize(
+    "of_ada", [{"recall": False}, {"privacy": Privacy(scrub=("email",))}], ids=["not recalled", "scrubbed meanwhile"]
+)
+async def test_a_message_that_one_namespace_hides_is_shown_through_another_searched_one(of_ada: dict[str, Any]) -> None:
+    policies = Policies((Policy(name="kitchen", match=Match(app_id="kitchen"), **of_ada), Policy(name="pantry")))
+    text = "Write to ada@example.org."
+    stored = in_both(text, indexed=text)
+    ids = [each.passage.passage_id for each in stored]
+    both = PassageReading(Group(*stored), policies, RedactedMessages(), ("kitchen/ada", "pantry/bob"))
+    shown = await both.by_ids(ids[:1])
+    assert [(each.passage.namespace, each.passage.text) for each in shown.values()] == [("pantry/bob", text)]
+    alone = PassageReading(Group(*stored), policies, RedactedMessages(), ("kitchen/ada",))
+    assert await alone.by_ids(ids[:1]) == {}

@@ -59,6 +59,11 @@ async def test_a_speaker_first_seen_in_the_same_batch_is_an_addressee_of_the_rep
     assert await feeds([said(1, "ada"), said(2)]) == [("kitchen/ada",), ("kitchen/ada",)]
 
 
+async def test_a_speaker_counts_with_the_fields_of_the_first_message_in_whatever_batch_the_reply_comes() -> None:
+    talk = [said(1, "ada"), said(2, "ada", app="pantry"), said(3, app=None)]
+    assert (await feeds(talk))[-1:] == await feeds(talk[2:], joined("ada", 1)) == [("kitchen/ada",)]
+
+
 async def test_a_message_before_any_user_spoke_feeds_the_namespace_of_the_conversation() -> None:
     assert await feeds([said(1), said(2, "ada")]) == [("conversation/c",), ("kitchen/ada",)]
 

@@ -24,6 +24,14 @@ def test_passages_with_day_and_speaker_stand_between_memories_and_recent_message
     ]
 
 
+def test_what_a_guest_said_stands_in_the_block_under_the_name_of_the_guest():
+    (hit,) = passages("I am allergic to peanuts.")
+    guest = replace(hit, passage=replace(hit.passage, speaker="user", name="Carl"))
+    answer = built_block(earlier=[guest])
+    assert answer.text.endswith("- 2026-03-02, Carl (user): I am allergic to peanuts.")
+    assert [(each.speaker, each.name) for each in answer.said] == [("user", "Carl")]
+
+
 def test_a_passage_is_cited_by_the_beginning_of_its_id(memory: MakeMemory):
     answer = built_block(hits(memory()), style=replace(BARE, cite=True), earlier=passages("We took the train."))
     assert answer.said[0].reference == "00000001"

@@ -3,7 +3,17 @@
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from agents.retrieval.passage_neighbours import merge_neighbours, neighbour_places, place_of, without_shown
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.retrieval.passage_neighbours import (
+    count_words,
+    has_at_most,
+    merge_neighbours,
+    neighbour_places,
+    place_of,
+    without_shown,
+)
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.retrieval.searches import SaidHit
 
@@ -141,3 +151,8 @@ def test_a_merged_hit_remains_when_the_other_hit_is_removed():
     assert (left.passage.message_id, left.score, left.neighbours) == ("m0", -1, ())
     (alone,) = without_shown(hit, lambda passage: passage.message_id == "m0")
     assert (alone.passage.message_id, alone.neighbours, alone.joined) == ("m1", (), ())
+
+
+@given(st.text(alphabet="ab' 昨天.?", max_size=60), st.integers(0, 12))
+def test_a_text_has_at_most_as_many_words_as_are_counted_in_it(text: str, words: int) -> None:
+    assert has_at_most(text, words) == (count_words(text) <= words)

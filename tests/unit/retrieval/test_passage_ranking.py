@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import numpy as np
 import pytest
@@ -113,6 +114,14 @@ def test_passages_from_the_time_named_in_the_query_rank_first() -> None:
     cosines = {"then": 0.60, "later": 0.61}
     assert ids(ranks(rows, "Which pasta did I cook?", cosines))[0] == "later"
     assert ids(ranks(rows, "Which pasta did I cook?", cosines, spans=((day, day + timedelta(days=1)),)))[0] == "then"
+
+
+def test_equal_passages_have_the_same_order_however_the_stores_return_them() -> None:
+    rows = [row(f"p{number}", "plums and ovens", ordinal=number, conversation=f"c{number % 3}") for number in range(9)]
+    ordered = ids(ranks(rows, "plums", {each.passage_id: 0.8 for each in rows}))
+    for seed in range(5):
+        shuffled = Random(seed).sample(rows, len(rows))
+        assert ids(ranks(shuffled, "plums", {each.passage_id: 0.8 for each in shuffled})) == ordered
 
 
 def test_a_message_is_one_hit_for_all_its_passages_and_namespaces() -> None:

@@ -11,7 +11,7 @@ from agents.passages.passage_reader import PassageReading
 from agents.passages.redacted_messages import RedactedMessages
 from agents.retrieval.passage_ranking import DEFAULT_WEIGHTS, Ranked
 from agents.retrieval.read_rights import MayRead, allow_all
-from agents.retrieval.readable_hits import MAX_READ, MAX_TEXTS, ReadableHits
+from agents.retrieval.readable_hits import MAX_TEXTS, ReadableHits
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Policies, Policy
@@ -24,14 +24,16 @@ POLICIES = Policies((Policy(name="kitchen", recall_since=SINCE),))
 
 
 class Texts:
-    """Passages by number: `old` ones that the policy does not recall, then recalled ones. `pages` has the numbers read."""
+    """Passages by number: `old` ones that the policy does not recall, then recalled ones. `pages` has the numbers whose texts
+    were read, `checked` the numbers read without."""
 
     def __init__(self, old: int) -> None:
         self.old = old
         self.pages: list[int] = []
+        self.checked: list[int] = []
 
-    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
-        self.pages.append(len(passage_ids))
+    async def texts(self, passage_ids: Collection[str], *, with_content: bool = True) -> dict[str, PassageText]:
+        (self.pages if with_content else self.checked).append(len(passage_ids))
         return {each: self.text(int(each)) for each in passage_ids}
 
     async def participants(self, conversations: Collection[str]) -> list[Participant]:
@@ -82,15 +84,23 @@ async def test_passages_behind_hidden_ones_are_found():
     hits = reader(texts)
     await hits.read(ranking(400))
     assert [hit.passage.passage_id for hit in hits.best[:2]] == ["300", "301"]
-    assert texts.pages == [50, 200, 150]
+    assert texts.pages == [50, 100]
 
 
-async def test_a_bounded_number_of_passages_is_read():
+async def test_texts_of_hidden_passages_behind_the_first_page_are_not_read():
     texts = Texts(old=5_000)
     hits = reader(texts)
-    await hits.read(ranking(4_000))
+    await hits.read(ranking(1_000))
     assert hits.best == [] and hits.lacks_hits
-    assert sum(texts.pages) <= MAX_READ + 200
+    assert (texts.pages, texts.checked) == ([50], [950])
+
+
+async def test_a_caller_who_may_read_nothing_is_answered_without_further_texts():
+    texts = Texts(old=0)
+    hits = reader(texts, may_read=lambda namespace: False)
+    await hits.read(ranking(400))
+    assert not await hits.may_read_any([str(each) for each in range(1_000)])
+    assert (texts.pages, texts.checked) == ([50], [350, 600])
 
 
 async def test_passages_of_a_second_ranking_are_read_once():
@@ -99,7 +109,7 @@ async def test_passages_of_a_second_ranking_are_read_once():
     await hits.read(ranking(100))
     assert hits.lacks_hits
     await hits.read(ranking(130))
-    assert sum(texts.pages) == 130
+    assert (texts.pages, texts.checked) == ([50, 30], [50, 30])
     assert len(hits.best) == 30
 
 

@@ -68,6 +68,11 @@ def test_a_memory_without_found_sources_is_placed_by_its_score() -> None:
     assert shown([memory("imported", 0.7), memory("weak", 0.2)], said) == ["m1", "imported", "m2", "weak"]
 
 
+def test_of_equal_scores_memories_come_first_and_each_tier_keeps_its_order() -> None:
+    hits, said = [memory("b", 0.5), memory("a", 0.5)], [passage("m2", 0.5), passage("m1", 0.5)]
+    assert shown(hits, said) == ["b", "a", "m2", "m1"]
+
+
 def test_a_memory_without_found_sources_follows_every_higher_scored_passage() -> None:
     said = [passage("said then", 0.3), passage("m2", 0.9), passage("m3", 0.4)]
     assert shown([memory("imported", 0.6)], said) == ["said then", "m2", "imported", "m3"]
