@@ -154,6 +154,7 @@ class _Part:
             note,
             corrected,
             self.prepared.relations or {},
+            (self.prepared.verdicts or {}).get(candidate.candidate_id),
         )
         if self.allowance is not None:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)

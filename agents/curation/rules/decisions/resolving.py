@@ -27,7 +27,7 @@ def apply_verdict(
     be used, the candidate still says more than the memory."""
     if verdict is None:
         return candidate
-    ended = [*candidate.supersedes, *verdict.ends]
+    ended = [*candidate.supersedes, *verdict.ends, *verdict.untrue]
     found = replace(
         candidate,
         contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,
