@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from agents.curation.copies import naming_copies
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.part_inputs import (
     fences_of,
@@ -72,6 +73,7 @@ async def settle_candidates(
 
     `earlier` is a ledger with decisions that are not written; the new decisions are added to it, and the connection only reads.
     """
+    batch = await naming_copies(connection, batch)
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
     limits = thresholds(vectors.embedding_model, policy)
