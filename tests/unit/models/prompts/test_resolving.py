@@ -36,6 +36,14 @@ def test_the_prompt_contains_dates_and_texts_that_cannot_close_the_fence() -> No
     assert resolving_question().user_prompt.count("</statements>") == 1
 
 
+def test_the_day_of_a_statement_is_left_out_if_it_is_that_of_the_one_before() -> None:
+    later, unknown = replace(SAID, timestamp=datetime(2026, 6, 1, tzinfo=UTC)), replace(SAID, timestamp=None)
+    said = [replace(candidate(each.message_id), sources=(each,)) for each in (SAID, SAID, later, later, unknown)]
+    prompt = question(said, [], DEFAULT_POLICY, "app", estimated_tokens).user_prompt
+    days = [orjson.loads(line).get("said", "left out") for line in prompt.splitlines() if line.startswith("{")]
+    assert days == [f"{MONDAY:%Y-%m-%d}", "left out", "2026-06-01", "left out", None]
+
+
 def test_numbers_become_ids_and_unknown_numbers_are_ignored() -> None:
     found = read(
         {"number": 1, "same": None, "text": None, "ends": [1, 1, 9], "corrects": [2]},
