@@ -1,10 +1,12 @@
 """Applies the rules to the candidates of a part, within a deciding transaction."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from agents.curation.copies import naming_copies
@@ -27,6 +29,7 @@ from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
     NeedsRelations,
+    NeedsVectors,
     NeedsVerdicts,
 )
 from agents.curation.rules.decisions.incoming import (
@@ -108,6 +111,9 @@ async def settle_candidates(
     for place in decision_order(candidates, limited=allowance is not None):
         unwanted = drop_if_unwanted(candidates[place], batch, fenced, forgotten)
         part.rulings[place] = unwanted or part.settle(candidates[place], neighbours[place])
+        await asyncio.sleep(0)  # the rules take milliseconds a candidate: the other work of the process has its turn
+    if part.unembedded:
+        raise NeedsVectors(tuple(part.unembedded))
     return ledger, tuple(part.rulings[place] for place in sorted(part.rulings))
 
 
@@ -117,7 +123,7 @@ class _Part:
 
     `named` has the vectors of memories that candidates name, `notes` the ids of the conversation's memories, and `own_ids`
     the ids of the memories that candidates would create. `allowance` is how many memories the conversation may still create;
-    None for no limit.
+    None for no limit. `unembedded` are texts of changed memories that have no vector yet: until they have, they are near nothing.
     """
 
     ledger: Ledger
@@ -131,6 +137,7 @@ class _Part:
     own_ids: frozenset[str]
     allowance: int | None
     rulings: dict[int, Ruling] = field(default_factory=dict)
+    unembedded: dict[str, None] = field(default_factory=dict)
 
     def settle(self, candidate: Candidate, neighbours: Sequence[Neighbour]) -> Ruling:
         """Decides about the next candidate and enters the changes into the ledger. Raises NeedsInput."""
@@ -151,7 +158,7 @@ class _Part:
             self.limits,
             self.now,
             may_create,
-            self.prepared.vector,
+            self._vector_of,
             cosines,
             note,
             corrected,
@@ -162,6 +169,13 @@ class _Part:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)
             self.allowance -= ruling.memory_id == ids.memory_id(candidate.candidate_id)  # created from this candidate
         return ruling
+
+    def _vector_of(self, text: str) -> Vector:
+        """The vector of a changed text. Not raising yet has the part decided again once for all of them."""
+        if text not in self.prepared.vectors:
+            self.unembedded[text] = None
+            return np.zeros(1, np.float32)
+        return self.prepared.vectors[text]
 
 
 def drop_if_unwanted(

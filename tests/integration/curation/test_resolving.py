@@ -20,7 +20,7 @@ from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.memories.resolutions import Resolutions
-from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ RESOLVING = Policy(name="resolving", resolve=True)
 ENGLISH = Policy(name="english", resolve=True, one_language="en")
 
 
-def curator(bench: "Bench") -> Curator:
-    embedder = FakeEmbedder()
+def curator(bench: "Bench", embedder: FakeEmbedder | None = None) -> Curator:
+    embedder = embedder or FakeEmbedder()
     return Curator(
         bench.pool,
         bench.vectors,
@@ -163,6 +163,26 @@ async def test_a_candidate_replaces_an_earlier_candidate_of_its_slice_that_it_co
     )
     await curator(bench).curate(bench.batch(first, second, policy="resolving"))
     assert [each.text for each in await bench.memories.in_namespace("n")] == [second.text]
+
+
+async def test_the_combined_texts_of_all_verdicts_are_embedded_together(bench: "Bench") -> None:
+    pets = {
+        "Rex": await bench.remember("User has a dog called Rex"),
+        "Mia": await bench.remember("User has a cat called Mia"),
+    }
+    both = {"Rex": "User has a dog called Rex, a labrador", "Mia": "User has a cat called Mia, a siamese"}
+    said = {
+        "Rex": bench.candidate("User's dog called Rex is a labrador"),
+        "Mia": bench.candidate("User's cat called Mia is a siamese"),
+    }
+    bench.provider.verdicts = lambda candidates, memories: tuple(
+        Verdict(candidate_id=each.candidate_id, same=pets[name].memory_id, text=both[name])
+        for name, each in said.items()
+    )
+    recorder = RecordingEmbedder()
+    await curator(bench, recorder).curate(bench.batch(*said.values(), policy="resolving"))
+    assert {each.text for each in await bench.memories.in_namespace("n")} == set(both.values())
+    assert recorder.batches == [{each.text for each in said.values()}, set(both.values())]
 
 
 async def test_a_memory_holds_until_the_day_that_a_verdict_names(bench: "Bench") -> None:

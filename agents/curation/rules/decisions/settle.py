@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -42,6 +43,8 @@ from schemas.policies.policies import Policy
 from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
 
+MAX_NEAREST: Final = 48  # memories that the rules compare with a candidate, those of its own part included
+
 
 def settle(
     ledger: Ledger,
@@ -76,7 +79,7 @@ def settle(
     concerns = concern_of(candidate, batch.namespace, policy)
     repeated = ledger.find_live(candidate.repeats)
     candidate = with_addition(candidate, repeated if repeated and concerns(repeated) else None)
-    nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)]
+    nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)][:MAX_NEAREST]
     repeats = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
     near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
