@@ -108,12 +108,7 @@ def question(
 ) -> Question[tuple[Verdict, ...]]:
     """The question whose reply has verdicts with ids."""
     people = speaker_numbers((*memories, *candidates))
-    known, statements = (
-        lines(
-            without_repeated_days(statement_data(number, each, policy, people) for number, each in enumerate(listed, 1))
-        )
-        for listed in (memories, candidates)
-    )
+    known, statements = shown(memories, policy, people), shown(candidates, policy, people)
     return Question(
         purpose="resolve",
         payer=Payer.of_namespaces([namespace], policy),
@@ -147,6 +142,12 @@ def policy_part(policy: Policy) -> str:
     most = f"A text has at most {policy.max_text_chars} characters."
     rule = writing_rule(policy, "each text")
     return f"{most} {rule} {OTHERWISE_WRITTEN}" if rule else most
+
+
+def shown(statements: Sequence[Candidate | Memory], policy: Policy, people: Mapping[tuple[str, ...], int]) -> str:
+    return lines(
+        without_repeated_days(statement_data(at, each, policy, people) for at, each in enumerate(statements, 1))
+    )
 
 
 def statement_data(
