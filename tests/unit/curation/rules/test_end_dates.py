@@ -105,6 +105,24 @@ def test_a_day_before_the_beginning_of_a_memory_does_not_count(
 
 
 @pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("User is moving to Lyon on 2026-06-01.", "User is moving to Lyon on 2026-07-01 instead."),
+        ("User's exam takes place on 2026-06-01.", "User's exam takes place on 2026-07-01."),
+    ],
+)
+def test_a_plan_with_another_date_is_replaced_at_once_whatever_day_a_verdict_names(
+    known: str, said: str, candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    plan = memory(known, valid_from=JUNE if "moving" in known else None)
+    later = candidate(said, event_time=JULY, supersedes=(plan.memory_id,))
+    verdict = Verdict(candidate_id=later.candidate_id, ends=(plan.memory_id,), until=JULY)
+    ledger = Ledger("n", 1, [plan])
+    settle_candidate(ledger, batch(), later, now, verdict=verdict)
+    assert ledger.find_live(plan.memory_id) is None
+
+
+@pytest.mark.parametrize(
     ("known", "said", "ends"),
     [
         ("User has a parking permit for zone 3.", "User's parking permit expires on 2026-05-31.", JUNE),
