@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -30,17 +29,15 @@ from agents.curation.rules.decisions.decision_inputs import (
     NeedsImportances,
     NeedsRelations,
     NeedsVectors,
-    NeedsVerdicts,
 )
 from agents.curation.rules.decisions.incoming import (
     contradicted_ids,
     corrected_ids,
     decision_order,
-    in_message_order,
     is_erased,
     mentioned_ids,
 )
-from agents.curation.rules.decisions.resolving import apply_verdict, in_other_languages, select_for_resolving
+from agents.curation.rules.decisions.resolving import with_verdicts
 from agents.curation.rules.decisions.settle import settle
 from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
 from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
@@ -49,18 +46,10 @@ from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, Vector, VectorIndex
-
-# Memories shown to the model that compares candidates with memories: neighbours per candidate and in total; memories in other
-# languages per candidate and in total.
-SHOWN_PER_CANDIDATE: Final = 6
-MAX_SHOWN: Final = 24
-OTHER_LANGUAGES_PER_CANDIDATE: Final = 4
-MAX_OTHER_LANGUAGES: Final = 8
 
 
 async def settle_candidates(
@@ -189,55 +178,6 @@ def drop_if_unwanted(
     if (wish_id := forgotten.get(candidate_id)) is not None:
         return Ruling(candidate_id=candidate_id, result="dropped", reason=FORGOTTEN, wish_id=wish_id)
     return None
-
-
-def with_verdicts(
-    ledger: Ledger,
-    candidates: Sequence[Candidate],
-    concerns: Sequence[Concern],
-    found: Sequence[Sequence[Neighbour]],
-    prepared: DecisionInputs,
-    policy: Policy,
-    foreign: Mapping[str, Sequence[Memory]],
-) -> tuple[Candidate, ...]:
-    """The candidates with the model's verdicts applied. `found` has the comparable neighbours of each candidate, `foreign` by
-    language the memories in other languages.
-
-    Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
-    """
-    if policy.resolve and prepared.verdicts is None:
-        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place], concerns[place])]
-        near = [
-            [
-                memory
-                for each in found[place]
-                if (memory := ledger.find_live(each.memory_id)) is not None and concerns[place](memory)
-            ]
-            for place in new
-        ]
-        others = [
-            in_other_languages(
-                candidates[place], foreign.get(candidates[place].language or "", ()), OTHER_LANGUAGES_PER_CANDIDATE
-            )
-            for place in new
-        ]
-        unresolved, memories = select_for_resolving(
-            [candidates[place] for place in new],
-            [each[:SHOWN_PER_CANDIDATE] for each in near],
-            MAX_SHOWN,
-            others,
-            MAX_OTHER_LANGUAGES,
-        )
-        if unresolved:
-            raise NeedsVerdicts(unresolved, memories)
-    judged = []
-    for each, concerned in zip(candidates, concerns, strict=True):
-        verdict = (prepared.verdicts or {}).get(each.candidate_id)
-        same = ledger.find_live(verdict.same) if verdict else None
-        if verdict is not None and same is not None and not concerned(same):
-            same, verdict = None, replace(verdict, same=None, text=None, says_more=False)
-        judged.append(apply_verdict(each, verdict, same, policy.one_language))
-    return tuple(judged)
 
 
 def with_importances(
