@@ -104,7 +104,7 @@ bench-windows: environment $(DEV) ## CPU time, memory and changelog bytes of tok
 bench-coherence: environment $(DEV) ## coherence of real conversations after pruning by each strategy (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.coherence
 
-bench-llm: environment $(DEV) ## model tokens of extraction per token of conversation (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-llm: environment $(DEV) ## model tokens of extraction and resolve per token of conversation (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.llm
 
 bench-offline: environment $(DEV) ## coverage and junk of the offline rules on public conversations (MEMSTREAM_SHARED_DATA); the last line is JSON

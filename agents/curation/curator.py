@@ -220,7 +220,9 @@ class Curator:
                 assert batch is not None, "only candidates are compared"
                 assert self._resolver is not None
                 verdicts = await self._resolver.resolve(batch, missing.candidates, missing.memories, policy)
-                return replace(prepared, verdicts=verdicts)
+                combined = [each.text for each in verdicts.values() if each.text]
+                vectors = {**prepared.vectors, **await self._inputs.embed(combined)}
+                return replace(prepared, verdicts=verdicts, vectors=vectors)
             case NeedsCompletion():
                 assert command is not None, "only commands are completed"
                 references = missing.repeated + await self._times_read(command.memory_id)

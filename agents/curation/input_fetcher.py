@@ -12,7 +12,7 @@ from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
     NeedsRelations,
-    NeedsVector,
+    NeedsVectors,
 )
 from agents.models.port import Verdict
 from schemas.errors import Retryable
@@ -59,8 +59,8 @@ class InputFetcher:
         while remaining:
             try:
                 return await decide(prepared)
-            except NeedsVector as missing:
-                prepared = replace(prepared, vectors={**prepared.vectors, **await self.embed([missing.text])})
+            except NeedsVectors as missing:
+                prepared = replace(prepared, vectors={**prepared.vectors, **await self.embed(missing.texts)})
                 continue  # not counted: each changed memory may need one
             except NeedsImportances as missing:
                 importances = await self._editor.rate(missing.candidates, namespace, policy)

@@ -1,12 +1,14 @@
 """Applies the rules to the candidates of a part, within a deciding transaction."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
+from agents.curation.copies import naming_copies
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.part_inputs import (
     fences_of,
@@ -26,17 +28,16 @@ from agents.curation.rules.decisions.decision_inputs import (
     DecisionInputs,
     NeedsImportances,
     NeedsRelations,
-    NeedsVerdicts,
+    NeedsVectors,
 )
 from agents.curation.rules.decisions.incoming import (
     contradicted_ids,
     corrected_ids,
     decision_order,
-    in_message_order,
     is_erased,
     mentioned_ids,
 )
-from agents.curation.rules.decisions.resolving import apply_verdict, in_other_languages, select_for_resolving
+from agents.curation.rules.decisions.resolving import with_verdicts
 from agents.curation.rules.decisions.settle import settle
 from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
 from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
@@ -45,18 +46,10 @@ from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, Vector, VectorIndex
-
-# Memories shown to the model that compares candidates with memories: neighbours per candidate and in total; memories in other
-# languages per candidate and in total.
-SHOWN_PER_CANDIDATE: Final = 6
-MAX_SHOWN: Final = 24
-OTHER_LANGUAGES_PER_CANDIDATE: Final = 4
-MAX_OTHER_LANGUAGES: Final = 8
 
 
 async def settle_candidates(
@@ -72,6 +65,7 @@ async def settle_candidates(
 
     `earlier` is a ledger with decisions that are not written; the new decisions are added to it, and the connection only reads.
     """
+    batch = await naming_copies(connection, batch)
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
     limits = thresholds(vectors.embedding_model, policy)
@@ -106,6 +100,9 @@ async def settle_candidates(
     for place in decision_order(candidates, limited=allowance is not None):
         unwanted = drop_if_unwanted(candidates[place], batch, fenced, forgotten)
         part.rulings[place] = unwanted or part.settle(candidates[place], neighbours[place])
+        await asyncio.sleep(0)  # the rules take milliseconds a candidate: the other work of the process has its turn
+    if part.unembedded:
+        raise NeedsVectors(tuple(part.unembedded))
     return ledger, tuple(part.rulings[place] for place in sorted(part.rulings))
 
 
@@ -115,7 +112,7 @@ class _Part:
 
     `named` has the vectors of memories that candidates name, `notes` the ids of the conversation's memories, and `own_ids`
     the ids of the memories that candidates would create. `allowance` is how many memories the conversation may still create;
-    None for no limit.
+    None for no limit. `unembedded` are texts of changed memories that have no vector yet: until they have, they are near nothing.
     """
 
     ledger: Ledger
@@ -129,6 +126,7 @@ class _Part:
     own_ids: frozenset[str]
     allowance: int | None
     rulings: dict[int, Ruling] = field(default_factory=dict)
+    unembedded: dict[str, None] = field(default_factory=dict)
 
     def settle(self, candidate: Candidate, neighbours: Sequence[Neighbour]) -> Ruling:
         """Decides about the next candidate and enters the changes into the ledger. Raises NeedsInput."""
@@ -149,16 +147,24 @@ class _Part:
             self.limits,
             self.now,
             may_create,
-            self.prepared.vector,
+            self._vector_of,
             cosines,
             note,
             corrected,
             self.prepared.relations or {},
+            (self.prepared.verdicts or {}).get(candidate.candidate_id),
         )
         if self.allowance is not None:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)
             self.allowance -= ruling.memory_id == ids.memory_id(candidate.candidate_id)  # created from this candidate
         return ruling
+
+    def _vector_of(self, text: str) -> Vector:
+        """The vector of a changed text. Not raising yet has the part decided again once for all of them."""
+        if text not in self.prepared.vectors:
+            self.unembedded[text] = None
+            return np.zeros(1, np.float32)
+        return self.prepared.vectors[text]
 
 
 def drop_if_unwanted(
@@ -172,55 +178,6 @@ def drop_if_unwanted(
     if (wish_id := forgotten.get(candidate_id)) is not None:
         return Ruling(candidate_id=candidate_id, result="dropped", reason=FORGOTTEN, wish_id=wish_id)
     return None
-
-
-def with_verdicts(
-    ledger: Ledger,
-    candidates: Sequence[Candidate],
-    concerns: Sequence[Concern],
-    found: Sequence[Sequence[Neighbour]],
-    prepared: DecisionInputs,
-    policy: Policy,
-    foreign: Mapping[str, Sequence[Memory]],
-) -> tuple[Candidate, ...]:
-    """The candidates with the model's verdicts applied. `found` has the comparable neighbours of each candidate, `foreign` by
-    language the memories in other languages.
-
-    Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
-    """
-    if policy.resolve and prepared.verdicts is None:
-        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place], concerns[place])]
-        near = [
-            [
-                memory
-                for each in found[place]
-                if (memory := ledger.find_live(each.memory_id)) is not None and concerns[place](memory)
-            ]
-            for place in new
-        ]
-        others = [
-            in_other_languages(
-                candidates[place], foreign.get(candidates[place].language or "", ()), OTHER_LANGUAGES_PER_CANDIDATE
-            )
-            for place in new
-        ]
-        unresolved, memories = select_for_resolving(
-            [candidates[place] for place in new],
-            [each[:SHOWN_PER_CANDIDATE] for each in near],
-            MAX_SHOWN,
-            others,
-            MAX_OTHER_LANGUAGES,
-        )
-        if unresolved:
-            raise NeedsVerdicts(unresolved, memories)
-    judged = []
-    for each, concerned in zip(candidates, concerns, strict=True):
-        verdict = (prepared.verdicts or {}).get(each.candidate_id)
-        same = ledger.find_live(verdict.same) if verdict else None
-        if verdict is not None and same is not None and not concerned(same):
-            same, verdict = None, replace(verdict, same=None, text=None, says_more=False)
-        judged.append(apply_verdict(each, verdict, same, policy.one_language))
-    return tuple(judged)
 
 
 def with_importances(

@@ -186,13 +186,16 @@ class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The relation of a candidate to memories of its namespace. `same` has the same statement; if the candidate says more,
-    `text` combines both, or `says_more` if the model's text could not be used. Memories in `ends` no longer hold, nor do the
-    earlier candidates in `corrects`."""
+    `text` combines both, or `says_more` if the model's text could not be used. Memories in `ends` no longer hold, from
+    `until` on if the candidate names the time; those in `untrue` were never true. The candidate corrects the earlier candidates
+    in `corrects`."""
 
     candidate_id: str
     same: str | None = None
     text: str | None = None
     ends: tuple[str, ...] = ()
+    until: Moment | None = None
+    untrue: tuple[str, ...] = ()
     corrects: tuple[str, ...] = ()
     says_more: bool = False
 

@@ -1,9 +1,11 @@
-"""`make bench-llm`: model tokens of extraction per token of conversation, compared with one call after every exchange.
+"""`make bench-llm`: model tokens of extraction per token of conversation, compared with one call after every exchange, and
+of `resolve`.
 
 tests/benchmarks/README.md says what is counted. The last line on stdout is one JSON object; the table is on stderr.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import sys
@@ -30,6 +32,7 @@ from streams.windows.tokens.counting import TokenCounter
 from streams.windows.window import Window
 from tests import public_data
 from tests.benchmarks.coherence_data import memorybank
+from tests.benchmarks.llm_resolving import measured_resolving
 from tests.benchmarks.machine import machine
 from tests.benchmarks.signals import ENCODING
 from tests.builders.memories import a_memory
@@ -65,6 +68,14 @@ def run(history: Path) -> dict[str, Any]:
             for most in SHORT_TOKENS
         },
         "every_exchange": measured(people, EXCHANGES, counter),
+        "resolving": asyncio.run(
+            measured_resolving(
+                {f"conversations_of_{most}_tokens": list(short(people, most, counter)) for most in SHORT_TOKENS},
+                DEFAULT_POLICY,
+                counter,
+                lambda said: list(requests(said, DEFAULT_POLICY, counter)),
+            )
+        ),
     }
 
 
@@ -193,7 +204,7 @@ def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
 
 
 def table(report: dict[str, Any]) -> str:
-    """Formats the rows as Markdown."""
+    """Formats the rows with calls as Markdown."""
     ways = {name: row for name, row in report.items() if isinstance(row, dict) and "calls" in row}
     names = list(next(iter(ways.values())))
     lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
@@ -213,7 +224,7 @@ def main(argv: list[str]) -> int:
         parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/extraction.md says where it comes from")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
     report = run(history)
-    sys.stderr.write(table(report))
+    sys.stderr.write(f"{table(report)}\n{table(report['resolving'])}")
     sys.stdout.write(json.dumps(report) + "\n")
     return 0
 

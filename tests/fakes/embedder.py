@@ -43,14 +43,16 @@ class FakeEmbedder:
 
 
 class RecordingEmbedder(FakeEmbedder):
-    """`embedded_texts` has the texts of all calls, in order."""
+    """`embedded_texts` has the texts of all calls, in order, `batches` those of each call."""
 
     def __init__(self) -> None:
         super().__init__()
         self.embedded_texts: list[str] = []
+        self.batches: list[set[str]] = []
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded_texts += texts
+        self.batches.append(set(texts))
         return await super().embed(texts)
 
 

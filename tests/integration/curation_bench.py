@@ -45,8 +45,9 @@ class Bench:
         erasures: BeginErasures | None = None,
         clock: Callable[[], datetime] = lambda: NOON,
         said_again: FindRepetitions | None = None,
+        embedder: FakeEmbedder | None = None,
     ) -> Curator:
-        embedder = FakeEmbedder()
+        embedder = embedder or FakeEmbedder()
         compactor = Compactor(self.provider, embedder)
         return Curator(
             self.pool,

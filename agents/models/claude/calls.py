@@ -117,7 +117,7 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
     API ignores the mark on prompts below the model's minimum size.
     """
     policy: TextBlockParam = {"type": "text", "text": question.policy}
-    if question.purpose in ("extract", "summarise"):
+    if question.purpose in ("extract", "summarise", "resolve"):
         policy["cache_control"] = {"type": "ephemeral"}
     return ({"type": "text", "text": question.stable}, policy)
 

@@ -101,6 +101,7 @@ def verdict(
         same=shown.get(before or ""),
         text=f"{candidate.text} ({before})" if before in shown and meant.refines is not None else None,
         ends=tuple(shown[text] for text in over if text in shown),
+        until=times(meant)["valid_from"] if over and meant.from_ else None,
         corrects=tuple(others[text] for text in over if text in others),
     )
     return made if made.same or made.ends or made.corrects else None

@@ -3,11 +3,13 @@ Kafka."""
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
 
+from agents.curation.rules.decisions.settle import settle
+from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
 from schemas.codec import decode, encode
 from schemas.errors import Rejected
@@ -16,7 +18,7 @@ from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.memories.settlements import Part
-from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -38,6 +40,47 @@ async def test_a_candidate_becomes_a_memory_a_version_a_point_and_an_event(bench
     assert (state.key, decode(state.value, Memory)) == (memory_id.encode(), memory)
     assert outcome.rulings[0].memory_id == memory_id
     assert await bench.pending() == 0
+
+
+async def test_the_changed_texts_of_a_part_are_embedded_together(bench: "Bench") -> None:
+    """Each embedding has the part decided again from the beginning."""
+    dog = await bench.remember("User's dog called Rex is a labrador")
+    cat = await bench.remember("User's cat called Mia is a siamese")
+    recorder = RecordingEmbedder()
+    said = [
+        bench.candidate("User's dog called Rex has a red collar", refines=dog.memory_id),
+        bench.candidate("User's cat called Mia has a red collar", refines=cat.memory_id),
+    ]
+    await bench.curator_under(Policies(), embedder=recorder).curate(bench.batch(*said))
+    texts = {each.text for each in await bench.memories.in_namespace("n")}
+    assert texts == {
+        "User's dog called Rex is a labrador. User's dog called Rex has a red collar",
+        "User's cat called Mia is a siamese. User's cat called Mia has a red collar",
+    }
+    assert recorder.batches == [{each.text for each in said}, texts]
+
+
+async def test_other_work_of_the_process_has_its_turn_between_two_candidates(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = 0
+    seen: list[int] = []
+
+    async def other_work() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def settled(*given: Any) -> Ruling:
+        seen.append(turns)
+        return settle(*given)
+
+    monkeypatch.setattr("agents.curation.parts.settle", settled)
+    working = asyncio.create_task(other_work())
+    await bench.curator.curate(bench.batch("User has a dog", "User plays chess", "User speaks Finnish"))
+    working.cancel()
+    assert len(set(seen)) == 3
 
 
 async def test_the_same_text_from_another_message_reinforces_the_memory(bench: "Bench") -> None:

@@ -1,6 +1,7 @@
 """A model relates candidates to near memories once; the rules check its verdicts against the stored memories."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,14 +11,17 @@ from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
+from agents.curation.rules.decisions.contradictions import UNTRUE
 from agents.curation.rules.decisions.thresholds import thresholds
 from agents.models.port import Verdict
 from schemas.errors import Retryable
 from schemas.extraction.candidates import Candidate
+from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.memories.resolutions import Resolutions
-from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
+from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
     from tests.integration.curation_bench import Bench
@@ -26,8 +30,8 @@ RESOLVING = Policy(name="resolving", resolve=True)
 ENGLISH = Policy(name="english", resolve=True, one_language="en")
 
 
-def curator(bench: "Bench") -> Curator:
-    embedder = FakeEmbedder()
+def curator(bench: "Bench", embedder: FakeEmbedder | None = None) -> Curator:
+    embedder = embedder or FakeEmbedder()
     return Curator(
         bench.pool,
         bench.vectors,
@@ -51,6 +55,10 @@ def about_first(
         return (Verdict(candidate_id=said[0].candidate_id, **named),)  # type: ignore[arg-type]
 
     return verdicts
+
+
+async def store_is_away(*given: object, **named: object) -> None:
+    raise Retryable("the store is away")
 
 
 async def test_a_text_combining_memory_and_candidate_replaces_the_text_of_the_memory(bench: "Bench") -> None:
@@ -157,18 +165,95 @@ async def test_a_candidate_replaces_an_earlier_candidate_of_its_slice_that_it_co
     assert [each.text for each in await bench.memories.in_namespace("n")] == [second.text]
 
 
+async def test_the_combined_texts_of_all_verdicts_are_embedded_together(bench: "Bench") -> None:
+    pets = {
+        "Rex": await bench.remember("User has a dog called Rex"),
+        "Mia": await bench.remember("User has a cat called Mia"),
+    }
+    both = {"Rex": "User has a dog called Rex, a labrador", "Mia": "User has a cat called Mia, a siamese"}
+    said = {
+        "Rex": bench.candidate("User's dog called Rex is a labrador"),
+        "Mia": bench.candidate("User's cat called Mia is a siamese"),
+    }
+    bench.provider.verdicts = lambda candidates, memories: tuple(
+        Verdict(candidate_id=each.candidate_id, same=pets[name].memory_id, text=both[name])
+        for name, each in said.items()
+    )
+    recorder = RecordingEmbedder()
+    await curator(bench, recorder).curate(bench.batch(*said.values(), policy="resolving"))
+    assert {each.text for each in await bench.memories.in_namespace("n")} == set(both.values())
+    assert recorder.batches == [{each.text for each in said.values()}, set(both.values())]
+
+
+async def test_a_memory_holds_until_the_day_that_a_verdict_names(bench: "Bench") -> None:
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    gym = await bench.remember("User trains at FitPoint")
+    bench.provider.verdicts = about_first(bench, ends=(gym.memory_id,), until=june)
+    outcome = await curator(bench).curate(bench.batch("User's FitPoint contract runs out", policy="resolving"))
+    later = bench.curator_under(Policies(), clock=lambda: june)
+    assert await bench.curator.expire() == 0
+    live = {each.memory_id: each.valid_until for each in await bench.memories.in_namespace("n")}
+    assert live == {gym.memory_id: june, outcome.rulings[0].memory_id: None}
+    assert await later.expire() == 1
+    (over,) = await bench.memories.in_namespace("n", statuses=("superseded",))
+    assert (over.memory_id, over.valid_until) == (gym.memory_id, june)
+    assert [(each.data.change, each.data.cause.reason) for each in bench.events() if each.subject == gym.memory_id] == [
+        ("created", None),
+        ("updated", "the candidate contradicts it, from 2026-06-01"),
+        ("superseded", "validity ended"),
+    ]
+
+
+async def test_a_memory_that_is_taken_back_ends_with_this_cause_and_an_undo_restores_it(bench: "Bench") -> None:
+    joke = await bench.remember("User has a pet crocodile")
+    bench.provider.verdicts = about_first(bench, untrue=(joke.memory_id,))
+    outcome = await curator(bench).curate(bench.batch("User has no crocodile", policy="resolving"))
+    assert outcome.rulings[0].result == "superseded"
+    taken_back = await bench.memories.get(joke.memory_id)
+    assert taken_back is not None
+    assert (taken_back.status, taken_back.valid_until) == ("superseded", joke.valid_from), "it never held"
+    assert bench.events()[-1].data.cause.reason == UNTRUE
+    undo = Command(command_id="u", kind="undo", namespace="n", at=NOON, memory_id=joke.memory_id)
+    await bench.curator.apply_command(undo)
+    restored = await bench.memories.get(joke.memory_id)
+    assert restored is not None and (restored.status, restored.valid_until) == ("active", None)
+
+
+async def test_a_redelivered_batch_ends_memories_on_the_same_day(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    gym = await bench.remember("User trains at FitPoint")
+    bench.provider.verdicts = about_first(bench, ends=(gym.memory_id,), until=june)
+    batch = bench.batch("User's FitPoint contract runs out", policy="resolving")
+    with monkeypatch.context() as broken, pytest.raises(Retryable):
+        broken.setattr("agents.curation.curator.close_ledger", store_is_away)
+        await curator(bench).curate(batch)
+    await curator(bench).curate(batch)
+    after = await bench.memories.get(gym.memory_id)
+    assert after is not None and after.valid_until == june
+    assert bench.provider.call_counts["resolve"] == 1
+
+
+async def test_verdicts_of_an_earlier_version_stay_valid(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    said = bench.candidate("User has moved house")
+    batch = bench.batch(said, policy="resolving")
+    stored = [{"candidate_id": said.candidate_id, "ends": [home.memory_id]}]
+    await Resolutions(bench.pool).keep(batch, stored, NOON)
+    await curator(bench).curate(batch)
+    assert [each.text for each in await bench.memories.in_namespace("n")] == [said.text]
+    assert bench.provider.call_counts["resolve"] == 0
+
+
 async def test_a_redelivered_batch_sends_no_second_model_request(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await bench.remember("User lives in Turku")
     bench.provider.verdicts = about_first(bench, ends=())
     batch = bench.batch("User lives in a house", policy="resolving")
-
-    async def fails(*given: object, **named: object) -> None:
-        raise Retryable("the store is away")
-
     with monkeypatch.context() as broken, pytest.raises(Retryable):
-        broken.setattr("agents.curation.curator.close_ledger", fails)
+        broken.setattr("agents.curation.curator.close_ledger", store_is_away)
         await curator(bench).curate(batch)
     await curator(bench).curate(batch)
     await curator(bench).curate(batch)

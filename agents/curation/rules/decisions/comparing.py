@@ -43,7 +43,7 @@ def pairs_to_compare(
 ) -> tuple[Pair, ...]:
     """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
     least `comparable`. A candidate that names related memories is not compared. `concerns` are those of the candidates.
-    `vector_of` raises NeedsVector."""
+    `vector_of` raises NeedsVectors."""
     pairs: dict[Pair, None] = {}
     for candidate, concerned, found in zip(candidates, concerns, neighbours, strict=True):
         if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate, concerned):

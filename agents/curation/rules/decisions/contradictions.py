@@ -1,6 +1,8 @@
 """Finds the memories that no longer hold once a candidate does, by rules and by the model's verdict."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -19,6 +21,7 @@ from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import doubt
 from agents.models.answers.speakers import is_of_user
 from agents.models.one_language import primary
+from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -30,14 +33,21 @@ UNRELATED_SHARE: Final = 0.25  # of the range above `comparable`: a cosine this 
 MIN_ENDING_CONFIDENCE: Final = 0.5
 MODEL: Final = "the candidate contradicts it"
 CORRECTED: Final = "the same slice corrects it"
+UNTRUE: Final = "the candidate takes it back as never true"
+RUNS_OUT: Final = re.compile(
+    r"\b(?:expires?|runs? out|ends?|lapses?|is over|läuft .*\b(?:ab|aus)|endet|prend fin|se termine|vence|termina|caduca)\b",
+    re.IGNORECASE,
+)
 
 
 class EndedMemory(Struct, frozen=True):
-    """A memory that contradicts a candidate, and why. `rest` is its text without the clause that ends; None: all of it ends."""
+    """A memory that contradicts a candidate, and why. `rest` is its text without the clause that ends; None: all of it ends.
+    `until` is when it ends by a model's verdict."""
 
     memory: Memory
     reason: str
     rest: str | None = None
+    until: datetime | None = None
 
 
 def contradicted_memories(
@@ -48,6 +58,7 @@ def contradicted_memories(
     comparable: float,
     corrected: Collection[str] = (),
     relations: Mapping[Pair, Relation] | None = None,
+    verdict: Verdict | None = None,
     *,
     in_part: bool = True,
 ) -> tuple[tuple[EndedMemory, ...], str | None]:
@@ -55,21 +66,18 @@ def contradicted_memories(
     the comparison of both statements. Also the objection of the first guard.
 
     `named` and `near` are live memories; `cosines` has the known cosines of named ones. Two statements with a cosine of at
-    least `comparable` may be about the same. Memories in `corrected` end unless they say the same. Without `in_part` memories end
-    as a whole.
+    least `comparable` may be about the same. Memories in `corrected` end unless they say the same. `verdict` says when memories
+    end, and which were never true. Without `in_part` memories end as a whole.
     """
     found: dict[str, EndedMemory] = {}
     objected: str | None = None
     for memory in named:
-        is_corrected = memory.memory_id in corrected
-        guard = reason_to_ignore(candidate, memory, cosines.get(memory.memory_id), comparable, is_corrected)
-        guard = "a user stated it, and the candidate is attributed" if is_outweighed(candidate, memory) else guard
-        if guard is None and not is_corrected and is_interrupted(candidate, memory):
-            guard = "it holds again after the candidate"
+        reason, until = named_ending(memory, corrected, verdict)
+        guard = reason_to_keep(candidate, memory, cosines.get(memory.memory_id), comparable, reason, until)
         if guard is None:
-            may_stay = in_part and not is_corrected and not said_later(memory, candidate)
+            may_stay = in_part and reason != CORRECTED and not said_later(memory, candidate)
             rest = rest_of_memory(candidate, memory, relations or {}) if may_stay else None
-            found[memory.memory_id] = EndedMemory(memory, CORRECTED if is_corrected else MODEL, rest)
+            found[memory.memory_id] = EndedMemory(memory, reason, rest, until)
         else:
             objected = objected or f"{memory.memory_id} is not contradicted: {guard}"
     for each in near:
@@ -86,6 +94,32 @@ def contradicted_memories(
             rest = rest_of_memory(candidate, each.memory, relations or {}) if replaced and in_part else None
             found[each.memory.memory_id] = EndedMemory(each.memory, why, rest)
     return tuple(found.values()), objected
+
+
+def named_ending(memory: Memory, corrected: Collection[str], verdict: Verdict | None) -> tuple[str, datetime | None]:
+    """Why a memory that a model named ends, and the time of its end if a verdict names it."""
+    if memory.memory_id in corrected:
+        return CORRECTED, None
+    if verdict is not None and memory.memory_id in verdict.untrue:
+        return UNTRUE, None
+    return MODEL, verdict.until if verdict is not None and memory.memory_id in verdict.ends else None
+
+
+def reason_to_keep(
+    candidate: Candidate,
+    memory: Memory,
+    cosine: float | None,
+    comparable: float,
+    reason: str,
+    until: datetime | None,
+) -> str | None:
+    """The guard that protects a memory that a model named; None if it ends."""
+    if is_outweighed(candidate, memory):
+        return "a user stated it, and the candidate is attributed"
+    guard = reason_to_ignore(candidate, memory, cosine, comparable, reason == CORRECTED)
+    if guard is None and reason == MODEL and is_interrupted(candidate, memory, until):
+        return "it holds again after the candidate"
+    return guard
 
 
 def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
@@ -160,11 +194,14 @@ def is_bounded(memory: Memory) -> bool:
     return memory.valid_until is not None and memory.superseded_by is None
 
 
-def is_interrupted(candidate: Candidate, memory: Memory) -> bool:
+def is_interrupted(candidate: Candidate, memory: Memory, until: datetime | None = None) -> bool:
     """Whether the candidate is temporary and the memory is not. A candidate that says the same with an end ("works at Kone until
-    June") and one whose end is past do not count."""
+    June") and one whose end is past do not count, nor one that says that something runs out ("the permit expires in June") if
+    the memory ends at `until`."""
     said = last_said(candidate.sources)
     if candidate.valid_until is None or (said is not None and candidate.valid_until <= said) or is_bounded(memory):
+        return False
+    if until is not None and RUNS_OUT.search(candidate.text):
         return False
     new, old = statement(candidate.text), statement(memory.text)
     return not set(old.content) <= set(new.content) or (new.negated is None) != (old.negated is None)

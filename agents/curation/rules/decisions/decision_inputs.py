@@ -33,18 +33,18 @@ class DecisionInputs(Struct, frozen=True, kw_only=True):
     relations: Mapping[Pair, Relation] | None = None
 
     def vector(self, text: str) -> Vector:
-        """Raises NeedsVector."""
+        """Raises NeedsVectors."""
         if text not in self.vectors:
-            raise NeedsVector(text)
+            raise NeedsVectors([text])
         return self.vectors[text]
 
 
-class NeedsVector(NeedsInput):
-    """A text has no vector yet."""
+class NeedsVectors(NeedsInput):
+    """Texts have no vectors yet."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__("a text is not embedded yet")
-        self.text = text
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(f"{len(texts)} texts are not embedded yet")
+        self.texts = tuple(texts)
 
 
 class NeedsImportances(NeedsInput):

@@ -11,7 +11,7 @@ from agents.curation.rules.attributes.named_things import is_planned
 from agents.curation.rules.conflicts.conflicts import is_other_value
 from agents.curation.rules.conflicts.denials import OTHER_FIGURE, is_cancelled
 from agents.curation.rules.conflicts.replacements import INSTEAD, instead_of
-from agents.curation.rules.decisions.contradictions import CORRECTED, EndedMemory
+from agents.curation.rules.decisions.contradictions import CORRECTED, UNTRUE, EndedMemory
 from agents.curation.rules.ledger import change
 from agents.curation.rules.statements.statement import statement
 from schemas.extraction.candidates import Candidate
@@ -33,11 +33,22 @@ def takes_effect(candidate: Candidate, now: datetime) -> datetime:
 
 def end_by(candidate: Candidate, ended: EndedMemory, successor: Memory, now: datetime) -> datetime:
     """When the candidate ends the memory: as soon as the candidate and its successor hold, or at its event. A plan that has not
-    begun ends when the candidate is said. So does an event that another date replaces: it is no state that lasts until then."""
-    said, begins = change.first_said(candidate, now), change.valid_from(candidate, now)
+    begun ends when the candidate is said. So does an event that another date replaces: it is no state that lasts until then.
+    Other memories end at the time that a model's verdict names, if it is after their beginning. One that was never true held at
+    no time."""
+    said, begins, held_from = (
+        change.first_said(candidate, now),
+        change.valid_from(candidate, now),
+        ended.memory.valid_from,
+    )
+    if ended.reason == UNTRUE:
+        return min(said, held_from or said)
     if is_replaced_plan(candidate, ended, begins, said):
         return said
-    effect = begins if is_planned_event(ended, said) else takes_effect(candidate, now)
+    is_planned, until = is_planned_event(ended, said), ended.until
+    if until is not None and not is_planned and (held_from is None or until > held_from):
+        return until if until <= said else max(until, successor.valid_from or until)
+    effect = begins if is_planned else takes_effect(candidate, now)
     return max(effect, successor.valid_from or effect)
 
 

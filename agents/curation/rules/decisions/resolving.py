@@ -1,10 +1,14 @@
-"""Applies a model's verdict to a candidate. A verdict is evidence: the rules check it against the current memories."""
+"""Selects candidates for a model's verdicts, and applies these. A verdict is evidence: the rules check it against the current
+memories."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
+from agents.curation.rules.decisions.decision_inputs import DecisionInputs, NeedsVerdicts
+from agents.curation.rules.decisions.incoming import in_message_order
+from agents.curation.rules.ledger.ledger import Concern, Ledger
 from agents.curation.rules.ledger.merge import preserves
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.languages import as_translated, in_other_language
@@ -13,10 +17,67 @@ from agents.curation.rules.statements.uncertainty import new_words
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from sinks.vectors.port import Neighbour
 
 NAME_CHARS: Final = 4
 # The greatest share of new words in an addition. A repetition in other words has more of them.
 MAX_ADDED: Final = 0.5
+# Memories shown to the model that compares candidates with memories: neighbours per candidate and in total; memories in other
+# languages per candidate and in total.
+SHOWN_PER_CANDIDATE: Final = 6
+MAX_SHOWN: Final = 24
+OTHER_LANGUAGES_PER_CANDIDATE: Final = 4
+MAX_OTHER_LANGUAGES: Final = 8
+
+
+def with_verdicts(
+    ledger: Ledger,
+    candidates: Sequence[Candidate],
+    concerns: Sequence[Concern],
+    found: Sequence[Sequence[Neighbour]],
+    prepared: DecisionInputs,
+    policy: Policy,
+    foreign: Mapping[str, Sequence[Memory]],
+) -> tuple[Candidate, ...]:
+    """The candidates with the model's verdicts applied. `found` has the comparable neighbours of each candidate, `foreign` by
+    language the memories in other languages.
+
+    Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
+    """
+    if policy.resolve and prepared.verdicts is None:
+        new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place], concerns[place])]
+        near = [
+            [
+                memory
+                for each in found[place]
+                if (memory := ledger.find_live(each.memory_id)) is not None and concerns[place](memory)
+            ]
+            for place in new
+        ]
+        others = [
+            in_other_languages(
+                candidates[place], foreign.get(candidates[place].language or "", ()), OTHER_LANGUAGES_PER_CANDIDATE
+            )
+            for place in new
+        ]
+        unresolved, memories = select_for_resolving(
+            [candidates[place] for place in new],
+            [each[:SHOWN_PER_CANDIDATE] for each in near],
+            MAX_SHOWN,
+            others,
+            MAX_OTHER_LANGUAGES,
+        )
+        if unresolved:
+            raise NeedsVerdicts(unresolved, memories)
+    judged = []
+    for each, concerned in zip(candidates, concerns, strict=True):
+        verdict = (prepared.verdicts or {}).get(each.candidate_id)
+        same = ledger.find_live(verdict.same) if verdict else None
+        if verdict is not None and same is not None and not concerned(same):
+            same, verdict = None, replace(verdict, same=None, text=None, says_more=False)
+        judged.append(apply_verdict(each, verdict, same, policy.one_language))
+    return tuple(judged)
 
 
 def apply_verdict(
@@ -27,7 +88,7 @@ def apply_verdict(
     be used, the candidate still says more than the memory."""
     if verdict is None:
         return candidate
-    ended = [*candidate.supersedes, *verdict.ends]
+    ended = [*candidate.supersedes, *verdict.ends, *verdict.untrue]
     found = replace(
         candidate,
         contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,6 +34,7 @@ from agents.curation.rules.ledger.merge import adds_content, merge
 from agents.curation.rules.ledger.notes import includes, rewritten
 from agents.curation.rules.ledger.outcomes import Result, Ruling
 from agents.curation.rules.ledger.scored import Scored
+from agents.models.port import Verdict
 from schemas import ids
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.events import Cause
@@ -40,6 +42,8 @@ from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
 from sinks.classification.port import Pair, Relation
 from sinks.vectors.port import Neighbour, Vector
+
+MAX_NEAREST: Final = 48  # memories that the rules compare with a candidate, those of its own part included
 
 
 def settle(
@@ -57,6 +61,7 @@ def settle(
     note: Memory | None = None,
     corrected: Sequence[str] = (),
     relations: Mapping[Pair, Relation] | None = None,
+    verdict: Verdict | None = None,
 ) -> Ruling:
     """Decides about a candidate and enters the changes into the ledger. `found` are the nearest memories of the vector
     index.
@@ -65,7 +70,7 @@ def settle(
     `may_create` the conversation has reached its number of memories: a candidate that would create one is dropped, or
     rewrites the conversation's `note`, if it has one. `corrected` are memories with statements that the candidate corrects:
     those that this slice created end without further evidence. `relations` are those of memories and candidates that a model
-    compared.
+    compared, `verdict` is what a model said of the candidate.
     """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
@@ -74,7 +79,7 @@ def settle(
     concerns = concern_of(candidate, batch.namespace, policy)
     repeated = ledger.find_live(candidate.repeats)
     candidate = with_addition(candidate, repeated if repeated and concerns(repeated) else None)
-    nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)]
+    nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)][:MAX_NEAREST]
     repeats = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
     near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
@@ -90,7 +95,9 @@ def settle(
         thresholds.comparable,
         own,
         relations or {},
-        in_part=not ahead,  # a memory may have an end in the future, a part of it may not
+        verdict,
+        in_part=not ahead
+        and not ends_later(verdict, now),  # a memory may have an end in the future, a part of it may not
     )
     ends = sorted_endings(ledger, candidate, ended)
     decision = decide(
@@ -112,6 +119,11 @@ def settle(
     if not isinstance(decision, Drop):
         settlement.end_in_part(ends.in_part)
     return ruling
+
+
+def ends_later(verdict: Verdict | None, now: datetime) -> bool:
+    """Whether the verdict ends memories in the future."""
+    return verdict is not None and verdict.until is not None and verdict.until > now
 
 
 def creates_memory(decision: Decision) -> bool:
@@ -200,12 +212,13 @@ class _Settlement:
                 "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
             )
         for memory in memories:
-            until = end_by(self._candidate, self._ended[memory.memory_id], follows, self._now)
+            ended = self._ended[memory.memory_id]
+            until = end_by(self._candidate, ended, follows, self._now)
             if until > max(self._now, change.first_said(self._candidate, self._now)):
                 after = ending(memory, follows, until, self._now)
-                self._enter("updated", after, f"{reason}, from {until:%Y-%m-%d}")
+                self._enter("updated", after, f"{ended.reason}, from {until:%Y-%m-%d}")
             else:
-                self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
+                self._enter("superseded", change.superseded(memory, follows, until, self._now), ended.reason)
                 self._hand_on(memory, follows, until)
         return self._ledger.find_live(follows.memory_id) or follows
 

@@ -7,11 +7,13 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
+from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.calls.rate_limits import Allowance, RateLimited
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider, client_at
 from agents.models.prompts.questions import Question, extraction_question, summary_question
+from agents.models.prompts.resolving import question as resolving_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.builders.slices import knowing, slice_of
@@ -38,6 +40,8 @@ async def raised(server: MessagesServer, step: str) -> MemstreamError:
 async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: MessagesServer) -> None:
     await reply_of(server)
     await reply_of(server, summary_question(SLICE, DEFAULT_POLICY))
+    await reply_of(server, resolving_question([], [], DEFAULT_POLICY, "app/user", estimated_tokens))
+    assert len(server.seen) == 3
     for body in server.seen:
         assert ["cache_control" in block for block in body["system"]] == [False, True]
 

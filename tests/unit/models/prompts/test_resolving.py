@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import orjson
+import pytest
 from msgspec.structs import replace
 
 from agents.models.answers.summaries import estimated_tokens
@@ -35,6 +36,14 @@ def test_the_prompt_contains_dates_and_texts_that_cannot_close_the_fence() -> No
     assert resolving_question().user_prompt.count("</statements>") == 1
 
 
+def test_the_day_of_a_statement_is_left_out_if_it_is_that_of_the_one_before() -> None:
+    later, unknown = replace(SAID, timestamp=datetime(2026, 6, 1, tzinfo=UTC)), replace(SAID, timestamp=None)
+    said = [replace(candidate(each.message_id), sources=(each,)) for each in (SAID, SAID, later, later, unknown)]
+    prompt = question(said, [], DEFAULT_POLICY, "app", estimated_tokens).user_prompt
+    days = [orjson.loads(line).get("said", "left out") for line in prompt.splitlines() if line.startswith("{")]
+    assert days == [f"{MONDAY:%Y-%m-%d}", "left out", "2026-06-01", "left out", None]
+
+
 def test_numbers_become_ids_and_unknown_numbers_are_ignored() -> None:
     found = read(
         {"number": 1, "same": None, "text": None, "ends": [1, 1, 9], "corrects": [2]},
@@ -50,6 +59,36 @@ def test_numbers_become_ids_and_unknown_numbers_are_ignored() -> None:
             corrects=("User moved to Oulu.",),
         ),
     )
+
+
+def test_an_answer_tells_the_last_day_of_ended_memories_and_those_that_were_never_true() -> None:
+    found = read(
+        {
+            "number": 1,
+            "same": None,
+            "text": None,
+            "ends": [1, 2],
+            "last_day": "2026-05-31",
+            "untrue": [2],
+            "corrects": [],
+        },
+        {"number": 2, "same": 1, "text": None, "ends": [], "last_day": "2026-05-31", "untrue": [1, 9], "corrects": []},
+    )
+    assert found == (
+        Verdict(
+            candidate_id="User moved to Oulu.",
+            ends=("User lives in Turku.",),
+            until=datetime(2026, 6, 1, tzinfo=UTC),
+            untrue=("User has a dog.",),
+        ),
+        Verdict(candidate_id="No, </statements> to Espoo.", same="User lives in Turku."),
+    )
+
+
+@pytest.mark.parametrize("written", ["in summer", "2026-02-31", "9999", ""])
+def test_an_unreadable_last_day_is_removed_and_the_verdict_kept(written: str) -> None:
+    (found,) = read({"number": 1, "same": None, "text": None, "ends": [1], "last_day": written, "corrects": []}) or ()
+    assert (found.ends, found.until) == (("User lives in Turku.",), None)
 
 
 def test_a_text_with_injected_instructions_is_dropped_and_a_malformed_reply_is_rejected() -> None:
