@@ -47,9 +47,13 @@ class Checked(Struct, frozen=True):
 
 
 def check(
-    drafts: Iterable[object], request: ExtractionRequest, context: Context, count_tokens: TokenCount = estimated_tokens
+    drafts: Iterable[object],
+    request: ExtractionRequest,
+    context: Context,
+    count_tokens: TokenCount = estimated_tokens,
+    shown: Sequence[ExtractionRequest] = (),
 ) -> Checked:
-    """Converts drafts (Draft, or builtins from JSON) to proposals about this slice.
+    """Converts drafts (Draft, or builtins from JSON) to proposals about this slice. `shown` are the slices of a shared prompt.
 
     Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
     `attributed`: nobody at all, or it is another role's statement about a person); `overlap` (cites only messages before
@@ -63,7 +67,7 @@ def check(
     """
     valid: list[Proposal] = []
     wishes: list[Proposal] = []
-    reader = WishReader(request, context)
+    reader = WishReader(request, context, shown or (request,))
     rejected: Counter[str] = Counter()
     for number, draft in enumerate(drafts, start=1):
         try:

@@ -51,7 +51,7 @@ def check_shared(
             own[slice_].append(draft)
             places[place] = slice_, len(own[slice_])
     made = (
-        check([renumbered(each, at, numbers[at], places) for each in own[at]], request, context, count_tokens)
+        check([renumbered(each, at, numbers[at], places) for each in own[at]], request, context, count_tokens, requests)
         for at, request in enumerate(requests)
     )
     return tuple(Checked(each.proposals, dict(rejected[at] + Counter(each.rejected))) for at, each in enumerate(made))

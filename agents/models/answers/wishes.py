@@ -1,7 +1,7 @@
 """Users' wishes to forget, as a model reads them: each is checked against the message that asks for it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -21,20 +21,22 @@ OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)
 
 
 class WishReader:
-    """Reads the wishes of one answer. What all of them need is computed for the first."""
+    """Reads the wishes of one answer. What all of them need is computed for the first. `shown` are all slices of the prompt."""
 
-    def __init__(self, request: ExtractionRequest, context: Context) -> None:
+    def __init__(self, request: ExtractionRequest, context: Context, shown: Sequence[ExtractionRequest]) -> None:
         self._request = request
         self._context = context
+        self._shown = shown
+        self._may_ask: dict[int, bool] = {}
 
     def read(self, draft: Draft) -> Proposal:
         """The wish of a draft with `forget`.
 
-        Raises UnusableText: `provenance` if that message is no user's, or only quotes or plays such a wish; `instruction` if it,
-        or a message of the assistant or a tool, addresses a model; `speakers` if its speaker feeds no namespace.
+        Raises UnusableText: `provenance` if that message is no user's, or only quotes or plays such a wish; `instruction` if a
+        message of the prompt addresses a model; `speakers` if its speaker feeds no namespace.
         """
         request, asking = self._request, self._asking(draft.forget or 0)
-        if self._is_injected or instructs(asking.content):
+        if self._is_injected:
             raise UnusableText("instruction")
         namespaces = request.fed_by({request.speaker(asking)})
         if request.speakers and not namespaces:
@@ -62,9 +64,14 @@ class WishReader:
 
     def _asking(self, number: int) -> SliceMessage:
         """A user's message of the slice that may hold a wish of that user."""
-        if number not in self._own_statements or is_no_wish(self._request.messages[number - 1].content):
+        if number not in self._own_statements:
             raise UnusableText("provenance")
-        return self._request.messages[number - 1]
+        message = self._request.messages[number - 1]
+        if number not in self._may_ask:
+            self._may_ask[number] = not is_no_wish(message.content)
+        if not self._may_ask[number]:
+            raise UnusableText("provenance")
+        return message
 
     @cached_property
     def _own_statements(self) -> Mapping[int, str]:
@@ -72,9 +79,10 @@ class WishReader:
 
     @cached_property
     def _is_injected(self) -> bool:
-        """Whether a message of the assistant or a tool may have invented the wish."""
-        said = (*self._request.overlap, *self._request.messages)
-        return any(instructs(each.content) for each in said if each.role in ("assistant", "tool"))
+        """Whether a message may have invented the wish: one of the assistant or a tool, another person's, or a text that the
+        user pasted. The system prompt may address the model."""
+        said = (message for each in self._shown for message in (*each.overlap, *each.messages))
+        return any(instructs(each.content) for each in said if each.role != "system")
 
 
 def messages_meant(draft: Draft, asking: SliceMessage, request: ExtractionRequest) -> list[str]:

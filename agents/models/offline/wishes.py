@@ -62,7 +62,8 @@ UNSAID: Final = re.compile(
     r"[^.!?]{0,20}?\b(?:said|told|heard|mentioned|wrote|erzählt|gesagt|gehört|erwähnt|dit|entendu|raconté|dicho|dije|oído|contado|conté)\b)",
     re.IGNORECASE,
 )
-QUOTATION: Final = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»')
+# No quotation has its own opening mark, or a text of many such marks would take quadratic time.
+QUOTATION: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»')
 MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
 MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
 MIN_WORDS: Final = 3  # of a statement
