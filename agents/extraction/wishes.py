@@ -1,6 +1,7 @@
 """Users' wishes to forget in a slice, found by rules and named by a model, and proposals that only repeat such a wish. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +17,8 @@ from schemas.extraction.candidates import Source, Wish
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 
-MAX_WISHES: Final = 64  # of a slice: the limit of a candidate batch
+MAX_WISHES: Final = 64  # of a slice, and memories or messages of a wish: the limit of a candidate batch
+TEXT_CHARS: Final = 4_000  # the limit of a wish's text
 
 
 class FoundWish(Struct, frozen=True):
@@ -53,8 +55,8 @@ class Wishes(Struct, frozen=True):
             message=request.source(message),
             everything=wish.everything,
             scope=self._erasable(request, message) if wish.everything else None,
-            statement=wish.statement and self._with_speaker(request, namespace, message, wish.statement),
-            topic=wish.topic,
+            statement=wish.statement and self._with_speaker(request, namespace, message, wish.statement)[:TEXT_CHARS],
+            topic=wish.topic and wish.topic[:TEXT_CHARS],
             means=own if names_nothing else None,
             said=self._said(found),
             memory_ids=found.memory_ids,
@@ -105,6 +107,7 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
         for number, (message, found) in enumerate(zip(request.messages, parsed, strict=True), start=1)
         if found.wishes and number in own
     }
+    read = read[: max(0, MAX_WISHES - sum(len(each.wishes) for each in by_message.values()))]
     wishes = [
         found
         for message in request.messages
@@ -123,15 +126,23 @@ def wishes_in_message(
 ) -> Iterator[FoundWish]:
     """The wishes of a message, each once: those of the rules, the last one with the memories that the model names for the
     message; without rules those that the model read."""
-    own = [(proposal, wish) for proposal, wish in read if wish.asked_in == message.message_id]
+    own = [(forget_wish(proposal, wish), wish) for proposal, wish in read if wish.asked_in == message.message_id]
     if by_rules is None:
-        for proposal, wish in own:
-            yield FoundWish(message, forget_wish(proposal, wish), wish.memory_ids, wish.said_in)
+        for each in dict.fromkeys(wish for wish, _ in own):
+            of_wish = [wish for equal, wish in own if equal == each]
+            said_in = distinct(message_id for wish in of_wish for message_id in wish.said_in)
+            yield FoundWish(message, each, distinct(named for wish in of_wish for named in wish.memory_ids), said_in)
         return
     *first, last = by_rules.wishes
-    named = () if last.everything else tuple(dict.fromkeys(each for _, wish in own for each in wish.memory_ids))
     yield from (FoundWish(message, each) for each in first)
-    yield FoundWish(message, last, named[:MAX_WISHES])
+    yield FoundWish(
+        message, last, () if last.everything else distinct(named for _, wish in own for named in wish.memory_ids)
+    )
+
+
+def distinct(ids: Iterable[str]) -> tuple[str, ...]:
+    """The first MAX_WISHES ids, each once."""
+    return tuple(islice(dict.fromkeys(ids), MAX_WISHES))
 
 
 def forget_wish(proposal: Proposal, wish: WishRead) -> ForgetWish:

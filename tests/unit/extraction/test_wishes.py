@@ -162,6 +162,38 @@ def test_a_message_whose_wish_both_the_rules_and_the_model_find_has_one_wish() -
     assert (wish.memory_ids, wish.topic) == (("a",), None)
 
 
+def test_a_wish_that_a_model_reads_twice_is_one_wish_with_all_that_it_names() -> None:
+    request = slice_of("My sister smokes.", "She is leaving Tom.", PRIVATE)
+    twice = (read("m3", memory_ids=("a",), said_in=("m1",)), read("m3", memory_ids=("a", "b"), said_in=("m2", "m1")))
+
+    (batch,) = batches(request, *twice).values()
+
+    (wish,) = batch.wishes
+    assert wish.memory_ids == ("a", "b")
+    assert [each.message_id for each in wish.messages] == ["m1", "m2"]
+
+
+def test_no_number_of_wishes_that_a_model_reads_displaces_those_of_the_rules() -> None:
+    request = slice_of(PRIVATE, "Forget that I live in Berlin.")
+
+    (batch,) = batches(request, *(read("m1", f"topic {number}") for number in range(100))).values()
+
+    assert [wish.topic for wish in batch.wishes[:-1]] == [f"topic {number}" for number in range(63)]
+    assert batch.wishes[-1].statement == "User lives in Berlin."
+
+
+def test_a_statement_that_a_model_reads_fits_into_its_candidate_batch_with_any_name() -> None:
+    request = group(
+        group_message(0, "bob", "Hello."), group_message(1, "ada", PRIVATE, name="Ada of the House of Many Names")
+    )
+
+    found = batches(request, read(request.messages[1].message_id, "User, " * 166))
+
+    for batch in found.values():
+        assert codec.decode_untrusted(codec.encode(batch), CandidateBatch) == batch
+    assert len(found["kitchen"].wishes[0].statement or "") == 4_000
+
+
 def test_a_wish_for_everything_that_only_the_model_reads_erases_nothing() -> None:
     by_rules, by_model = "Delete all your memories about me.", "Cancella tutto quello che sai di me."
 
