@@ -18,7 +18,7 @@ from schemas.policies.policies import Policy
 
 MAX_CONFIDENCE: Final = 0.8  # the highest confidence of such a statement: no user said it
 EXPERIENCE: Final = "experience"  # the kind of a task with its outcome, from the words of both
-CACHED: Final = 1_024  # texts of messages, as each draft of an answer is compared with them
+CACHED: Final = 1_024  # texts of messages, as each draft of an answer is compared with them; `forget_texts` frees them
 MIN_LETTERS: Final = 3  # letters of a word that counts as content, and of a beginning that two words share
 STEM_LETTERS: Final = 4
 WORD: Final = re.compile(r"[^\W_]+(?:[.,:/-]\d+)*")
@@ -209,6 +209,12 @@ def words(texts: Iterable[str]) -> set[str]:
 @lru_cache(maxsize=CACHED)
 def words_in(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in WORD.findall(text))
+
+
+def forget_texts() -> None:
+    """Frees the words of an answer's messages. They take megabytes, and may be erased later."""
+    words_in.cache_clear()
+    stated_words.cache_clear()
 
 
 def has_digit(word: str) -> bool:

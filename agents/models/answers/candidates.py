@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from agents.models.answers.attribution import MAX_CONFIDENCE, supporting_messages
+from agents.models.answers.attribution import MAX_CONFIDENCE, forget_texts, supporting_messages
 from agents.models.answers.drafts import Draft, scrubbed, shaped
 from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
@@ -82,6 +82,7 @@ def check(
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
+    forget_texts()
     proposals = (*merge_equal(valid, request), *wishes)
     return Checked(proposals, {reason: count for reason, count in rejected.items() if count})
 

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from agents.models.answers.attribution import stated_words, words_in
 from agents.models.answers.candidates import Checked, check
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
@@ -111,6 +112,14 @@ def test_what_a_user_says_or_takes_up_from_the_assistant_is_the_users_word(first
 @pytest.mark.parametrize("policy", [PLAIN, ATTRIBUTED])
 def test_a_question_is_no_source_of_a_name_or_figure_that_only_the_answer_has(policy, asked, stated, text):
     assert checked(policy, draft(text, 1), asked, stated, said("Okay.", 3)).rejected == {"provenance": 1}
+
+
+def test_no_text_of_a_conversation_stays_in_memory_after_an_answer():
+    told = draft("Order 4711 was shipped.", 1)
+
+    checked(ATTRIBUTED, told, "Where is my order?", by("tool", "Order 4711 was shipped."))
+
+    assert (words_in.cache_info().currsize, stated_words.cache_info().currsize) == (0, 0)
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool"])
