@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.curation.rules.decisions.incoming import contradicted_ids
 from agents.curation.rules.statements.normalise import normalise
 from agents.models.answers.speakers import MAX_NAME, with_name
-from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate, CandidateBatch, Wish
 from schemas.memories.memories import Memory
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
@@ -31,18 +31,28 @@ async def naming_copies(connection: Connection, batch: CandidateBatch) -> Candid
     return replace(batch, candidates=tuple(with_copies(each, copies) for each in batch.candidates))
 
 
+async def wish_naming_copies(connection: Connection, batch: CandidateBatch, wish: Wish) -> Wish:
+    """The wish, which also names the live copies, in the batch's namespace, of memories of other namespaces that it names."""
+    if batch.parts == 1 or not wish.memory_ids:
+        return wish
+    memories = Memories(connection)
+    named = (await memories.by_ids(wish.memory_ids)).values()
+    copies = [
+        copy for each in named if each.namespace != batch.namespace for copy in await copies_of(memories, each, batch)
+    ]
+    return replace(wish, memory_ids=tuple(dict.fromkeys((*wish.memory_ids, *copies))))
+
+
 async def copies_of(memories: Memories, memory: Memory, batch: CandidateBatch) -> list[str]:
     """The ids of the memories of the batch's namespace with the memory's statement from one of its messages. The part of this
-    request for the memory's own namespace may have changed its text already."""
-    messages = [(source.conversation_id, source.message_id) for source in memory.sources]
-    found = await memories.from_messages(messages, [batch.namespace], MAX_OF_MESSAGE)
-    if not found:
-        return []
-    latest = await memories.version(memory.memory_id)
-    texts = {memory.text}
+    request for the memory's own namespace may have changed its text already, or deleted it."""
+    latest, states = await memories.version(memory.memory_id), [memory]
     if latest is not None and latest.before is not None and latest.cause.request_id == batch.request_id:
-        texts.add(latest.before.text)
+        states.append(latest.before)
+    messages = {(source.conversation_id, source.message_id) for state in states for source in state.sources}
+    found = await memories.from_messages(messages, [batch.namespace], MAX_OF_MESSAGE)
     known = await memories.by_ids({each for of_message in found.values() for each in of_message})
+    texts = {state.text for state in states if state.text}
     return [each.memory_id for each in known.values() if any(is_copy(each.text, text) for text in texts)]
 
 

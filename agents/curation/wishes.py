@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
+from agents.curation.copies import wish_naming_copies
 from agents.curation.part_inputs import fences_of
 from agents.curation.rules.commands.apply_command import ERASED
 from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant
@@ -71,6 +72,7 @@ async def apply_wishes(
         elif wish.everything:
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="erasure_reported"))
         else:
+            wish = await wish_naming_copies(connection, batch, wish)
             personal = is_personal(batch.namespace, policy, wish.message.user_id)
             near = await load_related(connection, vectors, batch, prepared, policy, ledger, wish)
             found = memories_meant(wish, ledger.live_memories(), near, personal)

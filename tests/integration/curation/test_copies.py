@@ -1,10 +1,14 @@
-"""A statement that a policy stores in two namespaces ends in both, whichever of its memories a model names."""
+"""A statement that a policy stores in two namespaces ends, or is forgotten, in both, whichever of its memories a model names."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from schemas.extraction.candidates import Candidate, Source
+import pytest
+from msgspec.structs import replace
+
+from schemas.extraction.candidates import Candidate, Source, Wish
 from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -72,6 +76,30 @@ async def test_a_copy_is_found_after_the_same_request_has_changed_the_memory_tha
     assert changed is not None and changed.text != OLD
     await stored(bench, TEAM, "m2", NEW, contradicts=known.memory_id)
     assert await texts(bench, TEAM) == {NEW}
+
+
+@pytest.mark.parametrize("effect", ["delete", "end"])
+async def test_a_wish_that_names_a_memory_forgets_its_copies_too(bench: "Bench", effect: Any) -> None:
+    policy = Policy(name="default", namespaces=("{app_id}/{user_id}", "{app_id}"), on_forget_wish=effect)
+    curator = bench.curator_under(Policies((policy,)))
+    (known,) = await stored(bench, PERSONAL, "m1", OLD)
+    await stored(bench, TEAM, "m1", "Ada keeps bees behind the barn", "Ada plays chess")
+    wish = Wish(wish_id="w", message=source("m2"), topic="that hobby", memory_ids=(known.memory_id,))
+    for part, namespace in enumerate((PERSONAL, TEAM), 1):
+        batch = bench.batch(namespace=namespace, part=part, parts=2, request_id="m2")
+        await curator.curate(replace(batch, wishes=(wish,)))
+    assert (await texts(bench, PERSONAL), await texts(bench, TEAM)) == (set(), {"Ada plays chess"})
+
+
+async def test_a_wish_forgets_no_copy_that_rests_on_another_persons_words_too(bench: "Bench") -> None:
+    (known,) = await stored(bench, PERSONAL, "m1", OLD)
+    both = (source("m1"), replace(source("m0"), user_id="bob"))
+    said = bench.candidate(OLD, sources=both)
+    await bench.curator.curate(bench.batch(said, namespace=TEAM, part=2, parts=2, request_id="m1"))
+    wish = Wish(wish_id="w", message=source("m2"), topic="that hobby", memory_ids=(known.memory_id,))
+    batch = bench.batch(namespace=TEAM, part=2, parts=2, request_id="m2")
+    await bench.curator.curate(replace(batch, wishes=(wish,)))
+    assert await texts(bench, TEAM) == {OLD}
 
 
 async def test_a_memory_of_a_request_for_one_namespace_is_not_searched_for_copies(bench: "Bench") -> None:
