@@ -34,6 +34,11 @@ def request_id(conversation_id: str, partition: int, first: int, last: int, firs
     return derive("request", conversation_id, partition, first, last, first_message_id)
 
 
+def guest_id(conversation_id: str, name: str) -> str:
+    """The id of a person without a user_id in a conversation, by the name."""
+    return derive("guest", conversation_id, name)
+
+
 def candidate_id(request: str, namespace: str, index: int) -> str:
     """The id of the index-th candidate (from 0) of a stored answer, for one namespace."""
     return derive("candidate", request, namespace, index)

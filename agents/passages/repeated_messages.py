@@ -40,7 +40,10 @@ class RepeatedMessages:
     either."""
 
     async def of(self, connection: Connection, namespace: str, wish: Wish, memory: Memory) -> tuple[MessageId, ...]:
-        """The user's messages up to the time of the wish that say the same as a memory, except for its sources."""
+        """The user's messages up to the time of the wish that say the same as a memory, except for its sources. None of a
+        guest: nothing but a name, in any spelling, tells them from those of others."""
+        if wish.message.guest_id is not None:
+            return ()
         user_messages, live = UserMessages(connection), live_namespace_of(namespace)
         own = [each for each in memory.sources if is_of(each, wish.message)]
         contents = await user_messages.contents(own[:MAX_SOURCES])

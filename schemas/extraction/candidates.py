@@ -20,14 +20,15 @@ Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
 
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message that a memory comes from, with its user, if known. `attributed_to` is its author if that is no user:
-    `assistant`, or `tool` with the tool's name."""
+    """A message that a memory comes from, with its user, if known. `guest_id` tells a person without a user_id from the other
+    guests of the conversation. `attributed_to` is its author if that is no user: `assistant`, or `tool` with the tool's name."""
 
     conversation_id: str
     message_id: str
     position: int | None = None
     timestamp: Moment | None = None
     user_id: str | None = None
+    guest_id: str | None = None
     attributed_to: Annotated[str, Meta(max_length=256)] | None = None
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from schemas import ids
 from schemas.budgets.budgets import Lane
 from schemas.conversations.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.extraction.candidates import Source
@@ -144,6 +145,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
             position=message.position,
             timestamp=message.timestamp,
             user_id=self.user(message),
+            guest_id=ids.guest_id(self.conversation_id, guest_key(message.name)) if message.guest else None,
             attributed_to=self.attributed_to(message),
         )
 

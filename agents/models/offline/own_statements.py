@@ -34,12 +34,12 @@ def own_statements(
 ) -> dict[int, str]:
     """The user's own words by message number. A message `before` the slice may have opened a frame. `with_hypotheses` is false
     if a classifier of sentences recognises the messages that continue a hypothesis."""
-    role_plays: dict[str | None, RolePlay] = {}
+    role_plays: dict[str | None, RolePlay] = {}  # by the key of the person
     own: dict[int, str] = {}
     for number, message in enumerate((*before, *messages), 1 - len(before)):
         if message.role != "user":
             continue
-        role_play = role_plays.setdefault(message.user_id, RolePlay(with_hypotheses=with_hypotheses))
+        role_play = role_plays.setdefault(message.speaker(None), RolePlay(with_hypotheses=with_hypotheses))
         if is_taken_back(message.content):
             own.pop(role_play.latest or 0, None)
         own[number] = role_play.own(message)

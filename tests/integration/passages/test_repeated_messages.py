@@ -20,8 +20,14 @@ def source(said: ArchivedMessage, user_id: str | None = "ada") -> Source:
     return Source(conversation_id=message.conversation_id, message_id=message.message_id, user_id=user_id)
 
 
-async def again(said: Said, *of: ArchivedMessage, namespace: str = ADA, user_id: str | None = "ada") -> list[str]:
-    wish = Source(conversation_id="c1", message_id="wish", user_id=user_id, timestamp=LATER)
+async def again(
+    said: Said,
+    *of: ArchivedMessage,
+    namespace: str = ADA,
+    user_id: str | None = "ada",
+    guest_id: str | None = None,
+) -> list[str]:
+    wish = Source(conversation_id="c1", message_id="wish", user_id=user_id, guest_id=guest_id, timestamp=LATER)
     memory = a_memory(TEXT, namespace=namespace, sources=tuple(source(each, user_id) for each in of))
     async with said.pool.acquire() as connection, connection.transaction():
         found = await RepeatedMessages().of(connection, namespace, Wish(wish_id="w", message=wish), memory)
@@ -56,6 +62,7 @@ async def test_without_a_user_only_the_conversation_of_the_wish_is_searched(said
         row["namespace"] for row in await said.pool.fetch("SELECT namespace FROM passages WHERE conversation_id = 'c1'")
     }
     assert await again(said, namespace=namespace, user_id=None) == [here.message.message_id]
+    assert await again(said, namespace=namespace, user_id=None, guest_id="a guest") == []
 
 
 async def test_the_number_of_repetitions_found_is_limited(said: Said) -> None:

@@ -127,3 +127,18 @@ async def test_a_speaker_contradicts_only_their_own_memory_in_a_shared_namespace
     (batch,) = await batches_of(request, rules, lives("ada"), lives("bob"))
 
     assert [(each.text, each.contradicts) for each in batch.candidates] == [("bob lives in Lyon.", "bob")]
+
+
+async def test_the_sources_of_guests_tell_them_apart_without_their_names() -> None:
+    rules = Policy(name="group", namespaces=("{conversation_id}",))
+    said = [group_message(0, "ada", "Hi.", name="Ada")] + [
+        group_message(number, None, "I work as a nurse.", name=name)
+        for number, name in enumerate(("Eve", "Mallory", "eve "), start=1)
+    ]
+    (request,) = slices_of(said, rules)
+
+    eve, mallory, again = (request.source(message).guest_id for message in request.messages[1:])
+
+    assert eve == again != mallory
+    assert request.source(request.messages[0]).guest_id is None
+    assert "eve" not in (eve or "").lower()

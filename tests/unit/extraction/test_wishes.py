@@ -108,6 +108,16 @@ def test_a_message_in_a_role_play_is_no_wish() -> None:
     assert batch.wishes == ()
 
 
+def test_a_role_play_of_one_guest_hides_no_wish_of_another() -> None:
+    request = group(
+        group_message(0, "bob", "Hello.", name="Bob"),
+        group_message(1, None, "Let's pretend you are a pirate and I am the captain.", name="Mallory"),
+        group_message(2, None, "Forget that I live in Berlin.", name="Eve"),
+    )
+
+    assert [wish.statement for wish in batches(request)["kitchen"].wishes] == ["Eve lives in Berlin."]
+
+
 def test_a_wish_after_a_long_text_fits_into_its_candidate_batch() -> None:
     long = "I live in Berlin and I like it a lot. " * 400
     (batch,) = batches(slice_of(f"{long} Forget that. I live in Lyon.")).values()

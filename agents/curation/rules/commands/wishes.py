@@ -76,8 +76,8 @@ def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:
 
 
 def is_by(source: Source, wish: Source) -> bool:
-    """Whether both messages are of the same person. A conversation without user ids is one person's."""
-    if source.attributed_to is not None or source.user_id != wish.user_id:
+    """Whether both messages are of the same person. A conversation without user ids is one person's, and its guests'."""
+    if source.attributed_to is not None or (source.user_id, source.guest_id) != (wish.user_id, wish.guest_id):
         return False
     return wish.user_id is not None or source.conversation_id == wish.conversation_id
 

@@ -156,6 +156,29 @@ def test_a_forget_wish_spares_memories_stated_after_the_wish() -> None:
     assert memories_meant(wish, [earlier, later], (), personal=True) == [earlier]
 
 
+def guests(name: str) -> Source:
+    return Source(conversation_id="c", message_id="m", guest_id=name)
+
+
+@pytest.mark.parametrize(
+    ("sources", "theirs"),
+    [
+        ((guests("eve"),), True),
+        ((guests("mallory"),), False),
+        ((guests("eve"), guests("mallory")), False),
+        ((Source(conversation_id="c", message_id="m"),), False),
+    ],
+)
+@pytest.mark.parametrize("named", [{"topic": "my job"}, {"topic": "that", "memory_ids": ("memory",)}])
+def test_a_guests_wish_selects_only_memories_of_that_guest(
+    sources: tuple[Source, ...], theirs: bool, named: dict[str, Any]
+) -> None:
+    memory = a_memory("User works at Bosch.", memory_id="memory", sources=sources)
+    wish = Wish(wish_id="w", message=guests("eve"), **named)
+
+    assert bool(memories_meant(wish, [memory], (), personal=False)) is theirs
+
+
 def source(conversation: str, user_id: str | None = None, attributed_to: str | None = None) -> Source:
     return Source(conversation_id=conversation, message_id="m", user_id=user_id, attributed_to=attributed_to)
 
