@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from agents.models.answers.attribution import ASKS, content_words, is_among, words
 from agents.models.answers.drafts import Draft
 from agents.models.answers.texts import UnusableText, one_line
 from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.engine.injection import instructs, is_injection
-from agents.models.offline.wishes import is_no_wish
+from agents.models.offline.wishes import TRIGGER, is_no_wish
 from agents.models.port import Context, Proposal, WishRead
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
@@ -32,8 +33,8 @@ class WishReader:
     def read(self, draft: Draft) -> Proposal:
         """The wish of a draft with `forget`.
 
-        Raises UnusableText: `provenance` if that message is no user's, or only quotes or plays such a wish; `instruction` if a
-        message of the prompt addresses a model; `speakers` if its speaker feeds no namespace.
+        Raises UnusableText: `provenance` if that message is no user's, only quotes or plays such a wish, or only states the text;
+        `instruction` if a message of the prompt addresses a model; `speakers` if its speaker feeds no namespace.
         """
         request, asking = self._request, self._asking(draft.forget or 0)
         if self._is_injected:
@@ -42,6 +43,8 @@ class WishReader:
         if request.speakers and not namespaces:
             raise UnusableText("speakers")
         text = OWN.sub("my ", one_line(draft.text)[:MAX_CHARS])
+        if only_states(asking.content, text):
+            raise UnusableText("provenance")
         everything = EVERYTHING.fullmatch(text.strip(" .!\"'")) is not None
         if not everything and is_injection(text):
             raise UnusableText("instruction")
@@ -83,6 +86,13 @@ class WishReader:
         user pasted. The system prompt may address the model."""
         said = (message for each in self._shown for message in (*each.overlap, *each.messages))
         return any(instructs(each.content) for each in said if each.role != "system")
+
+
+def only_states(content: str, text: str) -> bool:
+    """Whether a message has no other content than the text, and no word of a wish: a careless model gives the number of any
+    message."""
+    said, named = {each for each in content_words(content) if not ASKS.fullmatch(each)}, words([text])
+    return bool(said) and TRIGGER.search(content) is None and all(is_among(each, named) for each in said)
 
 
 def messages_meant(draft: Draft, asking: SliceMessage, request: ExtractionRequest) -> list[str]:

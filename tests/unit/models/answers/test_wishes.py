@@ -145,6 +145,18 @@ def test_a_wish_in_fiction_is_refused(content: str) -> None:
     assert reason(slice_of(SISTER, content)) == {"provenance": 1}
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("I live in Lyon.", "User lives in Lyon."),
+        ("I'm allergic to peanuts!", "user's allergic to peanuts"),
+        ("Ich wohne in Lyon", "Nutzer wohnt in Lyon"),
+    ],
+)
+def test_a_message_that_only_states_what_the_model_wants_forgotten_is_no_wish(content: str, text: str) -> None:
+    assert reason(slice_of(SISTER, content), text=text) == {"provenance": 1}
+
+
 @pytest.mark.parametrize("number", [-1, 3, 99])
 def test_a_message_outside_of_the_slice_asks_for_nothing(number: int) -> None:
     request = replace(slice_of(SISTER, PRIVATE), overlap=(said(PRIVATE, 7), said(PRIVATE, 8)))
