@@ -58,6 +58,7 @@ OF_SEVERAL: Final = frozenset(
         ),
     )
 )
+WITH_USER: Final = words.words("others")  # "User and others moved to Ghent": the user moved
 HAVING: Final = frozenset(map(meaning, words.words("qui que has hat tiene")))
 MOST_OF_TITLE: Final = 5  # words in which a profession is searched for
 
@@ -179,7 +180,7 @@ def owner(before: str) -> frozenset[str]:
     if len(said) > 2 and said[-1] in words.LISTED and any(is_of_past(each) for each in said[1:-1]):
         return owners(before)  # "User split with Ines and ...": the subject of the verb before
     empty = (words.GENERIC_SUBJECTS | words.FUNCTION_WORDS | ADVERBS | words.WISHES | words.LIKES) - words.RELATIONS
-    return frozenset(meaning(each) for each in said if each not in empty)
+    return frozenset(meaning(each) for each in said if each not in empty | WITH_USER)
 
 
 def may_be_within(town: tuple[str, ...], other: tuple[str, ...]) -> bool:

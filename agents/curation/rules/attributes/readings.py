@@ -232,7 +232,7 @@ def is_secondary(name: str, said: Statement, phrase: str, after: str) -> bool:
 
 def is_passing_home(said: Statement, phrase: str, after: str) -> bool:
     """Whether the home is temporary, or only described as near a place. Two homes near places differ only if the user moved."""
-    moved = not table().switched.isdisjoint(phrase.split())
+    moved = not (table().switched | RENAMED).isdisjoint(phrase.split())
     rented = ("rents" in phrase or "based" in phrase) and " for " in after
     product = not (NO_PLACES | HOLIDAYS).isdisjoint(where := normalise(clause(after)).split()[:1])
     product |= bool(where) and where[0][0].isdigit()

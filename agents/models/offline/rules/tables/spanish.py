@@ -131,6 +131,13 @@ RULES = (
         0.75,
         "diet",
     ),
+    templated(
+        r"(?:nosotros )?nos (?:hemos mudado|mudamos|hemos trasladado) a (?P<x>.+)",
+        QUIEN + " se ha mudado a {x}",
+        "fact",
+        0.6,
+        "home",
+    ),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "plan", 0.65, "plan", dated=True),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
@@ -141,7 +148,7 @@ RULES = (
         topics=TOPICS,
     ),
 )
-FIRST = r"(?:yo|mis?|me|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
+FIRST = r"(?:yo|mis?|me|nos|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
 
 SPANISH = LanguageRules(
     code="es",
