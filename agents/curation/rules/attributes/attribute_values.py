@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Set as AbstractSet
+from itertools import dropwhile
 from typing import Final
 
 from msgspec import Struct
@@ -58,7 +59,6 @@ OF_SEVERAL: Final = frozenset(
         ),
     )
 )
-WITH_USER: Final = words.words("others")  # "User and others moved to Ghent": the user moved
 HAVING: Final = frozenset(map(meaning, words.words("qui que has hat tiene")))
 MOST_OF_TITLE: Final = 5  # words in which a profession is searched for
 
@@ -180,7 +180,10 @@ def owner(before: str) -> frozenset[str]:
     if len(said) > 2 and said[-1] in words.LISTED and any(is_of_past(each) for each in said[1:-1]):
         return owners(before)  # "User split with Ines and ...": the subject of the verb before
     empty = (words.GENERIC_SUBJECTS | words.FUNCTION_WORDS | ADVERBS | words.WISHES | words.LIKES) - words.RELATIONS
-    return frozenset(meaning(each) for each in said if each not in empty | WITH_USER)
+    subject = dropwhile(lambda each: each in words.GENERIC_SUBJECTS | words.ARTICLES, said)
+    if said[:1] and next(subject, None) in words.LISTED and said[0] not in words.LISTED:
+        return frozenset()  # "User and Pilar moved to Ghent": the user did
+    return frozenset(meaning(each) for each in said if each not in empty)
 
 
 def may_be_within(town: tuple[str, ...], other: tuple[str, ...]) -> bool:
