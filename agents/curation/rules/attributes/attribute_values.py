@@ -59,6 +59,7 @@ OF_SEVERAL: Final = frozenset(
         ),
     )
 )
+OPENINGS: Final = words.words("since now that")  # "Since we moved to Oslo, ..."
 HAVING: Final = frozenset(map(meaning, words.words("qui que has hat tiene")))
 MOST_OF_TITLE: Final = 5  # words in which a profession is searched for
 
@@ -183,7 +184,7 @@ def owner(before: str) -> frozenset[str]:
     subject = dropwhile(lambda each: each in words.GENERIC_SUBJECTS | words.ARTICLES, said)
     if said[:1] and next(subject, None) in words.LISTED and said[0] not in words.LISTED:
         return frozenset()  # "User and Pilar moved to Ghent": the user did
-    return frozenset(meaning(each) for each in said if each not in empty)
+    return frozenset(meaning(each) for each in said if each not in empty | OPENINGS)
 
 
 def may_be_within(town: tuple[str, ...], other: tuple[str, ...]) -> bool:
