@@ -148,8 +148,9 @@ FRENCH = LanguageRules(
         r"|(?:souviens-toi|note|retiens|rappelle-toi|maintenant)(?: bien)? (?:que |qu')\s*)"
     ),
     fronted=starting(
-        r"(?P<front>(?:demain|après-demain|aujourd'hui|hier|(?:vendredi|lundi|mardi|mercredi|jeudi"
-        r"|samedi|dimanche|la semaine|le mois|dans|le \d+|depuis|à partir)\b[^,]{0,30}?)),? (?=(?:je |j'"
+        r"(?P<front>(?:demain|après-demain|aujourd'hui|hier|(?:le |chaque |tous les )?(?:(?:vendredi|lundi|mardi|mercredi|jeudi"
+        r"|samedi|dimanche)s?|la semaine|le mois|dans"
+        r"|en (?:hiver|été|automne)|pendant|avant|après|le \d+|depuis|à partir)\b[^,]{0,30}?)),? (?=(?:je |j'"
         r"|nous |on ))(?P<rest>.+)"
     ),
     clause_break=anywhere(

@@ -165,7 +165,9 @@ SPANISH = LanguageRules(
     ),
     fronted=starting(
         r"(?P<front>(?:mañana|pasado mañana|hoy|ayer|el próximo \w+|el \w+ que viene|la próxima semana"
-        rf"|en \w+ \w+|el \d+ de \w+|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
+        rf"|(?:los|todos los|cada) (?:\w+(?:es|os)|sábado|domingo)"
+        rf"|en (?:\w+ \w+|invierno|verano|otoño|primavera)|durante \w+(?: \w+)?|el \d+ de \w+"
+        rf"|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
     ),
     clause_break=anywhere(rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b|¿)"),
     question=starting(r"(?:¿|puedes|podrías|qué|cómo|cuándo|dónde|quién|cuál|por qué|hay|tienes|sabes|debo)"),
