@@ -84,7 +84,8 @@ def local(moment: datetime, time_zone: str | None) -> datetime:
 def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
     """The dates in order, without recurring ones ("every Friday", "works from Monday to Thursday"). `said_at` is in the
     speaker's time zone."""
-    found = []
+    found: list[Dated] = []
+    passing: bool | None = None
     for match in phrase(language).finditer(sentence):
         if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
             continue
@@ -93,10 +94,11 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
             continue
         if not found or not is_period(found[-1], dated, sentence):
             found.append(dated)
-        elif is_passing(sentence, language):
-            found.append(moved(dated, found[-1].day + timedelta(days=(dated.day - found[-1].day).days % 7)))
-        else:
-            found.pop()
+            continue
+        passing = is_passing(sentence, language) if passing is None else passing
+        first = found[-1] if passing else found.pop()
+        if passing and first.day <= date.max - timedelta(days=7):
+            found.append(moved(dated, first.day + timedelta(days=(dated.day - first.day).days % 7)))
     return found
 
 
@@ -147,12 +149,12 @@ def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
         return None
     try:
         day = day_of(words, today, language)
+        if day is not None and day > today and follows_since(match, words.get("lead", "")):
+            day = before_today(day, words)
     except (OverflowError, ValueError):  # outside of the years 1 to 9999
         return None
     if day is None:
         return None
-    if day > today and follows_since(match, words.get("lead", "")):
-        day = before_today(day, words)
     unit = UNITS.get(words.get("span") or words.get("unit", "day"), "day")
     lead = words.get("lead") or ("" if follows_preposition(match) else ON[language])
     if "some" in words:

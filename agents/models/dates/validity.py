@@ -122,7 +122,8 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
     last = times[-1]
     if found(BEGAN[language]).search(sentence) and last.first > today:
         a_year_earlier = day_or_none(last.first.year - 1, last.first.month, last.first.day)
-        begun = last.first - timedelta(days=7) if last.weekday else a_year_earlier
+        is_weekday = last.weekday and last.first >= date.min + timedelta(days=7)
+        begun = last.first - timedelta(days=7) if is_weekday else a_year_earlier
         return {SINCE: begun} if begun else {}
     if found(BEGINS[language]).search(sentence):
         return {SINCE: last.first}
