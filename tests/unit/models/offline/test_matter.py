@@ -193,7 +193,7 @@ async def test_an_experience_memory_contains_the_task_the_steps_and_the_outcome(
         ),
         (
             ("The export button in Reports is broken.", assistant("I opened ticket T-552, it ships on Friday.")),
-            "User: The export button in Reports is broken. Assistant: I opened ticket T-552, it ships on Friday.",
+            "User: The export button in Reports is broken. The assistant: I opened ticket T-552, it ships on Friday.",
         ),
     ],
 )
