@@ -53,7 +53,8 @@ async def make_database(dsn: str, name: str) -> str:
         await administer(dsn, "CREATE DATABASE migrating")
         await migrate(of_database(dsn, "migrating"))
         await administer(dsn, "ALTER DATABASE migrating RENAME TO migrated")
-    await administer(dsn, f'CREATE DATABASE "{name}" TEMPLATE migrated')
+    # Half the CPU time of a copy through the write-ahead log, which is the default.
+    await administer(dsn, f'CREATE DATABASE "{name}" TEMPLATE migrated STRATEGY FILE_COPY')
     return of_database(dsn, name)
 
 

@@ -82,7 +82,7 @@ def create_app(ports: Ports, *, timeout_s: float = TIMEOUT_S, local: bool = Fals
     """
     app = app_with_routes()
     app.state.ports = ports
-    app.state.document = cache(document)
+    app.state.document = document
     app.state.methods = methods
     problems.install_error_handlers(app)
     app.add_middleware(DeadlineMiddleware, timeout_s=timeout_s)
@@ -111,8 +111,9 @@ def app_with_routes() -> FastAPI:
     return app
 
 
+@cache
 def document() -> dict[str, Any]:
-    """Returns the OpenAPI document of all routes."""
+    """Returns the OpenAPI document of all routes, which callers share."""
     return openapi.document(app_with_routes(), (*PUBLIC_ROUTERS, *AUTHENTICATED_ROUTERS))
 
 

@@ -30,11 +30,19 @@ MAX_CHANGED: Final = 2  # words in which each statement may differ
 def corrections_of(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapping[int, tuple[int, ...]]:
     """By the place of each correcting proposal the places of those that it corrects, by the model's answer and the rules."""
     places = {each.number: place for place, each in enumerate(proposals) if each.number}
-    found = dict(corrected(request, proposals))
+    words, found = user_texts(request), dict(corrected(request, proposals))
     for place, each in enumerate(proposals):
-        if named := [places[number] for number in each.corrects if number in places]:
+        named = [places[number] for number in each.corrects if number in places]
+        if not takes_back(said_in(each, words)):
+            named = [number for number in named if not interrupts(each, proposals[number])]
+        if named:
             found[place] = tuple(dict.fromkeys((*named, *found.get(place, ()))))
     return found
+
+
+def interrupts(new: Proposal, old: Proposal) -> bool:
+    """Whether the new statement is temporary and the old one is not: "until April I'm in Split" takes no home back."""
+    return new.valid_until is not None and old.valid_until is None
 
 
 def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapping[int, tuple[int, ...]]:
@@ -42,8 +50,7 @@ def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapp
     words = user_texts(request)
     found: dict[int, tuple[int, ...]] = {}
     for later, new in enumerate(proposals):
-        said = " ".join(words.get(message_id, "") for message_id in new.message_ids)
-        if not takes_back(said):
+        if not takes_back(said_in(new, words)):
             continue
         taken = tuple(
             earlier
@@ -57,6 +64,10 @@ def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapp
 
 def user_texts(request: ExtractionRequest) -> dict[str, str]:
     return {each.message_id: beginning(each.content) for each in request.messages if each.role == "user"}
+
+
+def said_in(proposal: Proposal, words: Mapping[str, str]) -> str:
+    return " ".join(words.get(message_id, "") for message_id in proposal.message_ids)
 
 
 def takes_back(text: str) -> bool:

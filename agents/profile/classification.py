@@ -56,7 +56,8 @@ def part_by_text(memory: Memory, labels: set[str]) -> Part | None:
 def part_by_classifier(memory: Memory) -> Part | None:
     """Classifies by what a model learnt from sentences, for wording that no pattern has."""
     language = language_of(memory.text, memory.language)
-    if language is None or is_over(memory) or is_of_others(memory) or memory.kind in PASSING_KINDS:
+    is_passing = memory.kind in PASSING_KINDS or lexicon.UNABLE.search(memory.text) is not None
+    if language is None or is_passing or is_over(memory) or is_of_others(memory):
         return None
     scored = scores(memory.text, language, MEMORY)
     if scored.either < MIN_PROBABILITY:
@@ -65,9 +66,11 @@ def part_by_classifier(memory: Memory) -> Part | None:
 
 
 def is_constraint(memory: Memory) -> bool:
-    if lexicon.PROHIBITION.search(memory.text):
+    is_unable = lexicon.UNABLE.search(memory.text) is not None
+    if lexicon.PROHIBITION.search(memory.text) and not is_unable:
         return memory.kind not in PASSING_KINDS
-    is_state = lexicon.STATE.search(memory.text) is not None or has_limit(memory.text, memory.language)
+    is_state = lexicon.STATE.search(memory.text) is not None
+    is_state = is_state or (has_limit(memory.text, memory.language) and not is_unable)
     holds = lexicon.OVER.search(memory.text) is None and not is_of_others(memory)
     return is_state and holds and memory.kind not in PASSING_KINDS
 

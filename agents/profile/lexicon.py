@@ -59,6 +59,7 @@ STATE: Final = _any(
         "de": r"\b\w*allergi(?:sch|ker\w*)\b|\b(?:hat|haben|leidet|leiden|mit|wegen)\b.{0,40}\w*(?:allergien?|intoleran\w+"
         r"|unverträglichkeit\w*)\b|\b\w+allergie\b|\b\w*intoleran[tz]\w*|\b\w+unverträglich\w*|\bzöliakie\b|\bdiabet\w+|\basthma\w*"
         r"|\bepilep\w+|\bschwanger\b|\bstillt\b|\bherzschrittmacher\b|\bblutverdünner\w*|\binsulin\b|\bbluthochdruck\b"
+        r"|\bhält\b.{0,30}\b(?:ramadan|schabbat|sabbat|fastenzeit)\b"
         r"|\brollstuhl\w*|\bschwerhörig\b|\bgehörlos\b|\bist blind\b|\bfarbenblind\b|\blegasthen\w+|\b\w+phobie\b"
         r"|\btrockene[rn]? alkoholiker\w*|\b(?:ist|sind|isst|essen|lebt|leben|ernährt|wurde)\b.{0,30}\b(?:vegetarier\w*"
         r"|vegetarisch"
@@ -87,7 +88,8 @@ STATE: Final = _any(
 # Things that a person does not, cannot or must not do.
 PROHIBITION: Final = _any(
     {
-        "en": r"\b(?:can|may|could|must) ?(?:not|n['’]t|no longer)\b.{0,30}\b(?:eat|drink|have|take|tolerate|consume|lift"
+        "en": r"\b(?:(?:can|may|could|must) ?(?:not|n['’]t|no longer)|can['’]t|won['’]t)\b.{0,30}"
+        r"\b(?:eat|drink|have|take|tolerate|consume|lift|climb"
         r"|drive|fly"
         r"|wear|use|touch|share|disclose|travel|work|smoke)\b|\bmust not\b|\bcannot (?:eat|drink|have|take|tolerate|lift"
         r"|drive|fly)\b"
@@ -106,6 +108,17 @@ PROHIBITION: Final = _any(
         "es": r"\bno (?:puede|pueden|debe|deben|tolera|toleran)\b|\bya no (?:puede|come|bebe|fuma)\b"
         r"|\bno (?:come|comen|bebe|beben|toma|fuma|consume)\b"
         r"|\bevita\w*\b|\bprohibid[oa]\b|\bnunca (?!ha|han|había|fue|estuvo)\w+|\bobligad[oa] por ley\b",
+    }
+)
+
+# What a person cannot do for once: a task or an appointment.
+UNABLE: Final = _any(
+    {
+        "en": r"\b(?:cannot|can['’]t|can not)\b.{0,30}\b(?:come|find|open|log|access|install|attend|reach|change)\b",
+        "de": r"\b(?:kann|können)\b.{0,60}\b(?:kommen|finden|öffnen|ändern|anmelden|einloggen|erreichen|installieren"
+        r"|teilnehmen)\b",
+        "fr": r"\bne (?:peut|peuvent) pas (?:venir|trouver|ouvrir|changer|se connecter|joindre|installer|participer|assister)\b",
+        "es": r"\bno puede\w* (?:ir|venir|encontrar|abrir|cambiar|entrar|acceder|instalar|asistir|localizar)\b",
     }
 )
 

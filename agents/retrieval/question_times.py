@@ -83,7 +83,8 @@ def relative_day(text: str, dated: Dated, asked_at: datetime) -> Span:
     lead = LEAD.match(text, dated.start)
     word = bound(text, lead.end() if lead else dated.start)
     start = datetime(dated.day.year, dated.day.month, dated.day.day, tzinfo=UTC)
-    if dated.bare and word not in ("before", "until"):  # "before Friday": the next one
+    is_ahead = dated.bare and dated.day > asked_at.date()
+    if is_ahead and word not in ("before", "until"):  # "before Friday": the next one
         start -= timedelta(days=7)
     return bounded((start, start + dated.days * DAY), word, asked_at)
 

@@ -3,6 +3,7 @@
 import sys
 import zipfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,11 +33,16 @@ JARS: Final[Mapping[str, Jar]] = {
 
 
 def opened_model(name: str, cache_dir: Path, *, threads: int = THREADS) -> OnnxEmbedder:
-    """The named model as an embedder; the caller closes it. Raises as `ensure_model` does."""
+    """The named model as an embedder; the caller closes it. A process loads each model once. Raises as `ensure_model` does."""
+    return _loaded_model(name, cache_dir).sharing_model(threads)
+
+
+@cache
+def _loaded_model(name: str, cache_dir: Path) -> OnnxEmbedder:
     if name == MINILM.name:
-        return OnnxEmbedder(MINILM, minilm_files(), threads)
+        return OnnxEmbedder(MINILM, minilm_files())
     ensure_model(name, cache_dir)
-    return OnnxEmbedder(MODELS[name], files_in(cache_dir / "jars" / JARS[name].file_name), threads)
+    return OnnxEmbedder(MODELS[name], files_in(cache_dir / "jars" / JARS[name].file_name))
 
 
 def ensure_model(name: str, cache_dir: Path, progress: Progress | None = None, fetch: Fetch | None = None) -> None:

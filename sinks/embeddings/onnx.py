@@ -5,8 +5,9 @@ import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import onnxruntime
@@ -44,13 +45,25 @@ class OnnxEmbedder:
         self._tokenizer.no_padding()
         options = session_options(files.weights, files.contents)
         self._session = onnxruntime.InferenceSession(files.onnx, options, providers=["CPUExecutionProvider"])
-        self._threads = ThreadPoolExecutor(threads, "embedder")
-        self._waiting: deque[QueuedText] = deque()  # appended to by callers, consumed by the threads
+        self._begin(threads)
         self._for_questions: OnnxEmbedder | None = None
         if model.question_graph is not None:
             for_questions = replace(model, before_text=model.before_question, question_graph=None)
             graph = files.with_graph(model.question_graph.read_bytes())
             self._for_questions = OnnxEmbedder(for_questions, graph, threads)
+
+    def sharing_model(self, threads: int = THREADS) -> Self:
+        """Returns another embedder that computes with the loaded model of this one, on threads of its own. Each is closed
+        by itself."""
+        other = copy(self)
+        other._begin(threads)
+        if self._for_questions is not None:
+            other._for_questions = self._for_questions.sharing_model(threads)
+        return other
+
+    def _begin(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, "embedder")
+        self._waiting: deque[QueuedText] = deque()  # appended to by callers, consumed by the threads
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""

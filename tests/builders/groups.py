@@ -30,6 +30,13 @@ FACTS = (
     "I work at {place} Bakery.",
     "Ich wohne in {place}.",
     "I moved to {place}.",
+    "J'habite à {place}.",
+    "Vivo en {place}.",
+    "Sorry, {place} I mean.",
+    # About another person: in the memory of whoever says it, and in no other.
+    "{other} is allergic to {place} nuts.",
+    "My friend {other} works at {place} Bakery.",
+    "{other} wohnt jetzt in {place}.",
 )
 # Statements that all people make in the same words, and messages without content.
 COMMON = ("I work as a nurse.", "I have two kids.", "I don't eat meat.")
@@ -45,7 +52,8 @@ def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[
     said = [group_message(0, present[0], "Hello!", conversation_id=conversation_id, **fields)]
     for number in range(1, seed.randint(4, 16)):
         who = seed.choice(present)
-        content, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
+        other = seed.choice([each for each in present if each != who])
+        content, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who], other=other.title()), {}
         is_guest = named and visited and who == present[-1]
         user_id = None if is_guest or (silent and who == present[0]) else who
         if seed.random() < 0.25:

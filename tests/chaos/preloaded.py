@@ -1,4 +1,5 @@
-"""Runs memstream's commands in processes forked from one that has imported them; importing takes two seconds of a core.
+"""Runs memstream's commands in processes forked from one that has imported them and loaded the models; a start takes four
+seconds of a core otherwise.
 
 What is started anew is a process like any other, with an environment, a log and a life of its own. That the command line works
 when Python starts from nothing is what the tests of the command line, of `memstream dev` and of the demo say.

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct, structs
 
+from agents.models.dates.calendar_days import calendar_day, day_or_none, first_of, season, shifted, weekday
 from agents.models.dates.words import (
     AFTER,
     BEFORE,
@@ -22,6 +23,7 @@ from agents.models.dates.words import (
     NEXT,
     NUMBERS,
     ON,
+    ONE_WEEK,
     ONES,
     PHRASES,
     RECURRING,
@@ -38,12 +40,14 @@ ISO = (
     r"(?P<iso>\d{4}-\d{2}-\d{2})(?!T)"
 )
 AFTER_PREPOSITION = re.compile(
-    r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|vom|den|dem|bis|du|au|del|al"
+    r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|von|vom|den|dem|bis|du|au|del|al"
     r"|para)\s$",
     re.IGNORECASE,
 )
-# A day and month without a year that are further in the past mean the next year.
-PAST_WITHOUT_YEAR = timedelta(days=120)
+# Words before a day that is over: "since Monday", "depuis le 3 octobre".
+SINCE_WHEN = re.compile(r"\b(?:since|seit|depuis|desde)(?: (?:the|dem|le|el))?\s*$", re.IGNORECASE)
+# Words between the two days of a period: "from Monday to Thursday".
+TO_WHEN = re.compile(r"\s*(?:to|until|till|through|bis(?: zum)?|-|–)\s*", re.IGNORECASE)
 # Characters before a date that are searched for words that change its meaning ("every other", "depuis").
 LOOK_BACK_CHARS = 24
 DAYS_OF = {"day": 1, "week": 7, "weekend": 2, "month": 30, "year": 365} | dict.fromkeys(SEASONS, 91)
@@ -78,15 +82,35 @@ def local(moment: datetime, time_zone: str | None) -> datetime:
 
 
 def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
-    """The dates in order. Recurring ones ("every Friday") are left out. `said_at` is in the speaker's time zone."""
-    found = []
+    """The dates in order, without recurring ones ("every Friday", "works from Monday to Thursday"). `said_at` is in the
+    speaker's time zone."""
+    found: list[Dated] = []
+    passing: bool | None = None
     for match in phrase(language).finditer(sentence):
         if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
             continue
         dated = resolve(match, said_at.date(), language)
-        if dated is not None:
+        if dated is None:
+            continue
+        if not found or not is_period(found[-1], dated, sentence):
             found.append(dated)
+            continue
+        passing = is_passing(sentence, language) if passing is None else passing
+        first = found[-1] if passing else found.pop()
+        if passing and first.day <= date.max - timedelta(days=7):
+            found.append(moved(dated, first.day + timedelta(days=(dated.day - first.day).days % 7)))
     return found
+
+
+def is_period(first: Dated, last: Dated, sentence: str) -> bool:
+    """Whether two weekdays are a period: "from Monday to Thursday"."""
+    between = sentence[first.end : last.end - len(last.original.split()[-1])]
+    return first.bare and last.bare and TO_WHEN.fullmatch(between) is not None
+
+
+def is_passing(sentence: str, language: str) -> bool:
+    """Whether a period of weekdays is in one week ("I'm away from Monday to Thursday"); working hours recur each week."""
+    return re.search(ONE_WEEK[language], sentence, re.IGNORECASE) is not None
 
 
 def with_dates(sentence: str, found: list[Dated], language: str) -> tuple[str, str]:
@@ -125,6 +149,8 @@ def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
         return None
     try:
         day = day_of(words, today, language)
+        if day is not None and day > today and follows_since(match, words.get("lead", "")):
+            day = before_today(day, words)
     except (OverflowError, ValueError):  # outside of the years 1 to 9999
         return None
     if day is None:
@@ -140,6 +166,13 @@ def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
     return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare, DAYS_OF[unit])
+
+
+def before_today(day: date, words: dict[str, str]) -> date:
+    """The latest such weekday, or such a day without a year; other days stay."""
+    if "weekday" in words:
+        return day - timedelta(days=7)
+    return day_or_none(day.year - 1, day.month, day.day) or day if "day" in words and "year" not in words else day
 
 
 def is_lasting(match: re.Match[str], language: str) -> bool:
@@ -159,8 +192,17 @@ def vague_date(words: dict[str, str], today: date, language: str) -> str:
 
 def a_week_earlier(dated: Dated) -> Dated:
     """The weekday before: a weekday alone means the next one, but the last one in a statement about the past."""
-    day = dated.day - timedelta(days=7)
+    return moved(dated, dated.day - timedelta(days=7))
+
+
+def moved(dated: Dated, day: date) -> Dated:
     return structs.replace(dated, day=day, written=dated.written.replace(dated.day.isoformat(), day.isoformat()))
+
+
+def follows_since(match: re.Match[str], lead: str) -> bool:
+    """Whether "since" or the like precedes the day, or is the preposition in its match."""
+    look_from = max(0, match.start() - LOOK_BACK_CHARS)
+    return SINCE_WHEN.search(f"{match.string[look_from : match.start()]}{lead}") is not None
 
 
 def follows_preposition(match: re.Match[str]) -> bool:
@@ -186,56 +228,6 @@ def day_of(words: dict[str, str], today: date, language: str) -> date | None:
     return season(unit, step, today) if unit in SEASONS else first_of(shifted(today, unit, step), unit)
 
 
-def calendar_day(words: dict[str, str], today: date, language: str) -> date | None:
-    month = MONTHS[language].split().index(SHORT.get(language, {}).get(words["month"], words["month"])) + 1
-    if "year" in words:
-        return day_or_none(int(words["year"]), month, int(words["day"]))
-    this_year = day_or_none(today.year, month, int(words["day"]))
-    if this_year is not None and today - this_year > PAST_WITHOUT_YEAR:
-        return day_or_none(today.year + 1, month, int(words["day"]))
-    return this_year
-
-
-def weekday(index: int, which: str, today: date) -> date:
-    """The first such day after today; "next" is never tomorrow; "last" is the last one before today.
-
-    Speakers differ on "next Friday"; the memory therefore quotes the original words.
-    """
-    if which in LAST:
-        return today - timedelta(days=(today.weekday() - index) % 7 or 7)
-    ahead = (index - today.weekday()) % 7 or 7
-    return today + timedelta(days=ahead + 7 if ahead == 1 and which in NEXT else ahead)
-
-
-def season(name: str, step: int, today: date) -> date:
-    """The first day of this year's season, of the last one that is over, or of the next one to begin. Until March, this
-    year's winter is the one that began last year."""
-    begins = SEASONS[name]
-    year = today.year - (name == "winter" and today.month < 3)
-    if step < 0 and today < shifted(date(year, begins, 1), "month", 3):
-        year -= 1
-    if step > 0 and date(year, begins, 1) <= today:
-        year += 1
-    return date(year, begins, 1)
-
-
-def shifted(day: date, unit: str, count: int) -> date:
-    if unit in ("day", "week", "weekend"):
-        return day + timedelta(days=count * (1 if unit == "day" else 7))
-    months = day.year * 12 + day.month - 1 + count * (12 if unit == "year" else 1)
-    for last in range(day.day, 27, -1):
-        found = day_or_none(months // 12, months % 12 + 1, last)
-        if found is not None:
-            return found
-    return date(months // 12, months % 12 + 1, min(day.day, 28))
-
-
-def first_of(day: date, unit: str) -> date:
-    if unit in ("week", "weekend"):
-        return day - timedelta(days=day.weekday()) + timedelta(days=5 if unit == "weekend" else 0)
-    return day.replace(day=1, month=day.month if unit == "month" else 1)
-
-
 def within(unit: str, day: date, language: str) -> str:
     shown = day.isoformat() if unit in ("week", "weekend") else f"{day:%Y-%m}" if unit == "month" else f"{day:%Y}"
     return f"{WITHIN[language][unit]} {shown}"
@@ -245,13 +237,6 @@ def number(word: str, language: str) -> int:
     if word.isdigit():
         return int(word)
     return ONES.get(word) or NUMBERS[language].split().index(word) + 1
-
-
-def day_or_none(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
 
 
 def matched_groups(match: re.Match[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Finds the period in which a statement is valid: "until March", "from June on", "starting 2026-06-01".
 
-"Until" a day includes the day; "until" a month ends when the month begins.
+"Until" a day includes the day; "until" a month ends when the month begins, "through" a month when it is over.
 Recurring times ("every March") and single events give no validity.
 """
 
@@ -11,7 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.models.dates.dates import Dated, dates_in, day_or_none
+from agents.models.dates.calendar_days import day_or_none
+from agents.models.dates.dates import Dated, dates_in
 from agents.models.dates.words import MONTHS
 
 UNTIL, SINCE = "until", "since"
@@ -28,7 +29,15 @@ LEADS: Final = {
 BETWEEN: Final = (
     r"(?: ?(?:in|on|by|zum|zur|dem|der|den|am|im|le|la|l'|el|de|del|the|mid|early|late|around|about|about the|mes de))*"
 )
-ENDS: Final = {"en": r"end of", "de": r"ende", "fr": r"fin", "es": r"finales de|fin de|final de"}
+ENDS: Final = {
+    "en": r"end of",
+    "de": r"ende|einschließlich|inklusive",
+    "fr": r"fin",
+    "es": r"finales de|fin de|final de",
+}
+# Words that include the time, before or behind it.
+THROUGH: Final = re.compile(r"through\b", re.IGNORECASE)
+INCLUSIVE: Final = re.compile(r"\W*(?:inclusive|inclusively|einschließlich|inklusive|inclus|compris)\b", re.IGNORECASE)
 # Verbs of states that begin, or began, on the named day.
 BEGINS: Final = {
     "en": (
@@ -62,11 +71,13 @@ class Validity(Struct, frozen=True):
 
 
 class Time(Struct, frozen=True):
-    """A time in a sentence: its place, its first day, and the day after its last one."""
+    """A time in a sentence: its place, its first day, the day after its last one, and whether it is a weekday alone."""
 
     start: int
+    end: int
     first: date
     after: date
+    weekday: bool = False
 
 
 def validity(sentence: str, said_at: datetime, language: str) -> Validity:
@@ -78,7 +89,7 @@ def validity(sentence: str, said_at: datetime, language: str) -> Validity:
             lead = before(end, language).search(sentence[: each.start])
             if lead is not None and end not in found:
                 found[end] = past(lead[0], each, said_at.date()) or moment_of(
-                    each, end, lead["ends"] is not None or each.first <= said_at.date()
+                    each, end, is_to_the_end(lead, each, sentence) or each.first <= said_at.date()
                 )
     if not found and times:
         found = implied(sentence, times, said_at.date(), language)
@@ -92,6 +103,13 @@ def past(lead: str, each: Time, today: date) -> date | None:
     return day_or_none(each.first.year - 1, each.first.month, each.first.day)
 
 
+def is_to_the_end(lead: re.Match[str], each: Time, sentence: str) -> bool:
+    """Whether the words before or behind the time include it: "until the end of March", "through March", "jusqu'en mars
+    inclus"."""
+    behind = INCLUSIVE.match(sentence, each.end) is not None
+    return lead["ends"] is not None or THROUGH.match(lead[0]) is not None or behind
+
+
 def moment_of(each: Time, end: str, to_the_end: bool) -> date:
     """The day of a bound. "Until March" ends on its first day; "until the end of March" and "until March 20" end after the
     last day."""
@@ -103,7 +121,9 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
     """The validity without "until" or "since": of changes that begin on a day, and of past states in a past time."""
     last = times[-1]
     if found(BEGAN[language]).search(sentence) and last.first > today:
-        begun = day_or_none(last.first.year - 1, last.first.month, last.first.day)
+        a_year_earlier = day_or_none(last.first.year - 1, last.first.month, last.first.day)
+        is_weekday = last.weekday and last.first >= date.min + timedelta(days=7)
+        begun = last.first - timedelta(days=7) if is_weekday else a_year_earlier
         return {SINCE: begun} if begun else {}
     if found(BEGINS[language]).search(sentence):
         return {SINCE: last.first}
@@ -116,7 +136,10 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
 def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
     """Days, and months and years that stand alone, in order."""
     dated = dates_in(sentence, said_at, language)
-    times = [Time(without_lead(each, language), each.day, each.day + timedelta(days=each.days)) for each in dated]
+    times = [
+        Time(without_lead(each, language), each.end, each.day, each.day + timedelta(days=each.days), each.bare)
+        for each in dated
+    ]
     taken = [range(each.start, each.end) for each in dated]
     for match in alone(language).finditer(sentence):
         if not any(match.start("time") in span or match.end() - 1 in span for span in taken):
@@ -134,12 +157,12 @@ def without_lead(dated: Dated, language: str) -> int:
 def month_or_year(match: re.Match[str], today: date, language: str) -> list[Time]:
     if match["month"] is None:
         year = int(match["year_alone"])
-        return [Time(match.start("time"), date(year, 1, 1), date(year + 1, 1, 1))]
+        return [Time(match.start("time"), match.end(), date(year, 1, 1), date(year + 1, 1, 1))]
     month = MONTHS[language].split().index(match["month"].lower()) + 1
     year = int(match["year"]) if match["year"] else nearest_year(month, today)
     first = day_or_none(year, month, 1)
     after = day_or_none(year + month // 12, month % 12 + 1, 1)
-    return [Time(match.start("time"), first, after)] if first and after else []
+    return [Time(match.start("time"), match.end(), first, after)] if first and after else []
 
 
 def nearest_year(month: int, today: date) -> int:

@@ -193,6 +193,15 @@ RECURRING = {
     "fr": r"chaque |tous les ",
     "es": r"cada |todos los ",
 }
+# Words of absences, journeys and plans, in which a period of weekdays is a single one.
+ONE_WEEK = {
+    "en": r"\b(?:away|off|out of|abroad|on leave|on holiday|on vacation|sick|trip|conference|visit\w*|staying|travel\w*|going"
+    r"|coming|will|'ll|\w+ing (?:to|in|at|with)|this|next)\b",
+    "de": r"\b(?:weg|verreist|unterwegs|urlaub|krank\w*|besuch\w*|konferenz|messe|fahre\w*|fliege\w*|reise\w*|bin|sind|werde\w*"
+    r"|nächste\w*|diese\w*)\b",
+    "fr": r"(?!)",
+    "es": r"(?!)",
+}
 # Words that make "in two weeks" a duration: "I have not seen him in two weeks".
 LASTING = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
 BEFORE, AFTER = {"en": "before"}, {"en": "after"}

@@ -8,6 +8,8 @@ from msgspec import structs
 
 from agents.models.answers.drafts import Draft
 from agents.models.offline.rules.findings.relations import words
+from agents.models.offline.rules.lasting_instructions.wording import wording
+from agents.models.offline.statements import LANGUAGE_RULES
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
 TAKES_BACK: Final = re.compile(
@@ -25,6 +27,12 @@ VALUES: Final = (
     re.compile(r"\b(?:19|20)\d{2}\b"),
     re.compile(r"(?<![\w:.,-])\d[\d.,-]*(?![\w:])"),
     re.compile(
+        r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf"
+        r"|zwölf|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once"
+        r"|doce)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
         r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
         r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b",
         re.IGNORECASE,
@@ -34,17 +42,26 @@ VALUES: Final = (
 NO_VALUE: Final = frozenset({"User", "Nutzer", "Der", "El", "L'utilisateur", "I", "I'm"})
 
 
-def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> Iterator[Draft]:
-    """Earlier statements of the same person with the values of corrections in the slice."""
-    cited = {place for each in drafts for place in each.messages}
+def with_corrections(request: ExtractionRequest, drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts with earlier statements of the same person in the values of corrections in the slice. A correction that was
+    only quoted ("Sorry, Tuesday at ten") gives way to the corrected statement."""
+    found = list(drafts)
     latest: dict[str | None, int] = {}
     for number, message in enumerate(request.messages, start=1):
         if message.role != "user":
             continue
         before = latest.get(message.user_id)
         latest[message.user_id] = number
-        if before in cited and number not in cited and is_correction(message):
-            yield from corrected([each for each in drafts if each.messages == [before]], number, message.content)
+        own = [each for each in drafts if each.messages == [number]]
+        if is_correction(message) and all(map(is_quotation, own)):
+            instead = list(corrected([each for each in drafts if each.messages == [before]], number, message.content))
+            found = [each for each in found if not instead or each not in own] + instead
+    return found
+
+
+def is_quotation(draft: Draft) -> bool:
+    """Whether the draft has the user's own words, which no rule read."""
+    return any(wording(language).quotation.match(draft.text) for language in LANGUAGE_RULES)
 
 
 def is_correction(message: SliceMessage) -> bool:
@@ -58,6 +75,8 @@ def corrected(drafts: Sequence[Draft], number: int, correction: str) -> Iterator
         if not new:
             continue
         having = [(each, old) for each in drafts if len(old := values(form, each.text)) == 1]
+        if having and all(old == new for _, old in having):
+            continue  # "Tuesday at ten" after "Monday at ten"
         if len(new) == 1 and len(having) == 1 and having[0][1] != new:
             draft, old = having[0]
             text = draft.text.replace(old[0], new[0])

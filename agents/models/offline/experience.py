@@ -12,13 +12,15 @@ from agents.models.offline.statements import beginning, language_rules, safe_sen
 from schemas.extraction.requests import SliceMessage
 
 OUTCOME: Final = anywhere(
-    r"\b(?:fixed|solved|resolved|works now|passes|passed|succeeded|done|deployed|merged|created|updated"
+    r"\b(?:fixed|solved|resolved|works now|worked|passes|passed|succeeds|succeeded|done|deployed|merged|created|updated|corrected"
+    r"|opened|closed|booked|ordered|shipped|refunded|replaced|scheduled|decided|agreed"
     r"|installed|completed|failed"
     r"|could not|cannot be|timed out|behoben|gelöst|funktioniert|bestanden|erledigt|erstellt|fehlgeschlagen"
-    r"|konnte nicht"
+    r"|konnte nicht|geholfen|korrigiert|geschlossen|eröffnet|gebucht|bestellt|erstattet|vereinbart|beschlossen|entschieden"
     r"|corrigé\w*|résolue?s?|fonctionne|réussi\w*|terminée?s?|échoué\w*|n'a pas pu|corregid[oa]|resuelt[oa]"
     r"|funciona|completad[oa]"
-    r"|falló|no se pudo)\b"
+    r"|falló|no se pudo|ouvert\w*|fermée?s?|réservée?s?|commandée?s?|rembours\w+|décidé\w*|convenu\w*"
+    r"|abiert[oa]|cerrad[oa]|reservad[oa]|pedid[oa] nuev[oa]|reembols\w+|decidid[oa]|acordad[oa])\b"
 )
 LABELS: Final = {
     "en": ("Task", "Steps", "Outcome"),

@@ -89,7 +89,7 @@ class OfflineProvider:
             for own in (own_memories(each.message, request, context.related, names),)
             for language, finding in findings_in(each, context.policy.feelings, scores.get(number, ()), thresholds)
         ]
-        drafts += list(with_corrections(request, drafts))
+        drafts = with_corrections(request, drafts)
         if context.policy.attributed:
             drafts += [*impersonal_drafts(request.messages, context.related), *experiences(request.messages)]
         if context.policy.note:

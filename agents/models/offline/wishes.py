@@ -18,7 +18,7 @@ from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal, o
 from agents.models.offline.rules.wishes.english import ENGLISH
 from agents.models.offline.rules.wishes.french import FRENCH
 from agents.models.offline.rules.wishes.german import GERMAN
-from agents.models.offline.rules.wishes.phrases import Kind, Phrases, spoken
+from agents.models.offline.rules.wishes.phrases import THANKS, Kind, Phrases, spoken
 from agents.models.offline.rules.wishes.spanish import SPANISH
 from agents.models.offline.statements import LANGUAGE_RULES, beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
@@ -29,7 +29,7 @@ TRIGGER: Final = re.compile(
     r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
     r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
     r"|elimin|guard"
-    r"|recuerd|memori|ignore|back|scrap|never|zurück|retir",
+    r"|recuerd|memori|ignore|back|scrap|never|rather|zurück|retir",
     re.IGNORECASE,
 )
 POLITE_ASKING: Final = re.compile(
@@ -64,6 +64,12 @@ UNSAID: Final = re.compile(
 )
 # No quotation has its own opening mark, or a text of many such marks would take quadratic time.
 QUOTATION: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»')
+# Words behind a wish that add nothing: thanks, or the wish again.
+AFTERTHOUGHT: Final = re.compile(
+    rf"^(?:[\s,;–—-]*(?:and |und |et |y )?"
+    rf"(?:{THANKS}|(?:please )?(?:do not|don't) (?:remember|save|store|keep) (?:that|this|it))\b)+",
+    re.IGNORECASE,
+)
 MAX_BREAKS: Final = 8  # places in a sentence after which a wish is searched for
 MAX_STATED_CHARS: Final = 2_000  # the latest characters before a wish
 MIN_WORDS: Final = 3  # of a statement
@@ -122,7 +128,7 @@ def wishes_in(message: SliceMessage) -> MessageWishes:
             continue
         found = list(wishes_of_match(match, statements_before([*before, sentence[: match.start]]), said_at))
         wishes += found
-        before += [sentence[: match.start], sentence[match.end :]] if found else [sentence]
+        before += [sentence[: match.start], AFTERTHOUGHT.sub("", sentence[match.end :])] if found else [sentence]
     return MessageWishes(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
 
 

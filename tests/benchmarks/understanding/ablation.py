@@ -94,7 +94,7 @@ GROUPS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     ),
     "corrections by a bare value": (
         ("../corrections.py",),
-        lambda: (patch.object(provider, "with_corrections", nothing),),
+        lambda: (patch.object(provider, "with_corrections", lambda _, drafts: list(drafts)),),
     ),
     "what tools and assistants state": (
         ("findings/impersonal_statements.py",),

@@ -1,7 +1,7 @@
 """A model relates candidates to near memories once; the rules check its verdicts against the stored memories."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -244,6 +244,16 @@ async def test_verdicts_of_an_earlier_version_stay_valid(bench: "Bench") -> None
     await curator(bench).curate(batch)
     assert [each.text for each in await bench.memories.in_namespace("n")] == [said.text]
     assert bench.provider.call_counts["resolve"] == 0
+
+
+async def test_a_verdict_lets_no_temporary_candidate_take_back_another_of_its_slice(bench: "Bench") -> None:
+    home = bench.candidate("User lives in Graz")
+    stay = bench.candidate("User is in Split", valid_until=bench.now() + timedelta(days=60))
+    bench.provider.verdicts = lambda said, known: (
+        Verdict(candidate_id=stay.candidate_id, corrects=(home.candidate_id,)),
+    )
+    await curator(bench).curate(bench.batch(home, stay, policy="resolving"))
+    assert {each.text for each in await bench.memories.in_namespace("n")} == {home.text, stay.text}
 
 
 async def test_a_redelivered_batch_sends_no_second_model_request(

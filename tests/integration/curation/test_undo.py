@@ -1,5 +1,6 @@
 """Any change of a memory can be undone by a change of its own."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -61,6 +62,30 @@ async def test_undoing_a_supersession_makes_the_old_memory_active_again(bench: "
     now = await bench.memories.get(old.memory_id)
     assert now is not None
     assert (now.status, now.valid_until, now.superseded_by) == ("active", None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "fields", "change"),
+    [
+        ("User has a dog called Rex, blind", {"refines": True}, "merged"),
+        ("User has a dog called Rex", {"valid_until": NOON + timedelta(days=90)}, "merged"),
+        ("User gives the dog Rex away", {"contradicts": True, "valid_from": NOON + timedelta(days=90)}, "updated"),
+        ("User gave the dog Rex away", {"contradicts": True}, "superseded"),
+    ],
+    ids=["a detail", "an end", "a planned change", "a change"],
+)
+async def test_undo_takes_back_what_a_later_statement_did_to_a_memory(
+    bench: "Bench", said: str, fields: dict[str, Any], change: str
+) -> None:
+    memory = await bench.remember("User has a dog called Rex")
+    named = {name: memory.memory_id if value is True else value for name, value in fields.items()}
+    await bench.remember(said, **named)
+    assert (await bench.memories.versions(memory.memory_id))[-1].change == change
+    await bench.curator.apply_command(command("undo", memory.memory_id))
+    now = await bench.memories.get(memory.memory_id)
+    assert now is not None
+    unchanged = ("text", "status", "valid_from", "valid_until", "superseded_by", "sources", "reinforcement_count")
+    assert {name: getattr(now, name) for name in unchanged} == {name: getattr(memory, name) for name in unchanged}
 
 
 async def test_an_earlier_version_can_be_undone_and_undoing_the_first_deletes_the_memory(bench: "Bench") -> None:

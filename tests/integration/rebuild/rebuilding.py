@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from agents.rebuild.rebuilder import ReadCounts, Rebuild
+from schemas.extraction.candidates import Source
 from schemas.kafka.records import Outgoing
 from schemas.memories.commands import Command
 from schemas.policies.policies import Policies
@@ -31,12 +32,20 @@ async def alone() -> None:
 
 
 async def lived(bench: Bench) -> None:
-    """Memories that were created, reinforced, superseded, updated, pinned, deleted; and a namespace that was erased."""
+    """Memories that were created, reinforced, superseded, updated, pinned, deleted, refined, that end or begin later, and that a
+    tool stated; and a namespace that was erased."""
     dogs = await bench.remember("The user has 2 dogs")
     await bench.remember("The user has 2 dogs")
     await bench.remember("The user has no dogs at all", contradicts=dogs.memory_id)
     tea = await bench.remember("Tea is better than coffee", tags=("drink",))
     await command(bench, "update", memory_id=tea.memory_id, text="Tea is better than cocoa", importance=0.9)
+    rex = await bench.remember("User has a fox called Rex")
+    await bench.remember("User has a fox called Rex, blind", refines=rex.memory_id)
+    home = await bench.remember("User lives in Turku")
+    await bench.remember("User moves to Oulu", contradicts=home.memory_id, valid_from=NOON + timedelta(days=90))
+    await bench.remember("User is in Porto", valid_until=NOON + timedelta(days=30))
+    page = Source(conversation_id="c", message_id="page", timestamp=NOON, attributed_to="tool fetch_page")
+    await bench.remember("The report says 2.9 %", sources=(page,))
     gone = await bench.remember("Something nobody needs")
     for namespace in ("erased", "begun anew"):
         await bench.curator.curate(bench.batch("A secret of mine", "My other secret", namespace=namespace))

@@ -15,6 +15,7 @@ from schemas.kafka import topics
 from streams.kafka.topics import TopicSettings, specs
 
 DOCUMENT = asyncapi.document("1.0.0")
+FILES = generate.files()
 
 
 def every(part, key):
@@ -47,14 +48,14 @@ def test_changed_missing_and_superfluous_generated_files_are_detected_and_repair
 
 @pytest.mark.parametrize("name", sorted(generate.SHAPES))
 def test_every_reference_in_a_schema_leads_to_a_definition(name):
-    schema = json.loads(generate.files()[f"{name}.schema.json"])
+    schema = json.loads(FILES[f"{name}.schema.json"])
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     for reference in every(schema, "$ref"):
         assert reference.removeprefix("#/$defs/") in schema["$defs"]
 
 
 def test_the_message_schema_has_the_required_fields_and_constraints_of_the_struct():
-    schema = json.loads(generate.files()["message.schema.json"])
+    schema = json.loads(FILES["message.schema.json"])
     assert sorted(schema["required"]) == ["conversation_id", "message_id", "role", "timestamp"]
     assert schema["properties"]["role"]["enum"] == ["assistant", "system", "tool", "user"]
     assert schema["properties"]["conversation_id"] == {"type": "string", "minLength": 1, "maxLength": 256}
@@ -93,10 +94,9 @@ def test_every_asyncapi_channel_has_an_operation():
 
 
 def test_every_reference_in_asyncapi_leads_to_a_part_or_to_a_generated_file():
-    files = generate.files()
     for reference in every(DOCUMENT, "$ref"):
         if reference.startswith("./"):
-            assert reference.removeprefix("./") in files
+            assert reference.removeprefix("./") in FILES
             continue
         part = DOCUMENT
         for step in reference.removeprefix("#/").split("/"):

@@ -14,10 +14,11 @@ from schemas.documents import generate, shapes
 from schemas.documents.descriptions import MEANINGS
 from schemas.documents.examples import EXAMPLES, example
 
-TOPICS = generate.files()["topics.md"].decode()
-API = openapi.files()[openapi.API_PAGE].decode()
-DOCUMENT: dict[str, Any] = json.loads(openapi.files()[openapi.OPENAPI])
-CHANNELS = json.loads(generate.files()["asyncapi.json"])
+FILES = generate.files() | openapi.files()
+TOPICS = FILES["topics.md"].decode()
+API = FILES[openapi.API_PAGE].decode()
+DOCUMENT: dict[str, Any] = json.loads(FILES[openapi.OPENAPI])
+CHANNELS = json.loads(FILES["asyncapi.json"])
 LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
 
 
@@ -66,7 +67,7 @@ def before(topic: str) -> str:
 def test_an_example_is_valid_by_the_schema_of_its_topic_and_decodes_to_its_struct(topic: str):
     reference = CHANNELS["components"]["messages"][topic]["payload"]["$ref"]
     name = reference.removeprefix("./").removesuffix(".schema.json")
-    schema = json.loads(generate.files()[f"{name}.schema.json"])
+    schema = json.loads(FILES[f"{name}.schema.json"])
     assert [error.message for error in Draft202012Validator(schema).iter_errors(example(topic))] == []
     assert msgspec.convert(example(topic), generate.SHAPES[name]) == EXAMPLES[topic]
 
@@ -78,7 +79,7 @@ def test_every_operation_has_a_section():
 
 
 def test_field_descriptions_are_of_existing_fields():
-    schemas = [json.loads(each) for name, each in generate.files().items() if name.endswith(".schema.json")]
+    schemas = [json.loads(each) for name, each in FILES.items() if name.endswith(".schema.json")]
     known = {schema["title"]: schema for schema in schemas}
     known |= {name: each for schema in schemas for name, each in schema.get("$defs", {}).items()}
     for shape, fields in MEANINGS.items():

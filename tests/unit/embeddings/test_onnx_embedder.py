@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deploy.embedded.embedding_models import opened_model
+from sinks.embeddings import onnx
 from sinks.embeddings.models import MINILM, minilm_files
 from sinks.embeddings.onnx import OnnxEmbedder
+from tests.embedders import CACHE_DIR
 
 QUESTIONS = ("Where does she live?", "Which tea do I like best in the morning?", "When is the dentist?")
 
@@ -122,3 +125,14 @@ async def test_long_texts_are_computed_in_small_batches(embedder: Noted) -> None
         (task,) = await waiting_calls(embedder, texts)
     await task
     assert batches(embedder) == [["tea", "sofa", texts[0]], [texts[1]]]
+
+
+async def test_an_embedder_that_shares_a_loaded_model_works_after_the_other_one_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = opened_model(MINILM.name, CACHE_DIR)
+    monkeypatch.setattr(onnx.onnxruntime, "InferenceSession", None)  # nothing is loaded from here on
+    with closing(opened_model(MINILM.name, CACHE_DIR)) as second:
+        expected = await first.embed(QUESTIONS)
+        first.close()
+        assert await second.embed(QUESTIONS) == pytest.approx(expected, abs=1e-5)

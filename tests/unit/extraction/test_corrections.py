@@ -85,3 +85,17 @@ def test_a_candidate_names_the_candidate_it_corrects_according_to_the_model_answ
 
     first, second = batch.candidates
     assert (first.corrects, second.corrects) == ((), (first.candidate_id,))
+
+
+@pytest.mark.parametrize(
+    ("second", "corrects"),
+    [("Until the end of April I'm in Split.", False), ("Sorry, I mean I'm in Split until the end of April.", True)],
+)
+def test_a_temporary_statement_takes_a_permanent_one_back_only_if_its_words_do(second: str, corrects: bool) -> None:
+    request = slice_of("I'm in Graz.", second)
+    home = structs.replace(proposed("User is in Graz.", "m1"), number=1)
+    stay = structs.replace(proposed("User is in Split.", "m2"), number=2, corrects=(1,), valid_until=MONDAY)
+
+    (batch,) = candidate_batches(request, Answer(provider="claude", model="m", proposals=(home, stay)), MONDAY)
+
+    assert bool(batch.candidates[1].corrects) is corrects

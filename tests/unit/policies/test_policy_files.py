@@ -135,3 +135,15 @@ def test_every_preset_is_a_valid_policy_with_its_own_name():
 
 def test_presets_match_every_conversation_by_default():
     assert {each.policy.match for each in read_files(presets().values())} == {Policy(name="p").match}
+
+
+def test_three_presets_keep_statements_of_the_assistant_and_none_lets_models_delete():
+    shipped = {each.policy.name: each.policy for each in read_files(presets().values())}
+    assert {name for name, each in shipped.items() if each.attributed} == {
+        "agent-longterm",
+        "app-notes",
+        "session-insights",
+    }
+    assert [name for name, each in shipped.items() if each.note] == ["app-notes"]
+    assert "experience" in shipped["agent-longterm"].kinds
+    assert not any(each.delete_tool for each in (Policy(name="default"), *shipped.values()))

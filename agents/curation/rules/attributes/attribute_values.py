@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Set as AbstractSet
+from itertools import dropwhile
 from typing import Final
 
 from msgspec import Struct
@@ -58,6 +59,7 @@ OF_SEVERAL: Final = frozenset(
         ),
     )
 )
+OPENINGS: Final = words.words("since now that")  # "Since we moved to Oslo, ..."
 HAVING: Final = frozenset(map(meaning, words.words("qui que has hat tiene")))
 MOST_OF_TITLE: Final = 5  # words in which a profession is searched for
 
@@ -179,7 +181,10 @@ def owner(before: str) -> frozenset[str]:
     if len(said) > 2 and said[-1] in words.LISTED and any(is_of_past(each) for each in said[1:-1]):
         return owners(before)  # "User split with Ines and ...": the subject of the verb before
     empty = (words.GENERIC_SUBJECTS | words.FUNCTION_WORDS | ADVERBS | words.WISHES | words.LIKES) - words.RELATIONS
-    return frozenset(meaning(each) for each in said if each not in empty)
+    subject = dropwhile(lambda each: each in words.GENERIC_SUBJECTS | words.ARTICLES, said)
+    if said[:1] and next(subject, None) in words.LISTED and said[0] not in words.LISTED:
+        return frozenset()  # "User and Pilar moved to Ghent": the user did
+    return frozenset(meaning(each) for each in said if each not in empty | OPENINGS)
 
 
 def may_be_within(town: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -74,6 +74,8 @@ AT_WORK: Final = words.words("at from by bei von chez")
 SPANS: Final = words.words("now years months weeks ages")
 NAMELY: Final = words.words("called named since for namens seit depuis desde")
 OPEN: Final = words.words("at for with a an as dating bei chez en mit avec con freelance")
+WEDDINGS: Final = words.words("got geheiratet marié mariée casó")
+ON_A_DAY: Final = words.words("on last this yesterday today am letzte letzten le el ayer hier")
 SOMEBODY: Final = words.words("someone somebody again parents flatmate flatmates roommates flatmate housemate")
 PUPILS: Final = words.words("student pupil studentin étudiant étudiante estudiante")
 
@@ -135,6 +137,8 @@ def is_whole(text: str, attribute: str, phrase: str, rest: list[str]) -> bool:
     """Whether the phrase is not part of a longer one, and always holds: "stopped drinking", not "stopped drinking soda";
     "works at Kone", not "works at weekends"."""
     said = statement(text)
+    if is_wedding(attribute, phrase) and is_on_a_day(rest):
+        return True
     if is_occasional(said):
         return False
     if phrase.split()[-1] in OPEN:  # a person or thing must follow
@@ -157,6 +161,16 @@ def is_whole(text: str, attribute: str, phrase: str, rest: list[str]) -> bool:
         return rest[0] != "for" or not SPANS.isdisjoint(rest[1:4])
     beside = TOWARDS if attribute in ("marriage", "partnership") else AT_WORK if attribute == "work" else frozenset()
     return rest[0] in beside and (rest[1:2] or [""])[0] in {*said.names, *words.RELATIONS, "their"}
+
+
+def is_wedding(attribute: str, phrase: str) -> bool:
+    """Whether the phrase is an event that changes a marriage, which has a day: "got married on Saturday"."""
+    return attribute == "marriage" and not WEDDINGS.isdisjoint(phrase.split())
+
+
+def is_on_a_day(rest: list[str]) -> bool:
+    """Whether a day follows: "on Saturday", not "on a beach"."""
+    return not ON_A_DAY.isdisjoint(rest[:1]) and words.ARTICLES.isdisjoint(rest[1:2])
 
 
 @lru_cache(maxsize=1_024)
@@ -232,7 +246,7 @@ def is_secondary(name: str, said: Statement, phrase: str, after: str) -> bool:
 
 def is_passing_home(said: Statement, phrase: str, after: str) -> bool:
     """Whether the home is temporary, or only described as near a place. Two homes near places differ only if the user moved."""
-    moved = not table().switched.isdisjoint(phrase.split())
+    moved = not (table().switched | RENAMED).isdisjoint(phrase.split())
     rented = ("rents" in phrase or "based" in phrase) and " for " in after
     product = not (NO_PLACES | HOLIDAYS).isdisjoint(where := normalise(clause(after)).split()[:1])
     product |= bool(where) and where[0][0].isdigit()

@@ -186,7 +186,7 @@ def is_about(memory: Memory, topic: str) -> bool:
         return False
     if {each.attribute for each in readings(memory.text)} & attributes(topic):
         return True
-    content = {each for each in of_topic.content if each not in EMPTY} - {meaning("about")}
+    content = {each for each in of_topic.content if each not in EMPTY | OWN} - {meaning("about")}
     tagged = {meaning(word) for tag in (*memory.tags, memory.kind) for word in normalise(tag).split()}
     words_of_memory = {*memory_statement.content, *tagged}
     verbs = {VERB_ENDING.sub("", each) for each in words_of_memory}

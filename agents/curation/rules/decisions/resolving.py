@@ -89,11 +89,12 @@ def apply_verdict(
     if verdict is None:
         return candidate
     ended = [*candidate.supersedes, *verdict.ends, *verdict.untrue]
+    corrected = verdict.corrects if candidate.valid_until is None else ()  # a temporary statement takes nothing back
     found = replace(
         candidate,
         contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,
         supersedes=tuple(dict.fromkeys(each for each in ended if each != verdict.same))[:64],
-        corrects=tuple(dict.fromkeys((*candidate.corrects, *verdict.corrects)))[:64],
+        corrects=tuple(dict.fromkeys((*candidate.corrects, *corrected)))[:64],
     )
     if verdict.same is None:
         return found

@@ -12,6 +12,7 @@ from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Verdict
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.ids import memory_id
 from schemas.memories.memories import Memory
 from tests.settle_candidate import settle_candidate
 
@@ -294,3 +295,26 @@ def test_a_memory_holds_until_a_later_plan_that_replaced_its_successor_begins(
     kind, after = at_its_end(home, successor, JUNE)
     assert (kind, after.status, after.valid_until, after.superseded_by) == ("updated", "active", JULY, later.memory_id)
     assert at_its_end(after, later, JULY)[1].status == "superseded"
+
+
+def test_a_nightly_run_or_replay_dates_memories_by_when_they_were_said(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User lives in Turku.")
+    moved = candidate("User moved to Oulu.", at=90)
+    ledger = Ledger("n", 1, [known])
+    settle_candidate(ledger, batch(), moved, now + timedelta(days=200))
+    before, after = (ledger.find(each) for each in (known.memory_id, memory_id(moved.candidate_id)))
+    assert before is not None and after is not None
+    assert before.valid_until == after.valid_from == after.said_at == moved.sources[0].timestamp
+
+
+def test_a_plan_that_is_read_after_its_day_ends_the_memory_as_of_that_day(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch
+) -> None:
+    known = memory("User lives in Turku.")
+    ledger = Ledger("n", 1, [known])
+    settle_candidate(ledger, batch(), candidate("User is moving to Oulu.", valid_from=JUNE), JULY)
+    ended = ledger.find(known.memory_id)
+    assert ended is not None
+    assert (ended.status, ended.valid_until) == ("superseded", JUNE)

@@ -91,9 +91,16 @@ def test_a_forget_wish_spares_memories_unrelated_to_the_named_topic(topic: str) 
         ("son licenciement", "L'utilisateur a été licencié en mars.", True),
         ("my department", "User departs on Friday.", False),
         ("my apartment", "User is apart from Tom.", False),
+        ("mon frère", "L'utilisateur a un frère en prison.", True),
+        ("mi hermano", "El usuario tiene un hermano en Quito.", True),
+        ("mon frère", "L'utilisateur a une sœur en prison.", False),
+        ("meine Gesundheit", "Der Nutzer hat Rheuma.", True),
+        ("mi sueldo", "El usuario gana 2.300 euros al mes.", True),
     ],
 )
-def test_a_topic_noun_selects_memories_that_contain_the_related_verb(topic: str, text: str, is_meant: bool) -> None:
+def test_a_topic_selects_memories_that_say_it_in_a_related_word_or_another_language(
+    topic: str, text: str, is_meant: bool
+) -> None:
     assert chosen((text,), topic=topic) == ({text} if is_meant else set())
 
 

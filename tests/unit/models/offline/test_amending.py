@@ -4,6 +4,7 @@ import pytest
 
 from agents.models.offline.provider import OfflineProvider
 from tests.builders.slices import knowing, said, slice_of
+from tests.fakes.sentence_classifier import STATEMENT, FakeSentenceClassifier
 
 
 async def kept(*contents: str) -> list[str]:
@@ -18,6 +19,12 @@ async def kept(*contents: str) -> list[str]:
     [
         ("Me casé en 2015.", "no no, en 2016", "El usuario se casó en 2016."),
         ("I have 3 hens.", "sorry, 4", "User has 4 hens."),
+        ("My sister has three kids.", "no wait, four kids", "User's sister has four kids."),
+        (
+            "Mi cita es el lunes a las diez.",
+            "Perdón, es el martes a las diez.",
+            "Cita del usuario: es el martes a las diez.",
+        ),
         ("My boss is called Hartmann.", "*Hardtmann", "User's boss is called Hardtmann."),
     ],
 )
@@ -25,6 +32,13 @@ async def test_a_short_correction_rewrites_the_previous_statement_with_the_new_v
     first: str, correction: str, text: str
 ) -> None:
     assert text in await kept(first, correction)
+
+
+async def test_a_correction_that_the_classifier_would_quote_is_kept_as_the_corrected_statement_alone() -> None:
+    said_first, correction = "My sister has three kids.", "No wait, four kids."
+    provider = OfflineProvider(classifier=FakeSentenceClassifier({said_first: STATEMENT, correction: STATEMENT}))
+    answer = await provider.extract(slice_of(said_first, correction), knowing())
+    assert [each.text for each in answer.proposals] == ["User's sister has three kids.", "User's sister has four kids."]
 
 
 @pytest.mark.parametrize("answer", ["4", "no, thanks", "no, 4 or 5", "Anne said 4"])

@@ -74,6 +74,19 @@ async def test_a_classified_statement_that_a_rule_matches_partly_is_kept_whole()
     assert "six years old" in found.text and found.text.startswith("User's godchild")
 
 
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("Vivo en Soria.", "El usuario vive en Soria."),
+        ("Me llamo Rosa.", "El usuario se llama Rosa."),
+        ("Me he mudado a Lugo.", "El usuario se ha mudado a Lugo."),
+        ("Nos hemos mudado a Murcia.", "El usuario se ha mudado a Murcia."),
+    ],
+)
+async def test_a_short_statement_that_a_rule_reads_is_not_quoted(sentence: str, text: str) -> None:
+    assert await memory_texts({sentence: STATEMENT}, sentence) == [text]
+
+
 async def test_a_sentence_about_the_previous_subject_is_joined_to_the_previous_sentence() -> None:
     first, second = "We adopted a cat.", "She is called Pepper and rules the house."
     (found,) = await proposals({first: STATEMENT, second: STATEMENT}, f"{first} {second}")

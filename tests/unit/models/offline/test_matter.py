@@ -43,6 +43,12 @@ async def texts(policy: Policy, *messages: SliceMessage | str) -> list[str]:
         ("Wo ist meine Bestellung?", "Ihre Bestellung 4711 wurde verschickt.", "Bestellung 4711 wurde verschickt."),
         ("Où est ma commande ?", "Votre commande 4711 a été expédiée.", "Commande 4711 a été expédiée."),
         ("¿Dónde está mi pedido?", "Tu pedido 4711 fue enviado.", "Pedido 4711 fue enviado."),
+        ("Where is it?", "Parcel 88-13 should arrive on 9 March.", "Parcel 88-13 should arrive on 2026-03-09."),
+        ("Anything else?", "Your next invoice, 280 euros, is due.", "The next invoice, 280 euros, is due."),
+        ("How many?", "According to the floor plan, B seats 320.", "According to the floor plan, B seats 320."),
+        ("Kaution?", "Laut Mietvertrag beträgt sie 1.480 Euro.", "Laut Mietvertrag beträgt sie 1.480 Euro."),
+        ("Alors ?", "D'après le bail, on paie 900 €.", "D'après le bail, on paie 900 €."),
+        ("¿Y bien?", "Según el informe, bajó al 2,9 %.", "Según el informe, bajó al 2,9 %."),
     ],
 )
 async def test_factual_assistant_statements_are_kept_as_the_assistants_if_the_policy_allows(
@@ -67,6 +73,11 @@ async def test_factual_assistant_statements_are_kept_as_the_assistants_if_the_po
         "Tests are usually run 3 times.",
         "The report is ready.",
         "I think the deadline is 2026-03-15.",
+        "A typical flight takes 8 hours.",
+        "Trains usually arrive on time in 90 % of cases.",
+        "According to experts, 8 glasses a day are enough.",
+        "According to your notes, you live at 4 Elm Street.",
+        "Laut Ihren Notizen wohnen Sie in der Hauptstraße 5.",
     ],
 )
 async def test_assistant_statements_about_people_advice_and_general_knowledge_are_not_kept(stated: str) -> None:
@@ -179,6 +190,10 @@ async def test_an_experience_memory_contains_the_task_the_steps_and_the_outcome(
         (
             ("My connection drops every hour.", assistant("Try restarting the service."), "Great, that fixed it."),
             "User: My connection drops every hour. The assistant: Try restarting the service. User: Great, that fixed it.",
+        ),
+        (
+            ("The export button in Reports is broken.", assistant("I opened ticket T-552, it ships on Friday.")),
+            "User: The export button in Reports is broken. The assistant: I opened ticket T-552, it ships on Friday.",
         ),
     ],
 )

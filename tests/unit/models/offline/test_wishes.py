@@ -31,6 +31,9 @@ THAT = (
     "Peux-tu oublier ce que je viens de dire ?",
     "Olvida eso",
     "Por favor, olvida lo que dije.",
+    "I'd rather you didn't remember that.",
+    "Das bitte nicht speichern.",
+    "Ne garde pas ça en mémoire.",
 )
 STATED = {
     "Please forget that I live in Berlin.": "User lives in Berlin.",
@@ -70,6 +73,10 @@ TOPICS = {
     "Forget my old job, the rest is fine": "my old job",
     "Vergiss meinen alten Job, der Rest stimmt.": "meinen alten Job",
     "efface l'histoire du stage, le reste ça va": "stage",
+    "Actually, delete what I said about my salary.": "my salary",
+    "Please don't store what I told you about my ex.": "my ex",
+    "Vergiss das mit meinem Ex, bitte.": "meinem Ex",
+    "No recuerdes lo de mi divorcio.": "mi divorcio",
     "forget my old job and the rest of the team": "my old job and the rest of the team",
 }
 EVERYTHING = (
@@ -88,6 +95,8 @@ NONE = (
     "Please don't forget that.",
     "Never forget that.",
     "I forgot that",
+    "I don't remember what I told you about my ex",
+    "Don't remember that, sorry",
     "I forgot my keys",
     "I want to forget that I live in Berlin",
     "I'll never forget my wedding",
@@ -193,6 +202,14 @@ async def test_statements_next_to_a_forget_wish_are_kept() -> None:
 
 async def test_the_content_of_a_forget_wish_is_not_kept() -> None:
     assert await kept("Please forget that I live in Berlin.", "Delete all your memories about me.") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["Oublie ce que je viens de dire, s'il te plaît.", "Olvida eso, por favor.", "Scratch that, don't remember it."],
+)
+def test_thanks_and_repetitions_behind_a_forget_wish_add_nothing(content: str) -> None:
+    assert not wishes_in(said(content)).says_more
 
 
 async def test_statements_next_to_a_wish_to_erase_everything_are_kept() -> None:

@@ -28,7 +28,8 @@ STOP_WORDS = {
     "vivo trabajo prefiero hemos decidido decidimos uso hablo gusta gustan llamo nombre cambié mudé viajo tomo "
     "bebo ahora trátame sin tú usted voy siempre también hola gracias alérgico alérgica como nunca sé puedo puede "
     "quiero quiere muy cuando donde porque si le lo tu su sus este esta eso hijo hija años semanas embarazada "
-    "llámame respóndeme dame casa está son fue hay les comemos olvida dejé perro gato",
+    "llámame respóndeme dame casa está son fue hay les comemos olvida dejé perro gato a he ha han hemos mudado semana pasada "
+    "desde hasta hace",
     "it": "io il lo gli mio mia e è non noi un una mi con per sono di che ma in ho della vivo lavoro preferisco anche "
     "questo",
     "pt": "eu o os as meu minha e é não nós um uma me com para sou de que mas em tenho moro trabalho prefiro do da você "

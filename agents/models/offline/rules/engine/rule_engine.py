@@ -70,13 +70,20 @@ def by_rules(language: LanguageRules, sentence: str, said_at: datetime, feelings
     if language.unreal.search(whole):
         return
     rules = (*language.rules, *language.feelings) if feelings else language.rules
-    clauses = language.clause_break.split(plain)
+    clauses = with_adverbial(language, language.clause_break.split(plain))
     for clause in clauses[:-1] if ends_as_question else clauses:
         found = first(language, rules, opened(language, clause), said_at)
         if found is None or not language.doubtful.search(clause):
             yield from [found] if found else []
         elif found.kind in HEDGED_KINDS:
             yield with_doubt(language, found)
+
+
+def with_adverbial(language: LanguageRules, clauses: list[str]) -> list[str]:
+    """The clauses, with an adverbial before the subject in its clause: "On Wednesdays, I don't work" is one."""
+    both = ", ".join(clauses[:2])
+    found = language.fronted.match(both) if clauses[1:] else None
+    return [both, *clauses[2:]] if found is not None and found.group("front") == clauses[0] else clauses
 
 
 @lru_cache(maxsize=32)
@@ -100,14 +107,15 @@ def in_third_person(language: LanguageRules, sentence: str) -> str:
 
 
 def opened(language: LanguageRules, text: str) -> str:
-    """The text without greetings, fillers and closing punctuation. An adverbial before the subject moves to the end."""
+    """The text without greetings, fillers and closing punctuation. An adverbial before the subject of a single clause moves to
+    the end."""
     text = closed(LEADING.sub("", text), language.code)
     while shorter := language.lead_in.match(text):
         text = LEADING.sub("", text[shorter.end() :])
     text = closed(text, language.code)
     text = text[:1].upper() + text[1:]
     fronted = language.fronted.match(text)
-    if fronted is None:
+    if fronted is None or language.clause_break.search(fronted["rest"]):
         return text
     front = fronted["front"][:1].lower() + fronted["front"][1:]
     if "verb" in fronted.re.groupindex:

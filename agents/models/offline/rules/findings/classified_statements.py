@@ -81,9 +81,17 @@ def with_statement(
     if not found:
         return [whole]
     (one,) = found
-    if coverage(whole.text, one.text) >= COVERED:
-        return found
-    return [structs.replace(one, text=whole.text)]
+    return found if is_covered(language, whole.text, one.text) else [structs.replace(one, text=whole.text)]
+
+
+def is_covered(language: LanguageRules, whole: str, part: str) -> bool:
+    """Whether the rules read most of the sentence. Of a quotation only the number of words counts, as the verb of the part has
+    another person: "El usuario vive en Soria" for "Vivo en Soria"."""
+    quoted = wording(language.code).quotation.match(whole)
+    if quoted is None:
+        return coverage(whole, part) >= COVERED
+    said, read = (WORD.findall(text) for text in (quoted[1], part.removeprefix(language.subject)))
+    return len(read) >= COVERED * len(said)
 
 
 def stated(

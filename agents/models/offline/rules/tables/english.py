@@ -16,7 +16,7 @@ ASKING = (
 )
 LEADS = (
     r"I think(?: that)?|I guess(?: that)?|I believe(?: that)?|I suppose(?: that)?|probably|hopefully"
-    r"|as far as I know|now|then|basically|"
+    r"|as far as I know|now that|now|then|basically|"
     r"hi|hello|hey|well|oh|ah|ok|okay|so|and|but|also|plus|yes|yeah|yep|no|nope|sure|right|great"
     r"|thanks|thank you|cool|sorry|hmm|um"
     r"|actually|anyway|btw|by the way|fyi|for the record|for your information|for context"

@@ -145,18 +145,21 @@ FRENCH = LanguageRules(
         r"(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais|aussi|sinon|bon|voilà"
         r"|pour info|moi|lol|ah|oh|cool|super|génial|wow|désolée?|bien|eh bien|ouais|haha|donc|parfois|normalement|hé|hey"
         r"|c'est \w+|ça va)(?:\s*[,:;!.–-]+\s*|\s+(?=(?:je |j'|nous |on |mon |ma |mes )))"
-        r"|(?:souviens-toi|note|retiens|rappelle-toi)(?: bien)? (?:que |qu')\s*)"
+        r"|(?:souviens-toi|note|retiens|rappelle-toi|maintenant)(?: bien)? (?:que |qu')\s*)"
     ),
     fronted=starting(
-        r"(?P<front>(?:demain|après-demain|aujourd'hui|hier|(?:vendredi|lundi|mardi|mercredi|jeudi"
-        r"|samedi|dimanche|la semaine|le mois|dans|le \d+|depuis|à partir)\b[^,]{0,30}?)),? (?=(?:je |j'"
+        r"(?P<front>(?:demain|après-demain|aujourd'hui|hier|(?:le |chaque |tous les )?(?:(?:vendredi|lundi|mardi|mercredi|jeudi"
+        r"|samedi|dimanche)s?|la semaine|le mois|dans"
+        r"|en (?:hiver|été|automne)|pendant|avant|après|le \d+|depuis|à partir)\b[^,]{0,30}?)),? (?=(?:je |j'"
         r"|nous |on ))(?P<rest>.+)"
     ),
     clause_break=anywhere(
-        r"(?:,? (?:et|mais|car|donc)|[;–,]) (?=(?:je |j'|nous |on |mon |ma |mes |peux-tu|pouvez-vous|comment|quel))"
+        r"(?:,? (?:et|mais|car|donc)|[;–,]) (?=(?:je |j'|nous |on |mon |ma |mes |peux-tu|pouvez-vous|comment|quel"
+        r"|tu (?:peux|pourrais|connais) |vous (?:pouvez|connaissez) |pourrais-tu|connais-tu|connaissez-vous))"
     ),
     question=starting(
-        r"(?:est-ce que|peux-tu|pouvez-vous|comment|quel\w*|quand|où|pourquoi|qui|que |qu'|as-tu"
+        r"(?:est-ce que|peux-tu|pouvez-vous|tu (?:peux|pourrais|connais)\b|vous (?:pouvez|connaissez)\b"
+        r"|comment|quel\w*|quand|où|pourquoi|qui|que |qu'|as-tu"
         r"|avez-vous|pourrais-tu|puis-je|c'est quoi)\b"
     ),
     doubtful=anywhere(r"\b(?:je pense|je crois|probablement|sans doute|il me semble)\b"),

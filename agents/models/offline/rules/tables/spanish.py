@@ -131,6 +131,13 @@ RULES = (
         0.75,
         "diet",
     ),
+    templated(
+        r"(?:nosotros )?nos (?:hemos mudado|mudamos|hemos trasladado) a (?P<x>.+)",
+        QUIEN + " se ha mudado a {x}",
+        "fact",
+        0.6,
+        "home",
+    ),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "plan", 0.65, "plan", dated=True),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
@@ -141,7 +148,7 @@ RULES = (
         topics=TOPICS,
     ),
 )
-FIRST = r"(?:yo|mis?|me|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
+FIRST = r"(?:yo|mis?|me|nos|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
 
 SPANISH = LanguageRules(
     code="es",
@@ -154,13 +161,15 @@ SPANISH = LanguageRules(
         rf"(?:[\w ]{{2,30}}:\s+(?={FIRST}\b)|"
         r"(?:hola|buenas|buenos días|buenas tardes|gracias|pues|bueno|sí|vale|por cierto|además|y"
         rf"|pero|también|en realidad|ok|mira|claro)(?:\s*[,:;!.–-]+\s*|\s+(?={FIRST}\b))"
-        r"|no\s*,\s*|(?:recuerda|ten en cuenta|anota) que\s+)"
+        r"|no\s*,\s*|(?:recuerda|ten en cuenta|anota|ahora) que\s+)"
     ),
     fronted=starting(
         r"(?P<front>(?:mañana|pasado mañana|hoy|ayer|el próximo \w+|el \w+ que viene|la próxima semana"
-        rf"|en \w+ \w+|el \d+ de \w+|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
+        rf"|(?:los|todos los|cada) (?:\w+(?:es|os)|sábado|domingo)"
+        rf"|en (?:\w+ \w+|invierno|verano|otoño|primavera)|durante \w+(?: \w+)?|el \d+ de \w+"
+        rf"|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
     ),
-    clause_break=anywhere(rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b)"),
+    clause_break=anywhere(rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b|¿)"),
     question=starting(r"(?:¿|puedes|podrías|qué|cómo|cuándo|dónde|quién|cuál|por qué|hay|tienes|sabes|debo)"),
     doubtful=anywhere(r"\b(?:creo que|pienso que|probablemente|supongo)\b"),
     unreal=anywhere(r"\b(?:quizás?|tal vez|si yo|si \w+(?:era|iera|ara|ría)|imagina|supongamos|me gustaría|ojalá)\b"),

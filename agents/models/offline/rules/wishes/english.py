@@ -54,6 +54,7 @@ ENGLISH = Phrases(
         rf"{DROP} (?:that|this|it) from (?:your )?{MEMORY}{END}",
         rf"(?:do not|don't) (?:save|store|memori[sz]e|keep|record) (?:that|this)(?: in your {MEMORY})?{END}",
         rf"i (?:do not|don't) want you to (?:remember|know|keep|save|store) (?:that|this){END}",
+        rf"i(?:'d| would) rather you (?:didn't|did not) (?:remember|know|keep|save|store) (?:that|this|it){END}",
     ),
     stated=(rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?(?: (?:please|thanks))?{END}",),
     named=(
@@ -62,7 +63,7 @@ ENGLISH = Phrases(
         rf"(?P<topic>{REST})",
         rf"(?:forget|disregard|ignore) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)(?: to you)? (?:that "
         rf")?(?P<clause>(?:i|we|my|our)\b{REST})",
-        rf"(?:forget|disregard|ignore) (?:(?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)|what(?:ever)? (?:i"
+        rf"(?:{DROP}|disregard|ignore) (?:(?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)|what(?:ever)? (?:i"
         rf"|we)(?:'ve| have)? (?:just |ever )*"
         rf"(?:said|told you|mentioned))(?: anything| something)? about (?P<topic>{REST})",
         rf"(?:forget|disregard|ignore) (?:about )?(?:the fact )?(?:that )?(?P<clause>(?:i|we)\b{REST})",
@@ -78,7 +79,8 @@ ENGLISH = Phrases(
         rf"forget (?:about )?(?P<topic>(?:my|our)\b{REST})",
         rf"{DROP} (?:everything|anything|all) (?:that(?:'s| is) )?(?:related|connected|to do)(?: to| with) (?P<topic>{REST})",
         rf"(?:(?:do not|don't|never) (?:keep|store|save|remember|record|retain)|stop (?:keeping|storing|saving|recording)) "
-        rf"(?:anything|everything|things?|stuff|information|info|data|details)(?: {KNOW})? "
+        rf"(?:anything|everything|things?|stuff|information|info|data|details"
+        rf"|what(?:ever)? i(?:'ve| have)? (?:just )?(?:said|told you|mentioned))(?: {KNOW})? "
         rf"(?:about|on|regarding) (?P<topic>{REST})",
         rf"(?:stop (?:remembering|storing)|i (?:do not|don't) want you to (?:remember|know|keep|store)|please (?:do "
         rf"not|don't) (?:remember|store|save))"

@@ -33,7 +33,7 @@ FRENCH = Phrases(
         rf"{FORGET_FR} mon dernier message{END}",
         rf"je retire ce que j'ai dit{END}",
         rf"{DROP_FR} (?:ça|cela) {MEMORY_FR}{END}",
-        rf"ne (?:retiens|retenez|garde|mémorise) pas (?:ça|cela){END}",
+        rf"ne (?:retiens|retenez|gardez?|mémorisez?|notez?|enregistrez?|conservez?) pas (?:ça|cela)(?: en mémoire)?{END}",
     ),
     stated=(rf"(?:efface[zrs]?|supprime[zrs]?) (?:ça|cela){END}",),
     named=(

@@ -38,10 +38,11 @@ GERMAN = Phrases(
         rf"{DROP_DE}{FILL} (?:das|dies){FILL} {MEMORY_DE}{END}",
         rf"(?:merke?|merken sie) (?:dir|sich) das{FILL} nicht{END}",
         rf"speicher(?:e|n sie)? das{FILL} nicht{END}",
+        rf"(?:das|dies){FILL} nicht (?:speichern|merken|behalten|notieren|aufschreiben){END}",
     ),
     stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies){FILL}{END}",),
     named=(
-        rf"{FORGET_DE}{FILL} (?:die|diese) (?:sache|geschichte) (?:mit|über|von) (?P<topic>{REST})",
+        rf"{FORGET_DE}{FILL} (?:(?:die|diese) (?:sache|geschichte)|das) (?:mit|über|von) (?P<topic>{REST})",
         rf"(?:{FORGET_DE}|(?:kannst|könntest|würdest) du{FILL} vergessen){FILL},? dass (?P<clause>(?:ich|wir|mein\w*"
         rf"|unser\w*)\b{REST})",
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"

@@ -34,7 +34,7 @@ SPANISH = Phrases(
     stated=(rf"(?:borr|elimin)(?:a|e|ar) (?:eso|esto){END}",),
     named=(
         rf"{FORGET_ES} lo que (?:te )?(?:dije|he dicho|conté) {OF_ES} (?P<topic>{REST})",
-        rf"{FORGET_ES} lo de(?:l| la| los| las)? (?P<topic>{REST})",
+        rf"(?:{FORGET_ES}|no (?:guardes|recuerdes|memorices|apuntes)) lo de(?:l| la| los| las)? (?P<topic>{REST})",
         rf"{FORGET_ES} que (?P<clause>{REST})",
         rf"{DROP_ES} (?:todo )?lo que (?:{KNOW_ES}|te (?:dije|he dicho|conté)) {OF_ES} (?P<topic>{REST})",
         rf"no (?:guardes|recuerdes|memorices|apuntes) nada (?:sobre|de|acerca de) (?P<topic>{REST})",
