@@ -62,7 +62,7 @@ dev: environment $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, 
 	@$(BIN)/memstream dev
 
 check: lint ## run before each commit: lint, unit and contract tests
-	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=5 tests/contract tests/unit
+	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=5 --hypothesis-profile=quick tests/contract tests/unit
 
 test: lint ## everything CI runs: lint, then all tests, the heavy ones last
 	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=30

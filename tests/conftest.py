@@ -22,9 +22,11 @@ from deploy.runtime.garbage_collection import collect_seldom
 from streams.delivery.fenced_futures import leave_out_fenced_futures
 from tests.preparation import administer
 
-# No deadlines, as machines may be busy. Every run has the same examples; `pytest --hypothesis-profile=search` has new ones.
+# No deadlines, as machines may be busy. Every run has the same examples; `pytest --hypothesis-profile=search` has new ones, and
+# `quick`, of `make check`, a fifth of them.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("unhurried", settings.get_profile("search"), derandomize=True)
+settings.register_profile("quick", settings.get_profile("unhurried"), max_examples=20)
 settings.load_profile("unhurried")
 
 

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, AdminClient, ResourcePatternType
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+)
 from confluent_kafka.admin import ResourceType as Kind
 from pydantic import SecretStr
 
@@ -49,6 +56,10 @@ SELDOM = {
     ("extraction", "memory.activity"),
     ("extraction", "memory.window-control"),
 }
+
+EVERY_RULE = AclBindingFilter(
+    Kind.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
+)
 
 
 class Right(NamedTuple):
@@ -101,7 +112,8 @@ class Guarded:
             "kafka_password": PASSWORD,
         }
 
-    def give(self, rights: list[Right], prefix: str) -> None:
+    async def give(self, rights: list[Right], prefix: str) -> None:
+        """Returns once the authorizer has them all."""
         rules = [
             AclBinding(
                 {"Topic": Kind.TOPIC, "Group": Kind.GROUP, "Cluster": Kind.BROKER}.get(
@@ -119,6 +131,11 @@ class Guarded:
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers})
         for made in admin.create_acls(rules).values():
             made.result(30)
+
+        async def known() -> bool:
+            return set(rules) <= set(admin.describe_acls(EVERY_RULE).result(30))
+
+        await eventually(known, "the authorizer has the rights")
 
     def audit(self, prefix: str) -> dict[str, set[tuple[str, ...]]]:
         """Returns the audited operations (user, operation, resource), allowed and denied."""
@@ -147,7 +164,7 @@ async def deployment(guarded: Guarded, embedded_stack: EmbeddedStack, tmp_path: 
     few = {"conversation_partitions": 1, "namespace_partitions": 1}
     brokers = {"bootstrap_servers": guarded.broker.bootstrap_servers}
     async with deployed(embedded_stack, "rights", tmp_path, **few, **brokers) as made:
-        guarded.give(rights_of_the_page(), made.settings.topic_prefix)
+        await guarded.give(rights_of_the_page(), made.settings.topic_prefix)
         yield made
 
 
