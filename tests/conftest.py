@@ -42,12 +42,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # Heavy files that take longer than a minute.
 LONGEST = (
+    "tests/integration/pipeline/test_group_conversations.py",
     "tests/chaos/",
     "tests/integration/runbook/test_outages.py",
     "tests/integration/cli/test_demo.py",
     "tests/integration/runbook/test_changes.py",
     "tests/integration/security/test_kafka_security.py",
+    "tests/integration/pipeline/test_sizes.py",
+    "tests/integration/pipeline/test_purge.py",
     "tests/integration/pipeline/test_producers.py",
+    "tests/integration/pipeline/test_live_events.py",
+    "tests/integration/pipeline/test_understanding.py",
 )
 
 
