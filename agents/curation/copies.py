@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from agents.curation.rules.decisions.incoming import contradicted_ids
 from agents.curation.rules.statements.normalise import normalise
 from agents.models.answers.speakers import MAX_NAME, with_name
-from schemas.extraction.candidates import Candidate, CandidateBatch, Wish
+from schemas.extraction.candidates import MAX_NAMED, Candidate, CandidateBatch, Wish
 from schemas.memories.memories import Memory
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 
 MAX_OF_MESSAGE: Final = 200  # memories from one message
-MAX_NAMED: Final = 64  # memories that a candidate may contradict
 MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 

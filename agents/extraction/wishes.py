@@ -13,11 +13,10 @@ from agents.models.offline.wishes import ForgetWish, MessageWishes, tells_of_for
 from agents.models.port import Proposal, WishRead
 from schemas import ids
 from schemas.conversations.messages import Scope
-from schemas.extraction.candidates import Source, Wish
+from schemas.extraction.candidates import MAX_NAMED, Source, Wish
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 
-MAX_WISHES: Final = 64  # of a slice, and memories or messages of a wish: the limit of a candidate batch
 TEXT_CHARS: Final = 4_000  # the limit of a wish's text
 
 
@@ -107,7 +106,7 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
         for number, (message, found) in enumerate(zip(request.messages, parsed, strict=True), start=1)
         if found.wishes and number in own
     }
-    read = read[: max(0, MAX_WISHES - sum(len(each.wishes) for each in by_message.values()))]
+    read = read[: max(0, MAX_NAMED - sum(len(each.wishes) for each in by_message.values()))]
     wishes = [
         found
         for message in request.messages
@@ -118,7 +117,7 @@ def wishes_of(request: ExtractionRequest, proposals: Iterable[Proposal] = ()) ->
         for message in request.messages
         if (before := previous_message(request, message))
     }
-    return Wishes(by_message, tuple(wishes[:MAX_WISHES]), previous)
+    return Wishes(by_message, tuple(wishes[:MAX_NAMED]), previous)
 
 
 def wishes_in_message(
@@ -141,8 +140,8 @@ def wishes_in_message(
 
 
 def distinct(ids: Iterable[str]) -> tuple[str, ...]:
-    """The first MAX_WISHES ids, each once."""
-    return tuple(islice(dict.fromkeys(ids), MAX_WISHES))
+    """The first MAX_NAMED ids, each once."""
+    return tuple(islice(dict.fromkeys(ids), MAX_NAMED))
 
 
 def forget_wish(proposal: Proposal, wish: WishRead) -> ForgetWish:

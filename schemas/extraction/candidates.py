@@ -1,7 +1,7 @@
 """Proposals of the LLM stage to curation: candidates with sources, and wishes of users to have something forgotten."""
 
 from collections.abc import Collection
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -15,8 +15,9 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # the range of PostgreSQL's in
 # Far above the limits of policies, but low enough for a memory with its versions and events to fit the topics.
 Text = Annotated[str, Meta(max_length=4_000)]
 FullText = Annotated[str, Meta(max_length=40_000)]
-Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
-Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
+MAX_NAMED: Final = 64  # memories and messages that a candidate or a wish names, and wishes of a batch
+Labels = Annotated[tuple[Identifier, ...], Meta(max_length=MAX_NAMED)]
+Links = Annotated[tuple[Link, ...], Meta(max_length=MAX_NAMED)]
 
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,8 +70,8 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: str | None = None
     refines: str | None = None
     contradicts: str | None = None
-    supersedes: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
-    corrects: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    supersedes: Annotated[tuple[str, ...], Meta(max_length=MAX_NAMED)] = ()
+    corrects: Annotated[tuple[str, ...], Meta(max_length=MAX_NAMED)] = ()
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     about_speaker: bool = False
@@ -108,7 +109,7 @@ class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
     means: Source | None = None
     said: Text | None = None
     memory_ids: Labels = ()
-    messages: Annotated[tuple[Source, ...], Meta(max_length=64)] = ()
+    messages: Annotated[tuple[Source, ...], Meta(max_length=MAX_NAMED)] = ()
 
     @property
     def messages_meant(self) -> tuple[Source, ...]:
@@ -136,4 +137,4 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     candidates: tuple[Candidate, ...]
     extracted_at: Moment
     requested_at: Moment | None = None
-    wishes: Annotated[tuple[Wish, ...], Meta(max_length=64)] = ()
+    wishes: Annotated[tuple[Wish, ...], Meta(max_length=MAX_NAMED)] = ()

@@ -1,7 +1,8 @@
 """Statements of the assistant or a tool: stored as theirs, and only about facts, never about a person."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -18,7 +19,9 @@ from schemas.policies.policies import Policy
 
 MAX_CONFIDENCE: Final = 0.8  # the highest confidence of such a statement: no user said it
 EXPERIENCE: Final = "experience"  # the kind of a task with its outcome, from the words of both
-CACHED: Final = 1_024  # texts of messages, as each draft of an answer is compared with them; `forget_texts` frees them
+CACHED: Final = (
+    1_024  # texts of messages, as each draft of an answer is compared with them; `for_one_answer` frees them
+)
 MIN_LETTERS: Final = 3  # letters of a word that counts as content, and of a beginning that two words share
 STEM_LETTERS: Final = 4
 WORD: Final = re.compile(r"[^\W_]+(?:[.,:/-]\d+)*")
@@ -211,10 +214,14 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in WORD.findall(text))
 
 
-def forget_texts() -> None:
-    """Frees the words of an answer's messages. They take megabytes, and may be erased later."""
-    words_in.cache_clear()
-    stated_words.cache_clear()
+@contextmanager
+def for_one_answer() -> Iterator[None]:
+    """Frees the words of an answer's messages at the end. They take megabytes, and may be erased later."""
+    try:
+        yield
+    finally:
+        words_in.cache_clear()
+        stated_words.cache_clear()
 
 
 def has_digit(word: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from agents.models.answers.attribution import MAX_CONFIDENCE, forget_texts, supporting_messages
+from agents.models.answers.attribution import MAX_CONFIDENCE, for_one_answer, supporting_messages
 from agents.models.answers.drafts import Draft, scrubbed, shaped
 from agents.models.answers.folding import MAX_SUPERSEDED, merge_equal
 from agents.models.answers.kinds import kind_of
@@ -69,20 +69,20 @@ def check(
     wishes: list[Proposal] = []
     reader = WishReader(request, context, shown or (request,))
     rejected: Counter[str] = Counter()
-    for number, draft in enumerate(drafts, start=1):
-        try:
-            sound = shaped(draft)
-            clean = scrubbed(sound, context.policy.privacy)
-            if sound.forget:
-                wishes.append(reader.read(clean))
+    with for_one_answer():
+        for number, draft in enumerate(drafts, start=1):
+            try:
+                sound = shaped(draft)
+                clean = scrubbed(sound, context.policy.privacy)
+                if sound.forget:
+                    wishes.append(reader.read(clean))
+                else:
+                    valid.append(proposal(clean, request, context, count_tokens, number))
+                    rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
+            except UnusableText as unfit:
+                rejected[str(unfit)] += 1
             else:
-                valid.append(proposal(clean, request, context, count_tokens, number))
-                rejected["time"] += times_of(sound, cited_messages(sound.messages, request)[0]).unreadable
-        except UnusableText as unfit:
-            rejected[str(unfit)] += 1
-        else:
-            rejected["unknown_id"] += unknown_ids(sound, request, context)
-    forget_texts()
+                rejected["unknown_id"] += unknown_ids(sound, request, context)
     proposals = (*merge_equal(valid, request), *wishes)
     return Checked(proposals, {reason: count for reason, count in rejected.items() if count})
 

@@ -12,10 +12,10 @@ from agents.models.offline.own_statements import own_statements
 from agents.models.offline.rules.engine.injection import instructs, is_injection
 from agents.models.offline.wishes import TRIGGER, is_no_wish
 from agents.models.port import Context, Proposal, WishRead
+from schemas.extraction.candidates import MAX_NAMED
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
 WISH: Final = "wish"
-MAX_NAMED: Final = 64  # memories, and messages
 MAX_CHARS: Final = 1_000
 EVERYTHING: Final = re.compile(r"everything(?: (?:about|on|of) (?:the |this )?(?:user|speaker))?", re.IGNORECASE)
 OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)

@@ -36,11 +36,8 @@ def end_by(candidate: Candidate, ended: EndedMemory, successor: Memory, now: dat
     begun ends when the candidate is said. So does an event that another date replaces: it is no state that lasts until then.
     Other memories end at the time that a model's verdict names, if it is after their beginning. One that was never true held at
     no time."""
-    said, begins, held_from = (
-        change.first_said(candidate, now),
-        change.valid_from(candidate, now),
-        ended.memory.valid_from,
-    )
+    said, begins = change.first_said(candidate, now), change.valid_from(candidate, now)
+    held_from = ended.memory.valid_from
     if ended.reason == UNTRUE:
         return min(said, held_from or said)
     if is_replaced_plan(candidate, ended, begins, said):

@@ -15,7 +15,7 @@ from agents.curation.rules.statements.languages import as_translated, in_other_l
 from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import new_words
 from agents.models.port import Verdict
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import MAX_NAMED, Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.vectors.port import Neighbour
@@ -93,8 +93,8 @@ def apply_verdict(
     found = replace(
         candidate,
         contradicts=None if candidate.contradicts == verdict.same else candidate.contradicts,
-        supersedes=tuple(dict.fromkeys(each for each in ended if each != verdict.same))[:64],
-        corrects=tuple(dict.fromkeys((*candidate.corrects, *corrected)))[:64],
+        supersedes=tuple(dict.fromkeys(each for each in ended if each != verdict.same))[:MAX_NAMED],
+        corrects=tuple(dict.fromkeys((*candidate.corrects, *corrected)))[:MAX_NAMED],
     )
     if verdict.same is None:
         return found

@@ -96,8 +96,7 @@ def settle(
         own,
         relations or {},
         verdict,
-        in_part=not ahead
-        and not ends_later(verdict, now),  # a memory may have an end in the future, a part of it may not
+        in_part=not (ahead or ends_later(verdict, now)),  # a part of a memory cannot end in the future
     )
     ends = sorted_endings(ledger, candidate, ended)
     decision = decide(

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from agents.models.answers.attribution import stated_words, words_in
+from agents.models.answers.attribution import for_one_answer, stated_words, words_in
 from agents.models.answers.candidates import Checked, check
 from schemas.extraction.requests import SliceMessage
 from schemas.policies.policies import Policy
@@ -120,6 +120,14 @@ def test_no_text_of_a_conversation_stays_in_memory_after_an_answer():
     checked(ATTRIBUTED, told, "Where is my order?", by("tool", "Order 4711 was shipped."))
 
     assert (words_in.cache_info().currsize, stated_words.cache_info().currsize) == (0, 0)
+
+
+def test_no_text_of_a_conversation_stays_in_memory_after_an_error():
+    with pytest.raises(ZeroDivisionError), for_one_answer():
+        assert words_in("Order 4711 was shipped.")
+        1 / 0  # noqa: B018
+
+    assert words_in.cache_info().currsize == 0
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool"])
