@@ -13,6 +13,8 @@ from deploy.runtime.dev import environment
 from deploy.settings import Settings
 from tests.chaos.preloaded import ForkedCommand
 
+LAST_LINES = 30  # of the log, in the error of a process that does not become ready
+
 
 class Process(Protocol):
     """The methods of `subprocess.Popen` that are used here."""
@@ -81,7 +83,9 @@ class WorkerProcess:
         deadline = time.monotonic() + timeout_s
         while not self.ready:
             if not self.running or time.monotonic() > deadline:
-                raise RuntimeError(f"{self.name} did not become ready; see {self._log}")
+                ended = "" if self.running else f" and ended with {self.exit_code}"
+                last_lines = "\n".join(self.log_lines()[-LAST_LINES:])
+                raise RuntimeError(f"{self.name} did not become ready{ended}; the end of {self._log}:\n{last_lines}")
             await asyncio.sleep(0.05)
 
     def forget_log(self) -> None:
