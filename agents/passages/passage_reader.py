@@ -16,7 +16,7 @@ from sinks.passages.store import PassageText
 
 MessageKey: TypeAlias = tuple[str, str]  # conversation_id, message_id
 
-MAX_LOOP_CHARS: Final = 20_000  # of messages that are split on the event loop: about 2 ms
+MAX_LOOP_CHARS: Final = 50_000  # of messages that are split on the event loop: about 3 ms
 
 
 class TextStore(Protocol):

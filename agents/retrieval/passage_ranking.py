@@ -166,7 +166,7 @@ def ranked_by_wording(best: Sequence[Ranked], wordings: Mapping[str, PassageWord
     found = [
         replace(
             each,
-            score=each.score + wording(passage.text).preference(weights.wording, is_named=passage.is_named),
+            score=each.score + wording(passage.text, with_names=passage.is_named).preference(weights.wording),
         )
         for each in best
         if (passage := wordings.get(each.passage_id)) is not None

@@ -3,10 +3,14 @@
 import logging
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.passages.chunking import (
+    FAST_SENTENCE_END,
     MOST_PIECES,
     PIECE_WORDS,
+    SENTENCE_END,
     WHOLE_WORDS,
     all_pieces,
     pieces,
@@ -42,6 +46,12 @@ def test_a_text_without_words_has_no_pieces(text: str) -> None:
 def test_an_english_text_is_split_between_sentences() -> None:
     found = pieces(f"{SENTENCE} " * 60)
     assert found == [" ".join([SENTENCE] * 22), " ".join([SENTENCE] * 22), " ".join([SENTENCE] * 16)]
+
+
+@given(st.text(alphabet="ab.!?。！\n\t '"))
+def test_the_fast_pattern_finds_the_same_ends_of_sentences(text: str) -> None:
+    ends = [[found.end() for found in pattern.finditer(text)] for pattern in (SENTENCE_END, FAST_SENTENCE_END)]
+    assert ends[0] == ends[1]
 
 
 def test_lines_end_sentences_and_white_space_becomes_a_single_space() -> None:
