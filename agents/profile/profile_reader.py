@@ -1,5 +1,6 @@
 """Reads the profiles of namespaces: computed again when a namespace changes, cached otherwise."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -16,6 +17,7 @@ from sinks.memories.live import Head
 from streams.windows.tokens.counting import TokenCount
 
 MAX_CACHED: Final = 2_000  # namespaces; each with the memories of its profile, and the part of every other one
+AT_ONCE: Final = 20  # memories that are classified before other requests have their turn: about 10 ms
 
 
 class LiveMemoryReader(Protocol):
@@ -57,7 +59,7 @@ class Profiles:
         known = self._known.get(namespace)
         if known is None or known.head != head:
             # Memories are read after the head: a change in between is included, and read again once the next head differs.
-            known = classified(head, await self._live.of(namespace), known)
+            known = await classified(head, await self._live.of(namespace), known)
             self._known[namespace] = known
         self._known.move_to_end(namespace)
         while len(self._known) > MAX_CACHED:
@@ -65,15 +67,16 @@ class Profiles:
         return known.kept
 
 
-def classified(head: Head, memories: Sequence[Memory], before: _CachedProfile | None) -> _CachedProfile:
+async def classified(head: Head, memories: Sequence[Memory], before: _CachedProfile | None) -> _CachedProfile:
     """Classifies only memories that are new or changed."""
     earlier = before.parts if before is not None else {}
-    parts = {
-        key: earlier[key] if key in earlier else part_of(memory)
-        for memory in memories
-        for key in ((memory.memory_id, memory.version),)
-    }
-    kept = ((parts[memory.memory_id, memory.version], memory) for memory in memories)
-    return _CachedProfile(
-        head, tuple(ClassifiedMemory(part, memory) for part, memory in kept if part is not None), parts
-    )
+    parts: dict[tuple[str, int], Part | None] = {}
+    kept = list[ClassifiedMemory]()
+    for number, memory in enumerate(memories, 1):
+        key = memory.memory_id, memory.version
+        parts[key] = part = earlier[key] if key in earlier else part_of(memory)
+        if part is not None:
+            kept.append(ClassifiedMemory(part, memory))
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return _CachedProfile(head, tuple(kept), parts)

@@ -1,6 +1,8 @@
 """Profiles are cached until their namespace changes."""
 
-from agents.profile.profile_reader import Profiles
+import asyncio
+
+from agents.profile.profile_reader import AT_ONCE, Profiles
 from schemas.policies.policies import Policy, ProfileSettings
 from tests.api import NOON, a_memory, words
 from tests.fakes.live import FakeLive
@@ -30,6 +32,22 @@ async def test_a_memory_change_appears_in_the_next_profile():
     assert (len(before.lines), len(after.lines)) == (1, 2)
     stored.put(a_memory("m1", version=2, status="deleted", text=""))
     assert [line.memory_ids for line in (await profiles.of(("app/ada",), POLICY)).lines] == [("m2",)]
+
+
+async def test_other_requests_have_their_turn_while_a_large_namespace_is_classified():
+    profiles, _, _ = reading(*(a_memory(f"m{number}") for number in range(3 * AT_ONCE)))
+    turns = list[int]()
+
+    async def others() -> None:
+        while len(turns) < 3:
+            turns.append(len(turns))
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        reading_profile = group.create_task(profiles.of(("app/ada",), POLICY))
+        reading_profile.add_done_callback(lambda _: turns.append(-1))
+        group.create_task(others())
+    assert turns[:3] == [0, 1, 2]
 
 
 async def test_memories_of_several_namespaces_form_one_profile():
