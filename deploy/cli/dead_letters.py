@@ -142,7 +142,7 @@ async def selected_letters(queue: DeadLetterQueue, selection: DeadLetterFilter, 
     remaining = [each for each in found if again or each.outcome is None]
     if not remaining:
         settled_hint = f"; {len(found)} are already replayed or discarded: add --again to include them" if found else ""
-        raise Misconfigured(f"no dead letter matches{settled_hint}: `memstream dead-letters list` shows all")
+        raise Misconfigured(f"no dead letter matches{settled_hint}: `memstream dead-letters list --all` shows all")
     return remaining
 
 

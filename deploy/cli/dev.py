@@ -67,7 +67,7 @@ def addresses(settings: Settings) -> list[str]:
         f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
         f"Qdrant      {settings.qdrant_url}",
         f"API         {api}",
-        f"data        {settings.data_dir}",
+        f"data, logs  {settings.data_dir}",
         "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
         "Ctrl-C stops everything.",
     ]

@@ -1,6 +1,7 @@
 """The report of the demo: memories, events, contexts, latency, dead letters, and next steps."""
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -211,17 +212,18 @@ def by_namespace(rows: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, list[
 
 def next_steps(report: Report, data_dir: Path) -> list[str]:
     namespace = report.memories[0].namespace if report.memories else "app/user"
+    called = Path(sys.argv[0])
+    command = shortest(called) if called.name == "memstream" else "memstream"
     return [
         "",
         "Next:",
         "  # keep it running, with what the demo remembered:",
-        f"  .venv/bin/memstream dev --data-dir {shortest(data_dir)}",
+        f"  {command} dev --data-dir {shortest(data_dir)}",
         "  # in another shell:",
-        f'  .venv/bin/memstream search "what do they like?" -n "{namespace}"',
-        "  .venv/bin/memstream events --follow",
-        *(f"  .venv/bin/memstream window show {context.conversation_id}" for context in report.contexts[:1]),
-        "  .venv/bin/memstream publish deploy/samples/day-2.jsonl",
-        "  .venv/bin/memstream doctor",
+        f'  {command} search "what do they like?" -n "{namespace}"',
+        f"  {command} events --follow",
+        *(f"  {command} window show {context.conversation_id}" for context in report.contexts[:1]),
+        f"  {command} doctor",
     ]
 
 

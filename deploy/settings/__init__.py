@@ -6,7 +6,7 @@ Each module is a group of settings. The variable of a field is MEMSTREAM_<NAME>;
 from typing import Final, NamedTuple, Self
 
 from pydantic import BaseModel, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from deploy.settings import checks
 from deploy.settings.api import ApiFields
@@ -98,6 +98,10 @@ def load(**overrides: object) -> Settings:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as exc:
         raise Misconfigured("; ".join(describe_error(dict(error)) for error in exc.errors())) from None
+    except SettingsError as exc:  # names the field in quotes
+        name = str(exc).split('"')[1]
+        meaning = Settings.model_fields[name].description
+        raise Misconfigured(f"{PREFIX}{name.upper()} is not JSON: {exc.__cause__} ({meaning})") from None
 
 
 def describe_error(error: dict[str, object]) -> str:

@@ -45,7 +45,7 @@ SHAPES: dict[str, type[msgspec.Struct]] = {
 DEAD_LETTER_HEADERS = {
     "memstream-reason": "short stable word for filters: undecodable, invalid, ...",
     "memstream-detail": "one sentence with the error and its place",
-    "memstream-stage": "stage that rejected the record: windows, archive, extraction or curation",
+    "memstream-stage": "who rejected the record: windows, archive, passages, extraction, curation, policies or outbox",
     "memstream-topic": "source topic, with its prefix",
     "memstream-partition": "source partition",
     "memstream-offset": "source offset",

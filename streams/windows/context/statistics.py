@@ -52,9 +52,10 @@ def explanation(settings: WindowSettings) -> str:
     return (
         f"{STRATEGIES[settings.strategy]} The system prompt and the last {settings.min_recent} messages always stay; "
         "questions stay with their answers, tool calls with their results, and corrected errors are kept longest. "
-        f"Messages leave once there are more than {settings.max_messages}, until {settings.warning_target:.0%} of so many are "
-        f"left, or once {settings.warning_at:.0%} of the model's context is used, until {settings.warning_target:.0%} is; "
-        f"from {settings.aggressive_at:.0%} on until {settings.aggressive_target:.0%} is. A marker stands where they were."
+        f"Messages leave once there are more than {settings.max_messages}, until {settings.warning_target:.0%} of this number "
+        f"are left. Messages also leave once {settings.warning_at:.0%} of the model's context is used, until "
+        f"{settings.warning_target:.0%} is used, and once {settings.aggressive_at:.0%} is used, until "
+        f"{settings.aggressive_target:.0%} is used. A marker takes their place."
     )
 
 

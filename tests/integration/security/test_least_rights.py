@@ -232,6 +232,7 @@ async def remember(parts: Parts) -> None:
     await parts.command("policies", "put", "--preset", "agent-longterm", "--match", "app_id=z", "--name", "z")
     await parts.publish(message("c", 1, "I am allergic to peanuts.", **WHO), end("c", message_count=1))
     await parts.deployment.publish(*(Event(name, "garbage", b"{") for name in INPUTS))
+    await parts.deployment.publish(Event(topics.MESSAGES, "garbage", b'{"user_id": "u"'))  # erased with the user
 
     async def events() -> list[Any]:
         return await parts.deployment.values(topics.EVENTS)

@@ -28,6 +28,13 @@ def test_an_invalid_value_is_reported_with_its_variable_and_description(monkeypa
         load()
 
 
+@pytest.mark.parametrize("name", ["BUDGET", "CHAT_BUDGET", "KEPT_DAYS", "MODEL_CONTEXT_TOKENS"])
+def test_a_value_that_is_not_json_is_reported_with_its_variable(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(f"{PREFIX}{name}", "usd_per_day: 5")
+    with pytest.raises(Misconfigured, match=rf"^MEMSTREAM_{name} is not JSON: Expecting value"):
+        load()
+
+
 def test_the_model_concurrency_of_a_worker_is_the_sum_over_its_stages():
     settings = load(extraction_concurrency=20, background_concurrency=3, curation_concurrency=2)
     assert settings.model_concurrency() == 25

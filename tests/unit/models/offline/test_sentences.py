@@ -59,6 +59,7 @@ REMEMBERED = [
     ),
     ("It turns out the timeout came from the proxy.", "insight", "It turned out that the timeout came from the proxy."),
     ("Our API runs on FastAPI behind nginx.", "fact", "The team's API runs on FastAPI behind nginx."),
+    ("Our team uses React.", "fact", "User's team uses React."),
     ("The deploy freezes on Thursdays.", "fact", "The deploy freezes on Thursdays."),
     ("Actually the port should be 8443, not 8080.", "fact", "The port should be 8443, not 8080."),
     ("I moved from Berlin to Lyon.", "fact", "User moved from Berlin to Lyon."),

@@ -71,6 +71,7 @@ WORK = re.compile(
 )
 # Each member of a family has what the family has: "we have a daughter" is "User has a daughter".
 SHARED = re.compile(r"we (?:have|adopted|got|had|bought)\b", re.IGNORECASE)
+OWN_GROUP = re.compile(r"our (?:team|family)\b", re.IGNORECASE)  # not "The team's team"
 OTHERS = "User and others"
 PRONOUNS = (
     (r"\bI am\b", "they are"),
@@ -121,6 +122,8 @@ def third_person(clause: str) -> str:
 def subject_of(word: str, clause: str) -> str | None:
     if word == "we" and FAMILY.search(clause):
         return "User" if SHARED.match(clause) else "User's family"
+    if OWN_GROUP.match(clause):
+        return "User's"
     group = "family" if FAMILY.search(clause) else "team"
     we = "User's team" if WORK.search(clause) else OTHERS
     return {"i": "User", "my": "User's", "we": we, "our": f"The {group}'s"}.get(word)
