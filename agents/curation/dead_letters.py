@@ -46,7 +46,7 @@ def predates_erasure(record: Any, fences: Sequence[ConversationFence]) -> list[b
     except Rejected:
         moment = sent_at(record)
         return [any(moment <= each.fence.at for each in fences), False]
-    wishes = [is_before_erasure((wish.message,), batch, fences) for wish in batch.wishes]
+    wishes = [is_before_erasure(wish.sources, batch, fences) for wish in batch.wishes]
     return [*(is_erased(candidate, batch, fences) for candidate in batch.candidates), *wishes]
 
 

@@ -51,7 +51,7 @@ class Resolver:
     ) -> tuple[Verdict, ...]:
         try:
             async with asyncio.timeout(self._patience_s):
-                answer = await self._provider.resolve(candidates, memories, policy, batch.namespace)
+                answer = await self._provider.resolve(candidates, memories, policy, batch)
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"
             log.warning(

@@ -67,7 +67,7 @@ async def apply_wishes(
     for wish in batch.wishes:
         if (erasure_id := erasures.get(wish.wish_id)) is not None:  # its fence also covers the message with the wish
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="erasure_begun", erasure_id=erasure_id))
-        elif is_before_erasure((wish.message,), batch, fenced):
+        elif is_before_erasure(wish.sources, batch, fenced):
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="dropped", reason=ERASED))
         elif wish.everything:
             outcomes.append(WishOutcome(wish_id=wish.wish_id, result="erasure_reported"))
@@ -154,7 +154,7 @@ async def hide_messages(
     candidates that a wish dropped."""
     hidden = HiddenMessages(connection)
     for wish in wishes:
-        await hidden.hide(batch.namespace, wish.wish_id, (wish.message, *wish.messages_meant))
+        await hidden.hide(batch.namespace, wish.wish_id, wish.sources)
     sources = {each.candidate_id: each.sources for each in batch.candidates}
     for ruling in rulings:
         if ruling.wish_id is not None:

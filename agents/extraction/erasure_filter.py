@@ -45,8 +45,11 @@ def without_erased(request: ExtractionRequest, fences: SpeakerFences) -> Extract
 
 
 def fences_of(message: SliceMessage, request: ExtractionRequest, fences: SpeakerFences) -> Sequence[Fence]:
-    speaker = request.speaker(message) if message.role == "user" else None
-    return fences.get(speaker, fences.get(None, ()))
+    nobodys = fences.get(None, ())
+    if message.role != "user":
+        return nobodys
+    own = fences.get(request.speaker(message), nobodys)
+    return (*own, *nobodys) if message.unnamed else own
 
 
 def still_answerable(request: ExtractionRequest, fences: SpeakerFences) -> ExtractionRequest:

@@ -135,8 +135,11 @@ class Extractor:
     async def store_and_publish(
         self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld
     ) -> bool:
-        """Stores and publishes the answer to an enrolled request, as `answer` does. The answer that was stored first counts."""
+        """Stores and publishes the answer to an enrolled request, as `answer` does. The answer that was stored first counts.
+        Raises Deferred if a message of the request was erased meanwhile: the answer may rest on it."""
         self._on_batch_answer(answer)
+        if await self.without_erased(request) != request:
+            raise Deferred(self._clock(), "erased")
         return await self._publish(request, await self._store(request, owner, answer), still_held)
 
     async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: StillHeld) -> bool:
@@ -217,12 +220,19 @@ class Extractor:
         return structs.replace(policy, local_only=True) if request.local_only else policy
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
-        policy = self._policy(request)
-        request = await self.without_erased(request)
-        if not request.messages:
-            return empty_answer(request)
+        """The answer of a model that was shown nothing erased: any part of an answer may rest on any message of the prompt."""
+        remaining = await self.without_erased(request)
+        while remaining.messages:
+            answer, asked = await self._ask_model(remaining), remaining
+            remaining = await self.without_erased(request)
+            if remaining == asked:
+                return answer
+            log.info("request %s: a message was erased during the call, asking without it", request.request_id)
+        return empty_answer(request)
+
+    async def _ask_model(self, request: ExtractionRequest) -> Answer | Summary:
         if request.purpose == "summarise":
-            return await self._provider.summarise(request, policy)
+            return await self._provider.summarise(request, self._policy(request))
         return await self._provider.extract(request, await self._context(request))
 
     async def _fences(self, request: ExtractionRequest) -> SpeakerFences:

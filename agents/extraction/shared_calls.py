@@ -138,7 +138,7 @@ class SharedCall:
                     "%d slices of a failed shared call get a call each: %s", len(members), exc, exc_info=unforeseen
                 )
                 answers = [None] * len(members)
-        if len(members) > 1 and await self._some_erased(members):
+        if await self._some_erased(members):
             return answer_singly(members, "a message was erased during the call")
         return answers
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from agents.models.local_only import require_local
 from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
 from schemas.errors import Deferred, Misconfigured, Retryable
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -62,9 +62,9 @@ class AutoProvider:
         return await self._first(policy, lambda provider: provider.shorten(full_text, policy, namespace))
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
-        return await self._first(policy, lambda provider: provider.resolve(candidates, memories, policy, namespace))
+        return await self._first(policy, lambda provider: provider.resolve(candidates, memories, policy, batch))
 
     async def unavailable_reason(self) -> str | None:
         """The reasons of all providers; None if one is available."""

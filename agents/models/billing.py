@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from agents.models.port import Usage
 from schemas.budgets.budgets import Budget, Lane
 from schemas.budgets.usage import Operation, Outcome
+from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -37,6 +38,12 @@ class Payer(Struct, frozen=True, kw_only=True):
             request_id=request.request_id,
             conversation_id=request.conversation_id,
         )
+
+    @classmethod
+    def of_batch(cls, batch: CandidateBatch, policy: Policy) -> "Payer":
+        """The payer of optional work on a request's candidates for one namespace."""
+        payer = cls.of_namespaces([batch.namespace], policy)
+        return replace(payer, request_id=batch.request_id, conversation_id=batch.conversation_id)
 
     @classmethod
     def of_memories(cls, memories: Sequence[Memory], policy: Policy) -> "Payer":

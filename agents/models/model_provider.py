@@ -29,7 +29,7 @@ from agents.models.prompts.extraction import MAX_SLICE_TOKENS, with_shown
 from agents.models.prompts.questions import Question, extraction_question, shared_question, summary_question
 from agents.models.prompts.transcript import size
 from schemas.errors import Rejected
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -156,10 +156,10 @@ class ModelProvider:
         )
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
         """Raises as `compact` does."""
-        question = resolving.question(candidates, memories, policy, namespace, self._count_tokens)
+        question = resolving.question(candidates, memories, policy, batch, self._count_tokens)
         exchange = await self._exchange(question)
         return Resolution(
             provider=self.name,

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 
 from schemas.conversations.messages import Moment
 from schemas.extraction import importance
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.extraction.sentences import Sentence, SentenceScores
 from schemas.memories.memories import Memory
@@ -254,10 +254,10 @@ class Provider(Protocol):
         full text, and no secrets. Raises as `compact` does."""
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
-        """One model call about candidates of one slice and nearby memories, all of `namespace`, which pays. Answers with ids
-        of those given. Rules give no verdicts. Raises as `compact` does."""
+        """One model call about candidates of a batch and nearby memories, all of the batch's namespace, which pays. Answers
+        with ids of those given. Rules give no verdicts. Raises as `compact` does."""
 
     async def unavailable_reason(self) -> str | None:
         """The reason why a request would fail now, with the remedy; None if the provider is available. Cheap; never raises."""

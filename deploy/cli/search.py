@@ -91,7 +91,7 @@ async def search(
     found = await search_once(search_query)
     if json:
         for each in found.mixed:
-            terminal.print_json({"tier": "memory" if isinstance(each, Hit) else "said", **asdict(each)})
+            terminal.print_json(hit_json(each))
     else:
         show(search_query, found)
     for reason in found.degraded:
@@ -118,6 +118,13 @@ async def search_once(query: Query) -> Found:
         rerankers.reranked(settings, pool, policies, retrieval(pool, vectors, policies)) as searching,
     ):
         return await searching.search(query)
+
+
+def hit_json(hit: Hit | SaidHit) -> dict[str, Any]:
+    """A hit as one line of JSON."""
+    if isinstance(hit, Hit):
+        return {"tier": "memory", **asdict(hit)}
+    return {"tier": "said", **asdict(hit), "message_ids": hit.message_ids}
 
 
 def show(query: Query, found: Found) -> None:

@@ -15,7 +15,7 @@ from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.memories.memories import Memory
@@ -80,9 +80,9 @@ class MeasuredProvider:
         return await self._timed("shorten", self._provider.shorten(full_text, policy, namespace))
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
-        return await self._timed("resolve", self._provider.resolve(candidates, memories, policy, namespace))
+        return await self._timed("resolve", self._provider.resolve(candidates, memories, policy, batch))
 
     async def unavailable_reason(self) -> str | None:
         return await self._provider.unavailable_reason()

@@ -2,6 +2,7 @@
 
 from agents.models.billing import BudgetGuard
 from agents.models.claude.provider import ClaudeProvider
+from agents.models.reranking import CONCURRENCY
 from deploy.settings import Settings
 from streams.windows.tokens.counting import TokenCount
 
@@ -22,14 +23,17 @@ def claude(settings: Settings, count_tokens: TokenCount | None, budget_guard: Bu
 
 
 def reranking_claude(settings: Settings, model: str, budget_guard: BudgetGuard | None) -> ClaudeProvider:
-    """A provider without retries: the caller waits and can do without the answer."""
+    """A provider without retries: a search waits and can do without the answer. Claude bills an answer that comes after the
+    search gave up, too, so a call has the time of other calls, in which its bill arrives."""
     return ClaudeProvider(
         model=model,
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
         base_url=settings.anthropic_base_url,
-        timeout_s=settings.reranker_within_s,
+        timeout_s=max(settings.reranker_within_s, settings.claude_timeout_s),
         max_retries=0,
+        concurrency=CONCURRENCY,
         tokens_per_minute=settings.claude_tokens_per_minute,
         budget_guard=budget_guard,
         rest_s=settings.model_rest_s,
+        max_wait_s=settings.reranker_within_s,
     )

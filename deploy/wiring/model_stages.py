@@ -17,7 +17,7 @@ from agents.erasure.begin import ErasureService
 from agents.erasure.wishes import ErasureWishes
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.batches.agent import BatchAgent
-from agents.extraction.extractor import Extractor
+from agents.extraction.extractor import LEASE_S, Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.extraction.parked_requests import ParkedRequestAgent
 from agents.extraction.related import RelatedMemories
@@ -30,7 +30,7 @@ from agents.stage.loop import Handle
 from deploy.metrics.instrumented import MeasuredLedger, MeasuredProvider
 from deploy.metrics.sampling import provider_states
 from deploy.settings import Settings
-from deploy.wiring import budgets, consolidation, models, vector_index
+from deploy.wiring import budgets, connections, consolidation, models, vector_index
 from deploy.wiring.clock import now
 from deploy.wiring.erasure import add_completing
 from deploy.wiring.message_ends import message_ends
@@ -62,6 +62,7 @@ RESUME_S = 1.0
 BATCHES_S = 5.0
 USAGE_S = 5.0
 ASK_S = 15.0
+LEASE_CONNECTIONS = 4
 
 
 def shared_embedders(wiring: Wiring) -> vector_index.Embedders:
@@ -145,7 +146,12 @@ def warn_of_one_language(policies: Policies, settings: Settings) -> None:
 
 async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
     settings, periodic_tasks, resources = wiring.settings, wiring.periodic_tasks, wiring.resources
-    extractions, parking = Extractions(wiring.pool), Parking(wiring.pool)
+    # Leases have connections of their own, so that renewals never wait for statements that store messages, answers and
+    # passages. The time limit keeps a statement that waits for a locked row from delaying other renewals for too long.
+    leases = await resources.enter_async_context(
+        connections.postgres(settings, LEASE_CONNECTIONS, command_timeout_s=LEASE_S / 2)
+    )
+    extractions, parking = Extractions(wiring.pool, leases), Parking(wiring.pool)
     extractor = Extractor(
         extractions,
         MeasuredProvider(provider, wiring.meters),
@@ -159,7 +165,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         on_batch_answer=wiring.meters.answered,
     )
     outcomes = RequestOutcomes(extractions, wiring.publisher, now, extractor.without_erased)
-    resuming = ParkedRequestAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
+    resuming = ParkedRequestAgent(Parking(leases), extractor, outcomes, wiring.worker, settings.slots())
     resources.push_async_callback(resuming.close)
     batches = await models.model_batches(provider)
 

@@ -64,9 +64,11 @@ async def claude(settings: Settings, pool: Pool, policies: PolicySelector) -> As
     model = settings.reranker_model or settings.claude_model
     guard = budgets.budget_guard(settings, [("claude", model)], Ledger(pool), settings.policies(), now)
     provider = import_module("deploy.wiring.claude").reranking_claude(settings, model, guard)
+    reranker = ModelReranker(provider, policies)
     try:
-        yield ModelReranker(provider, policies)
+        yield reranker
     finally:
+        await reranker.close()
         await provider.close()
         await guard.close()
 

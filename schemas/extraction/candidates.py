@@ -116,6 +116,11 @@ class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The messages with the content to forget."""
         return self.messages if self.means is None else (self.means, *self.messages)
 
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The messages that its words may come from: the one with the wish, and those with the content to forget."""
+        return (self.message, *self.messages_meant)
+
 
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The candidates of one request for one namespace: part `part` (from 1) of `parts`, possibly empty. `wishes` are users'

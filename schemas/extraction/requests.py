@@ -17,7 +17,8 @@ Purpose = Literal["extract", "summarise"]
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A message of a slice. `position` is its offset in the conversation's messages partition, `trace` its traceparent, if
     any. Without `user_id` it belongs to the user of the conversation's scope, unless a `guest` said it: another person, known
-    by the `name` alone."""
+    by the `name` alone. `unnamed`: a person said it, and the chat service did not say who; it goes with an erasure of anybody
+    in the conversation."""
 
     message_id: Identifier
     role: Role
@@ -34,6 +35,7 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     user_id: str | None = None
     name: str | None = None
     guest: bool = False
+    unnamed: bool = False
 
     def speaker(self, owner: str | None) -> str | None:
         """The key of the person who said it: the user_id, that of the conversation's `owner`, or a guest's."""

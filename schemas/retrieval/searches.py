@@ -216,6 +216,11 @@ class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The passage and its neighbours, in order."""
         return tuple(sorted((self.passage, *self.neighbours), key=lambda each: each.ordinal))
 
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        """The messages of the exchange, in order."""
+        return tuple(each.message_id for each in self.exchange)
+
 
 class Found(Struct, frozen=True, kw_only=True):
     """Hits, best first: `hits` are memories, `said` passages, `mixed` both in one order. `degraded` names the parts of the

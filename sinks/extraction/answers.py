@@ -37,10 +37,15 @@ Lease: TypeAlias = Leased | Answered | Held
 
 
 class Extractions:
-    """The `extractions` table for the extractor; the curator uses it through sinks/memories/settlements.py."""
+    """The `extractions` table for the extractor; the curator uses it through sinks/memories/settlements.py.
 
-    def __init__(self, pool: Pool) -> None:
+    Statements about leases use the pool `leases`, if given: a renewal that waits until other statements return their
+    connections may come too late, and the paid call is repeated.
+    """
+
+    def __init__(self, pool: Pool, leases: Pool | None = None) -> None:
         self._pool = pool
+        self._leases = leases or pool
 
     async def lease(self, request: ExtractionRequest, owner: str, lease_s: float) -> Lease:
         """Takes the lease of a request: Leased, Answered or Held. `owner` names one delivery to one worker; the same owner
@@ -50,7 +55,7 @@ class Extractions:
         again.
         """
         with translated("leasing an extraction"):
-            async with self._pool.acquire() as connection:
+            async with self._leases.acquire() as connection:
                 while True:
                     until = await connection.fetchval(query("extractions", "lease"), *columns(request), owner, lease_s)
                     if until is not None:
@@ -68,13 +73,13 @@ class Extractions:
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
         """Renews the owner's lease; False if another owner has it or the answer is stored."""
         with translated("renewing a lease"):
-            until = await self._pool.fetchval(query("extractions", "renew"), request_id, owner, lease_s)
+            until = await self._leases.fetchval(query("extractions", "renew"), request_id, owner, lease_s)
         return until is not None
 
     async def release(self, request_id: str, owner: str) -> None:
         """Releases the owner's lease after a temporary failure; does nothing if the owner does not hold it."""
         with translated("releasing a lease"):
-            await self._pool.execute(query("extractions", "release"), request_id, owner)
+            await self._leases.execute(query("extractions", "release"), request_id, owner)
 
     async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
         """The erasure fences for messages of a scope that feed these namespaces."""

@@ -25,7 +25,7 @@ WITH changed AS (
     SELECT request_id, count(*) AS memories FROM changed GROUP BY request_id
 ), spent AS (
     SELECT request_id, sum(calls) AS calls,
-           sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) / max(cardinality(namespaces)) AS tokens,
+           sum((input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::numeric / cardinality(namespaces)) AS tokens,
            sum(cost_micros::numeric / cardinality(namespaces)) AS micros
     FROM model_usage WHERE namespaces @> ARRAY[$1] AND request_id IS NOT NULL GROUP BY request_id
 )

@@ -37,7 +37,7 @@ WITH causes AS (
     FROM memory_versions WHERE memory_id = $1 AND cause->>'request_id' IS NOT NULL
 ), spent AS (
     SELECT request_id, sum(calls) AS calls,
-           sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens) / max(cardinality(namespaces)) AS tokens,
+           sum((input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::numeric / cardinality(namespaces)) AS tokens,
            sum(cost_micros::numeric / cardinality(namespaces)) AS micros
     FROM model_usage JOIN causes USING (request_id)
     WHERE namespaces @> ARRAY[$2] GROUP BY request_id

@@ -98,4 +98,5 @@ def slice_message(
         trace=trace,
         user_id=None if user_id is None or user_id == owner else intern(user_id),
         name=None if name is None else intern(name),
+        unnamed=user_id is None and message.role == "user",
     )

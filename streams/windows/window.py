@@ -272,8 +272,11 @@ class Window:
         return self._request_waiting(terms, now) if head.at_request_limit else []
 
     def _is_of(self, users: Collection[str], message: SliceMessage) -> bool:
-        """Whether one of the users, or no user, sent the message: an assistant may repeat a user's words."""
-        return message.role != "user" or (message.user_id or self.head.scope.user_id) in users
+        """Whether one of the users, or no known user, sent the message: an assistant may repeat a user's words, and an unnamed
+        message may be anybody's."""
+        if message.role != "user" or message.unnamed:
+            return True
+        return (message.user_id or self.head.scope.user_id) in users
 
     def deadline(self, policy: Policy) -> Deadline:
         """The next time or offset at which `due` has something to do."""

@@ -11,7 +11,7 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Context, Resolution
 from agents.models.prompts import resolving
 from schemas.conversations.messages import Message
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -32,15 +32,15 @@ class Counting(OfflineProvider):
         self.calls = self.candidates = self.memories = self.prompt_tokens = self.static_tokens = 0
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
-        question = resolving.question(candidates, memories, policy, namespace, self._counter)
+        question = resolving.question(candidates, memories, policy, batch, self._counter)
         self.static_tokens = sum(map(self._counter, (question.stable, question.policy, json.dumps(question.schema))))
         self.prompt_tokens += self._counter(question.user_prompt)
         self.calls += 1
         self.candidates += len(candidates)
         self.memories += len(memories)
-        return await super().resolve(candidates, memories, policy, namespace)
+        return await super().resolve(candidates, memories, policy, batch)
 
 
 async def measured_resolving(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from agents.models.port import Context
 from schemas.conversations.messages import Role, Scope
+from schemas.extraction.candidates import CandidateBatch
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy
@@ -12,6 +13,19 @@ from tests.builders.memories import a_memory
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BERLIN = "Europe/Berlin"
+BATCH = CandidateBatch(
+    request_id="r",
+    conversation_id="c",
+    partition=0,
+    namespace="app/user",
+    part=1,
+    parts=1,
+    policy="default",
+    policy_version=1,
+    provider="claude",
+    candidates=(),
+    extracted_at=MONDAY,
+)
 
 
 def said(

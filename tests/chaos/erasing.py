@@ -1,6 +1,7 @@
 """Erases users while workers are killed, and checks that nothing of them is left or restored."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import partial
 
@@ -30,18 +31,34 @@ async def erase(settings: Settings, users: Iterable[str]) -> None:
 
 
 async def left_of(users: Iterable[str], settings: Settings, pool: Pool | Connection) -> list[str]:
-    """Describes remaining data of erased users: rows of any table, and search results."""
-    left = []
+    """Describes remaining data of erased users: rows of any table, vectors, and search results."""
+    users, left = tuple(users), []
     tables = [row["tablename"] for row in await pool.fetch(TABLES)]
     for user_id in users:
         for table in tables:
             statement = f"SELECT count(*) FROM {table} WHERE {table}::text LIKE $1"
             if rows := await pool.fetchval(statement, f"%{marker(user_id)}%"):
                 left.append(f"{rows} rows of {table} tell of {user_id}, who was erased")
-    return left + await found_of(users, settings)
+    return left + await vectors_of(users, settings) + await found_of(users, settings)
 
 
-async def found_of(users: Iterable[str], settings: Settings) -> list[str]:
+async def vectors_of(users: Collection[str], settings: Settings) -> list[str]:
+    """Points of the users' namespaces in Qdrant, also those whose rows are deleted, which no search shows."""
+    namespaces, left = {f"{APP}/{user}": user for user in users}, []
+    embedder = FakeEmbedder()  # embeds nothing here
+    for what, opened in (("memories", vector_index.qdrant), ("passages", vector_index.passage_index)):
+        async with opened(settings, embedder) as vectors:
+            owners = [
+                namespaces[namespace]
+                async for page in vectors.ids()
+                for namespace, _ in page
+                if namespace in namespaces
+            ]
+        left += [f"{points} vectors of {what} of {user}, who was erased" for user, points in Counter(owners).items()]
+    return left
+
+
+async def found_of(users: Collection[str], settings: Settings) -> list[str]:
     embedder = FakeEmbedder()
     async with (
         connections.postgres(settings, max_size=2) as pool,

@@ -32,8 +32,6 @@ TOKENS_PER_DAY = 30_000
 ALL_BUT_CURATION = [stage for stage in STAGES if stage != "curation"]
 # Who is taken for dead on a busy machine loses its partitions, and what it had under way is asked again: here calls are counted.
 PATIENT = {"session_timeout_s": 45.0}
-# Neither does a worker lose the lease of a request that it is busy with.
-LASTING_LEASES = {f"agents.extraction.{module}.LEASE_S": 120.0 for module in ("extractor", "parked_requests")}
 LOOKS_AGAIN = {"agents.budgets.arithmetic.AGAIN_S": 1.0}  # whether those that went first have left room
 
 
@@ -74,7 +72,7 @@ async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServ
     lasting = {talk.conversation_id: talk.fault.reason for talk in conversations if talk.fault.reason}
     passing = [talk for talk in conversations if talk.fault.reason is None]
     server.choose = script = Script(conversations)
-    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, paces=LASTING_LEASES, **PATIENT)
+    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
     await deployment.publish(*published(conversations))
     await deployment.settled(WITHIN_S)
@@ -97,7 +95,7 @@ async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServ
 async def test_requests_wait_in_kafka_during_a_model_outage(server: MessagesServer, deployment: Deployment):
     conversations = talks([ANSWERED], EACH)
     server.choose = lambda body: "overloaded"
-    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, paces=LASTING_LEASES, **PATIENT)
+    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
     await deployment.publish(*published(conversations))
 
@@ -154,10 +152,7 @@ async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_a
     limited = {"budget": {"tokens_per_day": TOKENS_PER_DAY}, "extraction_concurrency": 16}
     await begin_tomorrow(deployment.dsn)
     # Both have joined before anything is said: a question whose partition moves before it is given up is asked again.
-    workers = [
-        await deployment.worker(name, paces=LOOKS_AGAIN | LASTING_LEASES, **limited, **PATIENT)
-        for name in ("one", "other")
-    ]
+    workers = [await deployment.worker(name, paces=LOOKS_AGAIN, **limited, **PATIENT) for name in ("one", "other")]
     await deployment.publish(*published(conversations))
 
     async def spent() -> bool:
@@ -182,7 +177,7 @@ async def test_concurrent_workers_exceed_a_token_budget_by_at_most_one_request_a
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in of_those_asked})
 
     assert await asyncio.gather(*(worker.stop() for worker in workers)) == [0, 0]
-    await deployment.worker("tomorrow", paces=LASTING_LEASES, budget={}, **PATIENT)
+    await deployment.worker("tomorrow", budget={}, **PATIENT)
     await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight, once the worker has joined, see above
     await deployment.settled(WITHIN_S)
     assert script.calls == Counter({talk.marker: talk.fault.calls for talk in conversations})

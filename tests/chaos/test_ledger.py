@@ -139,7 +139,14 @@ async def test_the_ledger_reports_missing_and_duplicate_records(embedded_stack: 
         assert f"message {unsaid.messages[2].message_id} was asked for in no request as it was said" in found.lost
         async with connections.postgres(deployment.settings, max_size=1) as pool:
             left = "\n".join(await left_of(["user-00000"], deployment.settings, pool))
-        for place in ("rows of messages", "rows of memories", "rows of extractions", "passages of user-00000"):
+        vectors = ("vectors of memories of user-00000", "vectors of passages of user-00000")
+        for place in (
+            "rows of messages",
+            "rows of memories",
+            "rows of extractions",
+            *vectors,
+            "passages of user-00000",
+        ):
             assert place in left, "what is not erased is found by whoever looks for it"
         unseen = await unseen_in_postgres(deployment, said)
         unseen += await unseen_in_qdrant(deployment, said)

@@ -17,7 +17,7 @@ from agents.models.port import (
     Summary,
     Verdict,
 )
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -101,7 +101,7 @@ class FakeProvider:
         return ShortText(provider=self.name, model="fake-1", text=await self._made("shorten"))
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
         await self._made("resolve")
         return Resolution(provider=self.name, model="fake-1", verdicts=self.verdicts(candidates, memories))

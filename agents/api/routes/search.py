@@ -173,7 +173,7 @@ def hit_view(hit: Hit | SaidHit, query: SearchQuery) -> FoundHit:
             tier="said",
             passage=hit.passage,
             neighbours=hit.neighbours,
-            message_ids=tuple(each.message_id for each in hit.exchange),
+            message_ids=hit.message_ids,
             parts=parts,
             reranked=hit.reranked,
         )

@@ -17,6 +17,7 @@ from schemas.extraction.requests import ExtractionRequest, SliceMessage
 
 WISH: Final = "wish"
 MAX_CHARS: Final = 1_000
+MAX_MESSAGES: Final = 5  # that a wish names; they are hidden from search
 EVERYTHING: Final = re.compile(r"everything(?: (?:about|on|of) (?:the |this )?(?:user|speaker))?", re.IGNORECASE)
 OWN: Final = re.compile(r"(?:the )?user['’]s ", re.IGNORECASE)
 
@@ -96,14 +97,15 @@ def only_states(content: str, text: str) -> bool:
 
 
 def messages_meant(draft: Draft, asking: SliceMessage, request: ExtractionRequest) -> list[str]:
-    """The other messages of the same person, up to the wish, that the draft cites."""
+    """The other messages of the same person, up to the wish, that the draft cites; none if it cites more than
+    MAX_MESSAGES."""
     said = (*request.overlap, *request.messages)
     earlier = said[: said.index(asking)]
     numbered = dict(enumerate(earlier, 1 - len(request.overlap)))
     cited = (numbered.get(number) for number in dict.fromkeys(draft.messages))
     speaker = request.speaker(asking)
-    own = (each for each in cited if each and each.role == "user" and request.speaker(each) == speaker)
-    return [each.message_id for each in own][:MAX_NAMED]
+    own = [each for each in cited if each and each.role == "user" and request.speaker(each) == speaker]
+    return [each.message_id for each in own] if len(own) <= MAX_MESSAGES else []
 
 
 def memories_meant(draft: Draft, context: Context, namespaces: tuple[str, ...]) -> tuple[str, ...]:

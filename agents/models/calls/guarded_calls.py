@@ -17,14 +17,14 @@ from schemas.observability import traces
 
 log = logging.getLogger(__name__)
 
-# A longer wait raises Retryable: the request is retried later, or goes to the next provider.
-MAX_WAIT_S: Final = 60.0
+MAX_WAIT_S: Final = 60.0  # for a rate limit
 
 
 class GuardedCalls:
     """Makes at most `concurrency` calls at a time, within `tokens_per_minute` and the limits that the server reports.
 
-    No call is made while `breaker` is open.
+    No call is made while `breaker` is open. A wait for a rate limit of more than `max_wait_s` seconds raises Retryable: the
+    request is retried later, or goes to the next provider.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class GuardedCalls:
         breaker: Breaker | None = None,
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        max_wait_s: float = MAX_WAIT_S,
     ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
@@ -46,6 +47,7 @@ class GuardedCalls:
         self._limits: dict[str, Limits] = {}
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._sleep = sleep
+        self._max_wait_s = max_wait_s
 
     def model(self, question: Question[Any]) -> str:
         return self._calls.model(question)
@@ -67,7 +69,7 @@ class GuardedCalls:
         limits = self._limits.setdefault(self.model(question), Limits(self._tokens_per_minute))
         async with self._slots:
             while (wait_s := limits.wait_s(self._clock(), expected)) > 0:
-                if wait_s > MAX_WAIT_S:
+                if wait_s > self._max_wait_s:
                     raise RateLimited(f"the rate limit of {self.name} allows this call only in {wait_s:.0f} s", wait_s)
                 await self._sleep(wait_s)
             if wait_s := self._breaker.wait_s(self._clock()):

@@ -4,7 +4,7 @@ import anthropic
 
 from agents.models.billing import BudgetGuard
 from agents.models.calls.breaker import Breaker
-from agents.models.calls.guarded_calls import GuardedCalls
+from agents.models.calls.guarded_calls import MAX_WAIT_S, GuardedCalls
 from agents.models.claude.batches import ClaudeBatches
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.model_provider import ModelProvider
@@ -16,8 +16,8 @@ class ClaudeProvider(ModelProvider):
     """Calls a Claude model, and `compaction_model` for compaction, if given.
 
     The SDK retries with backoff and jitter and respects `retry-after`; `timeout_s` is per attempt. At most `concurrency`
-    calls run at a time. `tokens_per_minute` is the operator's own limit, besides the API's. After five outages in a row no
-    call is made for `rest_s` seconds.
+    calls run at a time. `tokens_per_minute` is the operator's own limit, besides the API's; a call waits `max_wait_s` seconds
+    at most for either. After five outages in a row no call is made for `rest_s` seconds.
 
     Without `base_url` or `api_key` the SDK reads ANTHROPIC_BASE_URL and its credentials itself. The caller closes a `client`
     that it passes.
@@ -37,13 +37,16 @@ class ClaudeProvider(ModelProvider):
         tokens_per_minute: int | None = None,
         budget_guard: BudgetGuard | None = None,
         rest_s: float = 30.0,
+        max_wait_s: float = MAX_WAIT_S,
     ) -> None:
         self._model = model
         self._budget_guard = budget_guard
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
-        guarded = GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(cool_down_s=rest_s))
+        guarded = GuardedCalls(
+            calls, concurrency, tokens_per_minute, Breaker(cool_down_s=rest_s), max_wait_s=max_wait_s
+        )
         super().__init__(guarded, count_tokens, budget_guard=budget_guard)
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ from agents.models.port import (
 )
 from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.extraction.sentences import SentenceScores
 from schemas.memories.memories import Memory
@@ -155,7 +155,7 @@ class OfflineProvider:
         return ShortText(provider=self.name, model=MODEL, text=text)
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
         """Gives no verdicts: the curator's own rules decide."""
         return Resolution(provider=self.name, model=MODEL)

@@ -19,7 +19,7 @@ from agents.models.port import Verdict
 from agents.models.prompts.questions import MIN_ANSWER_TOKENS, NOT_THE_JSON, Question
 from agents.models.prompts.transcript import CHARS_PER_TOKEN, lines
 from agents.privacy.scrub import sendable
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount
@@ -103,7 +103,7 @@ def question(
     candidates: Sequence[Candidate],
     memories: Sequence[Memory],
     policy: Policy,
-    namespace: str,
+    batch: CandidateBatch,
     count_tokens: TokenCount,
 ) -> Question[tuple[Verdict, ...]]:
     """The question whose reply has verdicts with ids."""
@@ -111,7 +111,7 @@ def question(
     known, statements = shown(memories, policy, people), shown(candidates, policy, people)
     return Question(
         purpose="resolve",
-        payer=Payer.of_namespaces([namespace], policy),
+        payer=Payer.of_batch(batch, policy),
         stable=RESOLVE,
         policy=policy_part(policy),
         user_prompt=f"<memories>\n{known}</memories>\n<statements>\n{statements}</statements>\nThe verdicts, as JSON:",

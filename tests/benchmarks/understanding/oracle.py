@@ -7,7 +7,7 @@ from typing import Any
 from agents.models.offline.provider import OfflineProvider
 from agents.models.offline.rules.engine.languages import language_of
 from agents.models.port import Answer, Context, Proposal, Resolution, Verdict
-from schemas.extraction.candidates import Candidate
+from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -35,7 +35,7 @@ class Oracle(OfflineProvider):
         return Answer(provider="oracle", model="oracle", proposals=tuple(proposals))
 
     async def resolve(
-        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, batch: CandidateBatch
     ) -> Resolution:
         """Returns the relations of a candidate to earlier ones in the request, as the scenario states them."""
         shown = {memory.text: memory.memory_id for memory in memories}

@@ -51,3 +51,17 @@ async def test_the_cost_of_a_memory_is_its_share_of_the_extractions_that_produce
     assert costs.cost_per_memory_usd == pytest.approx(0.0002 / 3)
     assert (await statistics.of("nobody")).cost_per_memory_usd is None
     assert len(bench.publisher.on(topics.EVENTS)) == 3
+
+
+async def test_a_call_for_one_namespace_beside_an_extraction_for_two_is_not_halved(bench: Bench) -> None:
+    batch = bench.batch(bench.candidate("User has a dog"))
+    outcome = await bench.curator.curate(batch)
+    await bench.pool.execute(INSERT, "extract", NOON, 600, 400, ["n", "other"], batch.request_id)
+    await bench.pool.execute(INSERT, "resolve", NOON, 100, 50, ["n"], batch.request_id)
+
+    cost = await NamespaceStatistics(bench.pool).cost_of(str(outcome.rulings[0].memory_id), "n")
+    (costliest,) = await Insights(bench.pool).costliest("n", 10)
+
+    assert (cost.requests, cost.calls, cost.tokens) == (1, 2, 300 + 100)
+    assert cost.cost_usd == pytest.approx(0.00025)
+    assert (costliest.calls, costliest.tokens) == (2, 300 + 100)

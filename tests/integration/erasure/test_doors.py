@@ -11,6 +11,7 @@ from schemas.codec import encode
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.errors import Deferred, Rejected
+from schemas.extraction.candidates import Wish
 from schemas.kafka import topics
 from sinks.archive.messages import Archive
 from sinks.erasure.erasures import begin
@@ -169,3 +170,17 @@ async def test_the_curator_drops_candidates_of_an_erased_conversation_in_any_nam
     assert await worker.curator.fences_of("notes", "d") == ()
     other = bench.batch(bench.candidate("User sails", sources=of("d")), **(late | {"conversation_id": "d"}))
     assert [ruling.result for ruling in (await worker.curator.curate(other)).rulings] == ["created"]
+
+
+async def test_the_curator_drops_a_wish_whose_words_may_come_from_an_erased_message(bench: "Bench", worker: Worker):
+    await worker.erasing.begin("c", "conversation", "ada", conversation_id="c")
+    (asking,), (meant,) = of("c", at=LATER), of("c")
+    wish = Wish(wish_id="w", message=asking, topic="my sister in Turin", messages=(meant,))
+    batch = replace(
+        bench.batch(namespace="notes/ada", conversation_id="c", extracted_at=LATER, requested_at=LATER), wishes=(wish,)
+    )
+
+    outcome = await worker.curator.curate(batch)
+
+    assert [each.result for each in outcome.wishes] == ["dropped"]
+    assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 0

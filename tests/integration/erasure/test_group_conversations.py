@@ -105,6 +105,26 @@ async def test_an_extraction_request_omits_messages_of_the_erased_person(
     assert "I'm allergic to peanuts." not in texts
 
 
+async def test_an_extraction_request_omits_messages_of_unnamed_speakers_when_a_user_is_erased(
+    bench: "Bench", worker: Worker
+):
+    """The archive deletes them too: they may be of the erased person."""
+    lines: Sequence[dict[str, Any]] = ({"message_id": "m1"}, {"message_id": "m2", "user_id": "bob"}, {"user_id": None})
+    await Archive(bench.pool).store(
+        [said("ada", TALK, position=number, **each) for number, each in enumerate(lines, 1)]
+    )
+    request = group_request()
+    unnamed = replace(line("I have a cat.", 4, at=NOON), unnamed=True)
+    request = replace(request, messages=(*request.messages, unnamed), requested_at=NOON)
+
+    await begin(worker, ERASURES[0])
+    left = without_erased(request, await fences_on(Extractions(bench.pool), request, request.namespaces))
+    await worker.through("e", TALK)
+
+    assert [each.content for each in left.messages] == ["I live in Berlin."]
+    assert await archived(bench) == ["m1"]
+
+
 async def test_erasing_the_first_speaker_keeps_messages_of_the_second(bench: "Bench", worker: Worker):
     await archive(bench)
     extractions, request = Extractions(bench.pool), group_request()

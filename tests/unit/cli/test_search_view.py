@@ -35,7 +35,8 @@ def test_a_passage_hit_with_neighbours_shows_the_speaker_on_each_line():
 
 
 def test_a_search_in_said_shows_passage_hits_as_a_table_and_as_json(monkeypatch: pytest.MonkeyPatch):
-    hit = SaidHit(score=0.5, passage=passage("ada", "We took the night train.", 1))
+    neighbour = passage("bob", "Which train?", 0)
+    hit = SaidHit(score=0.5, passage=passage("ada", "We took the night train.", 1), neighbours=(neighbour,))
     queries: list[Query] = []
 
     async def found(query: Query) -> Found:
@@ -49,4 +50,6 @@ def test_a_search_in_said_shows_passage_hits_as_a_table_and_as_json(monkeypatch:
     (printed,) = CliRunner().invoke(search.cli, [*asked, "--json"]).stdout.splitlines()
     assert [query.tier for query in queries] == ["said", "said"]
     assert all(cell in shown.stdout for cell in ("0.50", "2026-03-01", "ada", "We took the night train.", "trip"))
-    assert (json.loads(printed)["tier"], json.loads(printed)["passage"]["message_id"]) == ("said", "m1")
+    hit_read = json.loads(printed)
+    assert (hit_read["tier"], hit_read["passage"]["message_id"]) == ("said", "m1")
+    assert hit_read["message_ids"] == ["m0", "m1"]

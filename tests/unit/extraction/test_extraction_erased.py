@@ -9,8 +9,10 @@ from msgspec import structs
 from agents.extraction.erasure_filter import summary_without_erased
 from agents.models.port import Summary
 from schemas.erasure.erasures import Fence
-from schemas.errors import Rejected
+from schemas.errors import Deferred, Rejected
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.kafka import topics
+from tests.fakes.chats import sliced
 from tests.unit.extraction.extraction_stage import Worker, left, numbered_request
 
 
@@ -76,6 +78,47 @@ async def test_an_answer_about_messages_erased_during_the_model_call_is_not_stor
     assert b"answer" not in (worker.extractions.rows[numbered_request().request_id].answer or b"").replace(
         b'"answers"', b""
     )
+
+
+async def erased_during_the_call(worker: Worker, request: ExtractionRequest, erased: SliceMessage) -> None:
+    """Erases everything up to a message while the model is asked about the request."""
+    worker.provider.takes_s = 5.0
+    await worker.take(request)
+    await asyncio.sleep(1)
+    worker.extractions.person_fences = (before(request, erased.position + 1),)
+    await asyncio.sleep(15)
+
+
+def before(request: ExtractionRequest, position: int) -> Fence:
+    return Fence(request.messages[0].timestamp - timedelta(days=1), {request.partition: position})
+
+
+async def test_a_message_erased_during_the_model_call_makes_the_model_answer_without_it(worker):
+    request = structs.replace(numbered_request(), requested_at=numbered_request().messages[-1].timestamp)
+    await erased_during_the_call(worker, request, request.messages[0])
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert worker.provider.call_counts == {request.request_id: 2}
+    assert candidate.text == "answer 2"
+    assert [source.message_id for source in candidate.sources] == [request.messages[1].message_id]
+
+
+async def test_nothing_of_context_erased_during_the_model_call_is_in_the_answer(worker):
+    context = sliced(1, content="My sister is getting a divorce.")
+    requested_at = numbered_request().messages[-1].timestamp
+    request = structs.replace(numbered_request(), overlap=(context,), requested_at=requested_at)
+    await erased_during_the_call(worker, request, context)
+    assert worker.provider.call_counts == {request.request_id: 2}
+    assert {each.text for batch in worker.candidates for each in batch.candidates} == {"answer 2"}
+
+
+async def test_a_reply_of_a_batch_that_may_rest_on_an_erased_message_is_not_stored(worker):
+    request = structs.replace(numbered_request(), overlap=(sliced(1),))
+    answer = await worker.provider.extract(request, await worker.extractor._context(request))
+    worker.extractions.person_fences = (before(request, 2),)
+    request = structs.replace(request, requested_at=request.messages[-1].timestamp)
+    with pytest.raises(Deferred, match="erased"):
+        await worker.extractor.store_and_publish(request, "batch", answer, lambda: True)
+    assert worker.extractions.rows == {} and worker.candidates == []
 
 
 async def test_erased_messages_are_not_summarised(worker):

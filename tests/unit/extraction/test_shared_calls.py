@@ -3,6 +3,7 @@ individually."""
 
 import asyncio
 from collections import deque
+from datetime import timedelta
 
 import pytest
 from msgspec import structs
@@ -10,6 +11,7 @@ from msgspec import structs
 from agents.extraction.extractor import LEASE_S
 from agents.extraction.parked_requests import MAX_MEMBERS, SHARED_TRIES
 from agents.extraction.shared_calls import SHARED
+from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policies
@@ -239,6 +241,23 @@ async def test_messages_erased_while_a_single_remaining_member_waits_for_a_slot_
         worker.extractions.fences = {name: utc() for name in patient(1).namespaces}
     await ticked(worker, 10)
     assert (worker.provider.together, worker.provider.call_counts) == ([], {})
+
+
+async def test_a_message_erased_during_the_call_of_a_single_remaining_member_makes_the_model_answer_without_it(worker):
+    worker.provider.takes_s = 5.0
+    request = patient(1)
+    first, second = request.messages
+    await delivered(worker, structs.replace(request, requested_at=second.timestamp), patient(2))
+    await worker.extractions.lease(patient(2), "another worker", 3_600.0)
+    await ticked(worker, int(WAIT_S) + 7)
+    worker.extractions.person_fences = (
+        Fence(first.timestamp - timedelta(days=1), {request.partition: second.position}),
+    )
+    await ticked(worker, 15)
+    assert worker.provider.call_counts == {request.request_id: 2}
+    assert {
+        source.message_id for batch in worker.candidates for each in batch.candidates for source in each.sources
+    } == {second.message_id}
 
 
 @pytest.mark.parametrize("changed", [{"note": True}, {"share_wait_s": 0.0}])

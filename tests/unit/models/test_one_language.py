@@ -18,7 +18,7 @@ from agents.models.prompts.questions import extraction_question
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, Speaker
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
-from tests.builders.slices import knowing, known, said, slice_of
+from tests.builders.slices import BATCH, knowing, known, said, slice_of
 from tests.servers.messages import MessagesServer
 from tests.unit.models.calls.test_broken_off import Replying
 from tests.unit.models.claude.claude_asking import draft, provider_at
@@ -49,7 +49,7 @@ def test_every_prompt_that_writes_memories_names_the_language_in_its_cached_poli
     instruction = 'in the language "de-AT"'
     questions = (
         extraction_question(SAID, knowing(policy=GERMAN)),
-        resolving.question([], memories, GERMAN, "n", estimated_tokens),
+        resolving.question([], memories, GERMAN, BATCH, estimated_tokens),
         compaction.question(memories, GERMAN, estimated_tokens),
         shortening.question(full, GERMAN, estimated_tokens),
     )

@@ -47,6 +47,7 @@ MIN_STEM_LETTERS: Final = 5  # letters: shorter stems ("department") may belong 
 OWN: Final = words.words(
     "my our mein meine unser unsere mon ma mes notre nos mi mis nuestro nuestra nuestros nuestras the die das la le"
 )
+ABOUT: Final = words.words("about über sur sobre")
 POSSESSIVE: Final = re.compile(r"['’]s(?= )")
 
 
@@ -200,8 +201,8 @@ def verb_stem(noun: str) -> str | None:
 
 
 def theme_named(topic: str) -> str | None:
-    """The theme of a topic such as "my health" or "all my family"; None for "Tom's family"."""
-    remaining = [each for each in normalise(POSSESSIVE.sub(" ", topic)).split() if each not in EMPTY | OWN]
+    """The theme of a topic such as "my health" or "everything about my family"; None for "Tom's family"."""
+    remaining = [each for each in normalise(POSSESSIVE.sub(" ", topic)).split() if each not in EMPTY | OWN | ABOUT]
     return theme_of(" ".join(remaining))
 
 
@@ -227,19 +228,19 @@ def forget(
     said_again: Mapping[str, tuple[MessageId, ...]],
 ) -> WishOutcome:
     """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
-    further messages with its content. Too many memories that only the wish's words describe stay."""
+    further messages with its content. In doubt, the limit applies to those that a model names and those that only the wish's
+    words describe together; a model's names alone decide if they keep to it."""
     if not found:
         return WishOutcome(wish_id=wish.wish_id, result="unknown", reason="no memory has this content")
     reason: str | None = None
     most = MAX_MEMORIES if wish.topic is None or theme_named(wish.topic) is None else MAX_OF_THEME
-    described = [memory for memory in found if not is_identified(memory, wish)]
-    if len(described) > most:
+    if sum(not is_pointed_at(memory, wish) for memory in found) > most:
         reason = f"it may mean {len(found)} memories, more than {most}"
-        identified = [memory for memory in found if memory not in described]
-        if not identified:
-            memory_ids = tuple(memory.memory_id for memory in described)
+        certain = certainly_meant(wish, found, most)
+        if not certain:
+            memory_ids = tuple(memory.memory_id for memory in found)
             return WishOutcome(wish_id=wish.wish_id, result="unclear", memory_ids=memory_ids, reason=reason)
-        found = identified
+        found = certain
     memory_ids = tuple(memory.memory_id for memory in found)
     if policy.on_forget_wish == "report":
         return WishOutcome(wish_id=wish.wish_id, result="reported", memory_ids=memory_ids, reason=reason)
@@ -256,6 +257,20 @@ def forget(
         after = change.deleted(memory, now) if kind == "deleted" else change.retracted(memory, now)
         ledger.enter(kind, after, replace(cause, said_again=said_again.get(memory.memory_id, ())), now)
     return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids, reason=reason)
+
+
+def certainly_meant(wish: Wish, found: Sequence[Memory], most: int) -> list[Memory]:
+    """Of too many memories those that "that" points at, and those that a model names, unless these are too many themselves: a
+    misreading must not remove more than any other wish."""
+    pointed_at = [memory for memory in found if is_pointed_at(memory, wish)]
+    identified = [memory for memory in found if is_identified(memory, wish)]
+    return identified if len(identified) - len(pointed_at) <= most else pointed_at
+
+
+def is_pointed_at(memory: Memory, wish: Wish) -> bool:
+    """Whether "that" points at the memory's message, by rules. A wish has the messages that a model names only where no rule
+    reads it."""
+    return wish.means is not None and comes_from_message(memory, wish)
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant
+from agents.curation.rules.commands.wishes import certainly_meant, forget, is_personal, memories_meant
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import WishOutcome
 from schemas.extraction.candidates import CandidateBatch, Source, Wish
@@ -297,6 +297,43 @@ def test_in_doubt_about_a_topic_only_the_named_memories_are_forgotten(forgetting
     assert (outcome.result, outcome.memory_ids) == ("forgotten", many[:1])
     assert outcome.reason == "it may mean 7 memories, more than 5"
     assert remaining == set(many[1:])
+
+
+def test_a_wish_for_which_a_model_names_too_many_memories_forgets_none(forgetting) -> None:
+    many = tuple(f"User baked cake number {number}." for number in range(6))
+
+    outcome, remaining = forgetting(*many, topic="quello di prima", memory_ids=many)
+
+    assert (outcome.result, outcome.memory_ids) == ("unclear", many)
+    assert outcome.reason == "it may mean 6 memories, more than 5"
+    assert remaining == set(many)
+
+
+def test_named_and_described_memories_beyond_the_limit_leave_the_described_ones(forgetting) -> None:
+    described = tuple(f"User's dog Rex learned trick number {number}." for number in range(4))
+    named = ("User has a boat.", "User has a bike.")
+
+    outcome, remaining = forgetting(*described, *named, topic="my dog Rex", memory_ids=named)
+
+    assert set(outcome.memory_ids) == set(named)
+    assert remaining == set(described)
+
+
+def test_a_wish_for_a_theme_may_name_more_memories(forgetting) -> None:
+    many = tuple(f"User takes pill number {number}." for number in range(6))
+
+    outcome, remaining = forgetting(*many, topic="everything about my health", memory_ids=many)
+
+    assert outcome.result == "forgotten" and remaining == set()
+
+
+def test_memories_from_the_message_before_a_wish_are_forgotten_beside_too_many_that_a_model_names() -> None:
+    meant = Source(conversation_id="c", message_id="m1")
+    said = a_memory("User has a boat.", memory_id="boat", sources=(meant,))
+    named = [a_memory(f"User baked cake number {number}.", memory_id=f"cake {number}") for number in range(6)]
+    wish = Wish(wish_id="w", message=WISH, means=meant, memory_ids=tuple(each.memory_id for each in named))
+
+    assert certainly_meant(wish, [said, *named], most=5) == [said]
 
 
 def test_a_wish_for_a_message_that_says_more_forgets_only_what_its_words_say() -> None:

@@ -45,6 +45,16 @@ def test_a_wish_in_other_words_than_the_rules_know_names_messages_and_memories()
     assert found.text == "my sister's divorce"
 
 
+def test_a_wish_that_cites_more_messages_than_it_may_hide_names_none() -> None:
+    request = slice_of(*(f"Cake {number} was good." for number in range(6)), PRIVATE)
+
+    (five,) = wishes(request, draft(text="the cakes", messages=[1, 2, 3, 4, 5], forget=7))
+    (six,) = wishes(request, draft(text="the cakes", messages=[1, 2, 3, 4, 5, 6], forget=7))
+
+    assert five.wish is not None and five.wish.said_in == ("m1", "m2", "m3", "m4", "m5")
+    assert six.wish is not None and six.wish.said_in == ()
+
+
 def test_a_wish_and_a_memory_of_one_answer_are_told_apart() -> None:
     memory = {"kind": "fact", "text": "User lives in Lyon.", "messages": [3], "confidence": 0.9, "importance": 0.5}
     checked = check([draft(), memory, memory | {"forget": 0}], slice_of(SISTER, PRIVATE, "I live in Lyon."), knowing())

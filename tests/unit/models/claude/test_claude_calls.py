@@ -16,7 +16,7 @@ from agents.models.prompts.questions import Question, extraction_question, summa
 from agents.models.prompts.resolving import question as resolving_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from tests.builders.slices import knowing, slice_of
+from tests.builders.slices import BATCH, knowing, slice_of
 from tests.servers.messages import FAULTS, KEY, MessagesServer, Rates
 from tests.servers.messages.faults import bad_request
 
@@ -40,7 +40,7 @@ async def raised(server: MessagesServer, step: str) -> MemstreamError:
 async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: MessagesServer) -> None:
     await reply_of(server)
     await reply_of(server, summary_question(SLICE, DEFAULT_POLICY))
-    await reply_of(server, resolving_question([], [], DEFAULT_POLICY, "app/user", estimated_tokens))
+    await reply_of(server, resolving_question([], [], DEFAULT_POLICY, BATCH, estimated_tokens))
     assert len(server.seen) == 3
     for body in server.seen:
         assert ["cache_control" in block for block in body["system"]] == [False, True]

@@ -18,18 +18,24 @@ STOP_WORDS = {
     "schwanger woche wochen allergie wenn weil dann noch nur nie mehr kann zum zur vom beim unser meiner meinem "
     "meinen waren hatte wird werden diese dieser dieses sein seine wie wo sie es er haben kommt doch schon gerade "
     "oder als bis über ohne durch dass heute morgen gestern wieder jeden jede danke ja nein sind arbeiten "
-    "studiere schreib sag mach kannst du dir dein deine vergiss",
+    "studiere schreib sag mach kannst du dir dein deine vergiss vielen alles klar aus unter zwischen sondern sehr nichts "
+    "ihre ihr ihm ihn einem einer eines allen neuen wurde wurden würde soll muss müssen können montag dienstag mittwoch "
+    "donnerstag freitag samstag sonntag januar februar märz dezember",
     "fr": "je j m n d rend donne lait appelle le la les mon ma mes et est pas nous un une des à avec pour suis ai dans "
     "de du plus mais que en au aux on chez préfère habite travaille déteste adore toujours jamais bonjour salut merci c qu s moi "
     "prends tutoie ordre tu il elle ils vous votre vos ton ta tes ce cette ces son sa ses leur très mal peux peut "
     "sois bref sans sous après avant depuis quand où comme aussi ne ni oui non si par mois ans semaine semaines "
-    "enceinte fille fils viens vais fais bien oublie mange végétarien végétarienne chien chat",
+    "enceinte fille fils viens vais fais bien oublie mange végétarien végétarienne chien chat sur puis aucun aucune été "
+    "était sont ont fait être avoir chaque tout toute tous toutes autre vers cela rien personne lui déjà encore "
+    "aujourd hui demain matin lundi mardi mercredi jeudi vendredi samedi dimanche janvier février avril juin juillet "
+    "août septembre octobre décembre",
     "es": "yo el la los las mi mis y es no nos un una me con para soy estoy de que por pero en ya se al del más tengo "
     "vivo trabajo prefiero hemos decidido decidimos uso hablo gusta gustan llamo nombre cambié mudé viajo tomo "
     "bebo ahora trátame sin tú usted voy siempre también hola gracias alérgico alérgica como nunca sé puedo puede "
     "quiero quiere muy cuando donde porque si le lo tu su sus este esta eso hijo hija años semanas embarazada "
     "llámame respóndeme dame casa está son fue hay les comemos olvida dejé perro gato a he ha han hemos mudado semana pasada "
-    "desde hasta hace",
+    "desde hasta hace otra otro vez muchas muchos cada hoy ayer mañana tras ser eran tiene tienen hacer acuerdo lunes "
+    "martes miércoles jueves viernes enero febrero junio julio septiembre octubre noviembre diciembre",
     "it": "io il lo gli mio mia e è non noi un una mi con per sono di che ma in ho della vivo lavoro preferisco anche "
     "questo",
     "pt": "eu o os as meu minha e é não nós um uma me com para sou de que mas em tenho moro trabalho prefiro do da você "
