@@ -80,6 +80,7 @@ def memory(number: int, text: str, namespaces: int) -> Memory:
         namespace=namespace(number % namespaces),
         sequence=number + 1,
         created_by="benchmark",
+        language="en",
         sources=(source,),
     )
 
