@@ -1,6 +1,5 @@
 """Links of new memories, and links to removed memories."""
 
-from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
@@ -19,17 +18,11 @@ from agents.curation.rules.ledger.links import (
     without_removed_links,
 )
 from agents.curation.rules.ledger.scored import Scored
-from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.links import Link, LinkType
-from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
-MakeCommand = Callable[..., Command]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeCommand, MakeMemory
 
 EAST = np.array((1, 0), np.float32)
 

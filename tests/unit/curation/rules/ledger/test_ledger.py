@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
@@ -7,16 +6,9 @@ from agents.curation.rules.commands.apply_command import apply_command
 from agents.curation.rules.decisions.settle import settle
 from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.commands import Command
-from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour, Vector
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
-MakeCommand = Callable[..., Command]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeCommand, MakeMemory
 
 
 def towards(*components: float) -> Vector:

@@ -1,6 +1,5 @@
 """When a candidate ends memories: temporary statements, events and plans that lie ahead, and plans that change."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,10 +11,7 @@ from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.ids import memory_id
 from schemas.memories.memories import Memory
 from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 MAY, JUNE, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (5, 6, 7))
 

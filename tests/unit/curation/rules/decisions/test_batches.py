@@ -1,6 +1,6 @@
 """Candidates of one batch, or repeated ones, create one memory per statement in any order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -14,9 +14,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.policies.policies import DEFAULT_POLICY
-
-MakeCandidate = Callable[..., Candidate]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate
 
 EAST = np.array((1, 0), np.float32)
 

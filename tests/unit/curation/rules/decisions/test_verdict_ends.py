@@ -1,6 +1,5 @@
 """When memories end that a model's verdict names: on a day, or as never true."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +8,9 @@ import pytest
 from agents.curation.rules.decisions.contradictions import MODEL, UNTRUE
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Verdict
-from schemas.extraction.candidates import Candidate, CandidateBatch, Source
-from schemas.memories.memories import Memory
+from schemas.extraction.candidates import Source
 from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 JUNE, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 7))
 

@@ -1,6 +1,6 @@
 """Text and importance of a memory after merging a candidate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import permutations
 
@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.merge import MAX_CONTEXT_CHARS, adds_content, joined_context, merge, raised_importance
-from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.builders.memories import a_memory
 from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeSource = Callable[..., Source]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory, MakeSource
 
 fractions = st.floats(0, 1)
 

@@ -1,17 +1,12 @@
 """`told_by` is kept apart from the creator of a memory through repetitions, merges, commands and imports."""
 
-from collections.abc import Callable
 from datetime import datetime
 
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.merge import merge
-from schemas.extraction.candidates import Candidate, Source
-from schemas.memories.commands import Command, Origin
-from schemas.memories.memories import Memory
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeCommand = Callable[..., Command]
+from schemas.extraction.candidates import Source
+from schemas.memories.commands import Origin
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeCommand, MakeMemory
 
 
 def said(message_id: str, user_id: str | None, attributed_to: str | None = None) -> Source:

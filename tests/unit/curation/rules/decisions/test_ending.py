@@ -1,6 +1,5 @@
 """Memories superseded by a candidate: selection, dates, and checks of the model's verdict."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,14 +8,9 @@ from agents.curation.rules.decisions.comparing import clauses_to_compare
 from agents.curation.rules.decisions.endings import at_its_end, ending
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.memories import Memory
 from sinks.vectors.port import Vector
 from tests.settle_candidate import SOUTH, settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -1,6 +1,5 @@
 """Memories of several clauses, one of which a candidate ends."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -9,14 +8,11 @@ from agents.curation.rules.decisions.clauses import cuts_of
 from agents.curation.rules.decisions.comparing import missing_pairs, pair_of
 from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from sinks.classification.port import HOLDS, Pair, Relation
 from tests.settle_candidate import SOUTH, settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 ENDS = Relation(ends=0.9, holds=0.1, same=0.0)
 UNSURE = Relation(ends=0.7, holds=0.3, same=0.0)

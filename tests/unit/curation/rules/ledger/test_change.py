@@ -1,15 +1,7 @@
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from agents.curation.rules.ledger import change
-from schemas.extraction.candidates import Candidate, Source
-from schemas.memories.commands import Command
-from schemas.memories.memories import Memory
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeSource = Callable[..., Source]
-MakeCommand = Callable[..., Command]
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeCommand, MakeMemory, MakeSource
 
 
 def test_a_new_memory_is_valid_from_its_earliest_source(
