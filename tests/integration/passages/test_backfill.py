@@ -12,8 +12,8 @@ from schemas.errors import Retryable
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
 from sinks.passages.backfill import BackfillProgress, ConversationCounts
+from tests.fakes.embedder import PickyEmbedder
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.integration.passages.test_reindex import Picky
 
 
 def backfill(said: Said, indexer: Any = None, report: Progress = lambda counts, passages: None) -> Backfill:
@@ -105,7 +105,7 @@ async def test_a_message_that_the_embedder_rejects_is_indexed_by_its_words(said:
     await said.archive.store(
         await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")])
     )
-    said.indexer._embedder = Picky("plum")
+    said.indexer._embedder = PickyEmbedder("plum")
     assert await backfill(said).run() == Backfilled(conversations=1, passages=3)
     assert (len(await said.points()), "A plum." in await said.found("plum")) == (2, True)
 
