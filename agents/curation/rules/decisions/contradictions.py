@@ -134,7 +134,7 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
 
 class Endings(NamedTuple):
     """The memories that a candidate contradicts: those that end, `wholly` or `in_part`, and those that stay beside it.
-    `objection` says why the first of the `spared` ones stays."""
+    `objection` says why the first of them stays."""
 
     wholly: list[EndedMemory]
     in_part: list[EndedMemory]
@@ -147,7 +147,10 @@ class Endings(NamedTuple):
         return {each.memory_id for each in self.spared} | {each.memory.memory_id for each in self.in_part}
 
 
-def sorted_endings(ledger: Ledger, candidate: Candidate, contradicted: Iterable[EndedMemory]) -> Endings:
+def sorted_endings(
+    ledger: Ledger, candidate: Candidate, contradicted: Iterable[EndedMemory], objection: str | None
+) -> Endings:
+    """`objection` is that of the first guard, which counts if no memory is spared."""
     reasons = [(each, reason_to_spare(candidate, each)) for each in contradicted]
     ended = [each for each, why in reasons if why is None]
     in_part = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
@@ -156,7 +159,7 @@ def sorted_endings(ledger: Ledger, candidate: Candidate, contradicted: Iterable[
         wholly=[each for each in ended if each not in in_part],
         in_part=in_part,
         spared=[each.memory for each, why in reasons if why is not None],
-        objection=next(objections, None),
+        objection=next(objections, objection),
     )
 
 

@@ -13,7 +13,7 @@ from agents.curation.rules.ledger.merge import MAX_CONTEXT_CHARS, adds_content, 
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.builders.memories import a_memory
-from tests.settle_candidate import settle_candidate
+from tests.builders.settled import settled_among_all
 from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory, MakeSource
 
 fractions = st.floats(0, 1)
@@ -189,7 +189,7 @@ def test_words_that_a_repetition_adds_are_kept_unless_it_says_all_in_other_words
     known: str, said: str, text: str, candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [before := memory(known)])
-    settle_candidate(ledger, batch(), candidate(said, repeats=before.memory_id), now, cosine=0.75)
+    settled_among_all(ledger, batch(), candidate(said, repeats=before.memory_id), now, cosine=0.75)
     assert [each.text for each in ledger.live_memories()] == [text]
 
 
@@ -199,7 +199,7 @@ def test_a_repetition_whose_new_words_do_not_fit_becomes_a_memory_of_its_own(
     known = f"User's flat in Turku has {'a leaking roof, cracked windows, ' * 5}and a broken heating."
     ledger = Ledger("n", 1, [before := memory(known)])
     said = candidate("User's flat has a leaking roof, cracked windows and cockroaches.", repeats=before.memory_id)
-    settle_candidate(ledger, batch(), said, now, cosine=0.75)
+    settled_among_all(ledger, batch(), said, now, cosine=0.75)
     assert {each.text for each in ledger.live_memories()} == {known, said.text}
 
 
