@@ -61,9 +61,9 @@ def conflict_of(candidate: str, memory: str) -> str | None:
         return "it is somebody else"
     if has_moved(candidate, new, memory, old):
         return f"{ANOTHER}home"
-    if is_out_of_work(new, readings(candidate), memory, old):
+    if is_out_of_work(readings(candidate), memory, old):
         return f"{ANOTHER}work"
-    if is_left(new, old, readings(memory)) or is_parted(candidate, new, memory, old):
+    if is_left(new, old, readings(memory)) or is_parted(candidate, new, old):
         return "it is over"
     if new.relations == old.relations and done_by_another(candidate, memory, new, old):
         return "somebody else does it"

@@ -78,7 +78,7 @@ class DecisionWriter:
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
 
     def _rewrite(self, memory: Memory, reason: str) -> Memory:
-        includes_note = includes(self._candidate, memory, self._batch)
+        includes_note = includes(memory, self._batch)
         after = rewritten(memory, self._candidate, self._now, self._policy.max_text_chars, includes_note=includes_note)
         return self._enter("merged", after, f"{reason}: {self._candidate.text}", self._vector_for(after.text))
 
