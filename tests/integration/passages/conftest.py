@@ -65,12 +65,12 @@ class Said:
 
     async def said(self, *messages: ArchivedMessage) -> int:
         """Archives and indexes messages; returns the number of new passages."""
-        stored = await self.apply_events(messages)
+        stored = await self.with_namespaces(messages)
         await self.archive.store(stored)
         return await self.indexer.index(stored)
 
-    async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-        """Assigns the messages by the current policies."""
+    async def with_namespaces(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+        """The messages with their namespaces by the current policies."""
         return await Audience(Participants(self.pool), self.policies).with_namespaces(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **options: object) -> list[str]:

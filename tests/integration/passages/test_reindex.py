@@ -106,7 +106,7 @@ async def test_a_point_of_an_erased_message_left_by_a_crash_is_deleted_on_redeli
     await said.said(message)
     await said.pool.execute("DELETE FROM messages")
     await said.pool.execute("TRUNCATE passage_removals")  # as if the row had never been committed
-    assert await said.indexer.index(await said.apply_events([message])) == 0
+    assert await said.indexer.index(await said.with_namespaces([message])) == 0
     assert await said.points() == set()
 
 

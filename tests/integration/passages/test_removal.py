@@ -55,7 +55,7 @@ async def test_messages_from_before_an_erasure_are_indexed_by_no_stage_and_no_co
 ) -> None:
     indexed, ahead = said.message("Old plums."), said.message("Plums by a fast clock.", at=NEXT_YEAR)
     await said.said(indexed)
-    await said.archive.store(await said.apply_events([ahead]))
+    await said.archive.store(await said.with_namespaces([ahead]))
     erasure = ErasureService(Erasures(said.pool), message_ends, lambda: NEXT_YEAR - timedelta(hours=1))
     await erasure.begin("e", kind, "ops", **subject)  # nothing is deleted yet
     await said.pool.execute("DELETE FROM passages")

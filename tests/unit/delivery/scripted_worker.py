@@ -106,7 +106,7 @@ class Committing(ScriptedConsumer):
 
     async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
         generation = self.app.consumer_generation_id
-        await self.gates.policy_preview("commit offsets")
+        await self.gates.reach_point("commit offsets")
         if generation != self.app.consumer_generation_id or not self.cluster.owned >= offsets.keys():
             return False
         self.cluster.commit(offsets)
@@ -156,7 +156,7 @@ class ScriptedWorker:
             self.taken.set()
             self.consumer.active.clear()
             self.cluster.owned = set()
-            await self.gates.policy_preview("join")
+            await self.gates.reach_point("join")
             changelogs = {TP(CHANGELOG, tp.partition) for tp in sources} & self.cluster.logs.keys()
             self.kafka.assign(sources | changelogs)
             self.cluster.owned = set(sources)

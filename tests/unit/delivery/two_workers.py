@@ -120,14 +120,14 @@ class Doubtful(GatedChangelog):
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
         token = self._tokens.get(partition)
         try:
-            await self.policy_preview("commit", partition)
+            await self.reach_point("commit", partition)
         except (Retryable, asyncio.CancelledError):
             self.broker.limbo.append((token, checkpoint))
             raise
         if token is None or self.broker.owners.get(partition) is not token:
             raise Fenced("a new owner")
         end = self.broker.append(partition, checkpoint)
-        await self.policy_preview("committed", partition)
+        await self.reach_point("committed", partition)
         return end
 
 
@@ -209,7 +209,7 @@ class Worker:
         while not self.given_up:
             try:
                 await self.checkpointer.restore({0})
-                await self.gates.policy_preview("offsets")
+                await self.gates.reach_point("offsets")
                 break
             except Retryable:
                 await asyncio.sleep(0)
