@@ -29,7 +29,8 @@ from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
-from sinks.replay.generations import Generations, SwitchedNamespace
+from sinks.replay.generations import Generations
+from sinks.replay.shadows import SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.builders.archived_messages import archived_message

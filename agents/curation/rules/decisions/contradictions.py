@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.readings import readings
-from agents.curation.rules.commands.wishes import is_personal, names_one_person
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
 from agents.curation.rules.ledger.ledger import Concern, Ledger
+from agents.curation.rules.ledger.personal_namespaces import is_personal, names_one_person
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import last_said, said_later
 from agents.curation.rules.statements.guards import objection

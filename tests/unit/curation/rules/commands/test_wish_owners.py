@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agents.curation.rules.commands.wishes import is_personal, memories_meant
+from agents.curation.rules.commands.wishes import memories_meant
+from agents.curation.rules.ledger.personal_namespaces import is_personal
 from schemas.extraction.candidates import Source
 from schemas.policies.policies import Policy
 from tests.builders.memories import a_memory
@@ -67,25 +68,6 @@ def test_a_wish_without_a_user_id_selects_only_memories_of_the_same_conversation
     wish = a_wish(message=source("c"), statement="User lives in Berlin.")
 
     assert bool(memories_meant(wish, [memory], (), personal=False)) is theirs
-
-
-@pytest.mark.parametrize(
-    ("namespace", "user_id", "personal"),
-    [
-        ("kitchen/ada", "ada", True),
-        ("~0123abcd/kitchen/ada", "ada", True),
-        ("kitchen/a%2Fb", "a/b", True),
-        ("kitchen/ada", "bob", False),
-        ("kitchen/ada", None, False),
-        ("kitchen", "ada", False),
-    ],
-)
-def test_a_namespace_is_personal_to_the_user_that_its_template_takes_from_it(
-    namespace: str, user_id: str | None, personal: bool
-) -> None:
-    policy = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
-
-    assert is_personal(namespace, policy, user_id) is personal
 
 
 @pytest.mark.parametrize(
