@@ -28,7 +28,7 @@ from tests.fakes.sinks import FakePublisher, FakeVectors, Fuse
 
 
 class Bench:
-    """A curator over a real database and stand-ins for Qdrant and Kafka, and what it takes to feed it."""
+    """A curator on a real database with fakes of Qdrant and Kafka, and builders of its input."""
 
     def __init__(self, pool: Pool, fuse: Fuse | None = None) -> None:
         self.pool = pool
@@ -67,7 +67,7 @@ class Bench:
         return NOON
 
     def candidate(self, text: str, candidate_id: str | None = None, **fields: Any) -> Candidate:
-        """Each from a message of its own, said a minute after the one before."""
+        """A candidate from the next message, a minute after the previous one."""
         self._said += 1
         said = Source(conversation_id="c", message_id=f"m{self._said}", timestamp=NOON + timedelta(minutes=self._said))
         defaults: dict[str, Any] = {"kind": "fact", "confidence": 0.9, "importance": 0.5, "sources": (said,)}

@@ -56,7 +56,7 @@ GENERATION = "0a1b2c3d"
 
 
 class Asked(OfflineProvider):
-    """Counts what it is asked, and dies at the `dies_at`-th question, from 1."""
+    """Counts its questions, and fails at the `dies_at`-th one, from 1."""
 
     def __init__(self, dies_at: int = 0) -> None:
         super().__init__()

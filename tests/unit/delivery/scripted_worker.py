@@ -53,11 +53,11 @@ class ScriptedRecovery(FencedRecovery):
 
 
 class ScriptedApp:
-    """The real stage's ways of restoring, settling and beginning anew."""
+    """Restores, commits and starts epochs as the real stage does."""
 
     restore, settle, abandon = StageApp.restore, StageApp.settle, StageApp.abandon
-    checkpoint_failed, _begin_anew = StageApp.checkpoint_failed, StageApp._restart
-    _errand, _errand_done = StageApp._start_task, StageApp._task_done
+    checkpoint_failed, _restart = StageApp.checkpoint_failed, StageApp._restart
+    _start_task, _task_done = StageApp._start_task, StageApp._task_done
 
     def __init__(self, cluster: Cluster, gates: Gates) -> None:
         bare = bare_app()
@@ -212,7 +212,7 @@ class ScriptedWorker:
                 task.result()
 
     async def die(self) -> None:
-        """kill -9: whatever its tasks would still do reaches nobody."""
+        """As by SIGKILL: its tasks have no further effects."""
         self.app.fence.shut()
         self.consumer._thread.end()
         checkpointer, checkpointing = self.app.checkpointer, self.app._checkpointing
