@@ -105,12 +105,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_complaints_of_fenced_producers() -> None:
+def no_warnings_of_fenced_producers() -> None:
     leave_out_fenced_futures()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def authorities_read_once() -> Iterator[None]:
+def one_ssl_context() -> Iterator[None]:
     """Makes HTTP clients share one SSL context: reading all certificate authorities takes 20 ms of CPU time per client."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
@@ -127,7 +127,7 @@ def cache_dir() -> Path:
 QDRANT = "MEMSTREAM_TEST_QDRANT_URL"
 
 
-class BesideQdrant(EmbeddedStack):
+class StackWithExternalQdrant(EmbeddedStack):
     """A stack that uses an existing Qdrant server instead of the embedded one."""
 
     @property
@@ -138,10 +138,10 @@ class BesideQdrant(EmbeddedStack):
 @pytest.fixture(scope="session")
 def embedded_stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
     """Kafka, PostgreSQL and the vector server, shared by all tests; each test uses its own names."""
-    kind = BesideQdrant if os.environ.get(QDRANT) else EmbeddedStack
+    kind = StackWithExternalQdrant if os.environ.get(QDRANT) else EmbeddedStack
     with started(kind(tmp_path_factory.mktemp("stack"), cache_dir)) as stack:
         with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, leave_writes_to_the_system(stack.dsn)).result()
+            thread.submit(asyncio.run, turn_off_fsync(stack.dsn)).result()
         yield stack
 
 
@@ -152,8 +152,8 @@ def breakable(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iter
         yield stack
 
 
-async def leave_writes_to_the_system(dsn: str) -> None:
-    """Hundreds of tests make a database of their own: nobody waits for the disk, as nobody kills this server."""
+async def turn_off_fsync(dsn: str) -> None:
+    """Turns off waiting for the disk, which hundreds of new databases would wait for. No test kills this server."""
     for setting in ("fsync", "full_page_writes", "synchronous_commit"):
         await administer(dsn, f"ALTER SYSTEM SET {setting} = off")
     await administer(dsn, "SELECT pg_reload_conf()")

@@ -34,10 +34,10 @@ async def eventually(condition: Callable[[], Awaitable[T]], what: str, within_s:
     return value
 
 
-def each_alone(directory: Path) -> Path:
-    """A policy file under which no slice waits to share a call, for tests of single calls."""
-    path = directory / "each-alone.json"
-    path.write_text(json.dumps([{"name": "each-alone", "share_wait_s": 0.0}]))
+def without_shared_calls(directory: Path) -> Path:
+    """A policy file under which every slice gets its own model call."""
+    path = directory / "without-shared-calls.json"
+    path.write_text(json.dumps([{"name": "without-shared-calls", "share_wait_s": 0.0}]))
     return path
 
 
@@ -66,11 +66,11 @@ class Deployment(Stores):
 
     async def worker(self, name: str = "worker", **given: Any) -> WorkerProcess:
         """Starts a worker and waits until it is ready. It is stopped with the deployment at the latest."""
-        worker = self.starting(name, **given)
+        worker = self.start_worker(name, **given)
         await worker.wait_ready()
         return worker
 
-    def starting(
+    def start_worker(
         self,
         name: str = "worker",
         *,
@@ -78,7 +78,7 @@ class Deployment(Stores):
         paces: Mapping[str, float] = MappingProxyType({}),
         **settings: Any,
     ) -> WorkerProcess:
-        """Starts a worker. `paces` are those of tests.chaos.preloaded.ForkedCommand."""
+        """Starts a worker without waiting for it. `paces` as in tests.chaos.preloaded.ForkedCommand."""
         worker = WorkerProcess(name, self.settings.model_copy(update=settings), self.directory, stages, paces)
         worker.start()
         self._workers.append(worker)
@@ -90,7 +90,7 @@ class Deployment(Stores):
         process.start()
         self._workers.append(process)
         await process.wait_ready()
-        return process.said_when_ready
+        return process.ready_text
 
     def forget(self, worker: WorkerProcess) -> None:
         """Accepts that the process ended by itself."""

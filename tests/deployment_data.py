@@ -175,7 +175,7 @@ class Stores:
         ]
 
     async def snapshot(self) -> Snapshot:
-        """Everything that stands in Kafka, PostgreSQL and Qdrant now."""
+        """The present data of Kafka, PostgreSQL and Qdrant."""
         return Snapshot(
             records={name: await self.records(name) for name in (*CHAT, *MEMORY)},
             rows={name: await self.fetch(f"SELECT * FROM {name}") for name in TABLES},

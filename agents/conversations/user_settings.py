@@ -44,7 +44,7 @@ class UserSettingsService:
         self._clock = clock
 
     async def of(self, user: User) -> WindowChoice:
-        """The settings chosen for exactly this tenant and app; None stands for any."""
+        """The settings chosen for exactly this tenant and app; None means any."""
         return await self._store.chosen_for(user)
 
     async def choose(self, user: User, settings: WindowChoice) -> int:

@@ -23,7 +23,7 @@ from sinks.memories import writer
 from sinks.memories.settlements import Settlements
 from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection
-from sinks.replay import generations
+from sinks.replay.shadows import drop_shadow, shadows_of
 
 # The end offsets of the messages topic by partition. Raises Retryable.
 Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
@@ -63,10 +63,10 @@ class Eraser:
             shadows: Collection[str] = ()
             if command.kind != "forget":
                 await Purges(connection).fence(command.namespace, erasure.fence)
-                shadows = await generations.shadows_of(connection, command.namespace)
+                shadows = await shadows_of(connection, command.namespace)
         for shadow in shadows:  # before the pages, which include memories that were cut over from a shadow meanwhile
             async with self._deciding_transaction(shadow) as connection:
-                await generations.drop_shadow(connection, shadow)
+                await drop_shadow(connection, shadow)
         outcome = None
         while outcome is None:
             async with self._deciding_transaction(command.namespace) as connection:

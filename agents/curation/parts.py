@@ -37,9 +37,10 @@ from agents.curation.rules.decisions.incoming import (
     is_erased,
     mentioned_ids,
 )
+from agents.curation.rules.decisions.part_context import IncomingCandidate, PartContext
 from agents.curation.rules.decisions.resolving import with_verdicts
 from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import Thresholds, thresholds
+from agents.curation.rules.decisions.thresholds import thresholds
 from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.notes import note_of
 from agents.curation.rules.ledger.outcomes import Ruling
@@ -95,76 +96,80 @@ async def settle_candidates(
     allowance = await remaining_allowance(connection, batch, policy, ledger)
     notes = await load_notes(connection, batch, ledger) if policy.note and allowance is not None else ()
     forgotten = await forgotten_candidates(connection, batch, policy, now)
-    own_ids = frozenset(ids.memory_id(each.candidate_id) for each in candidates)
-    part = _Part(ledger, batch, policy, limits, prepared, now, named, notes, own_ids, allowance)
+    changed = ChangedTexts(prepared.vectors)
+    context = PartContext(
+        ledger=ledger,
+        batch=batch,
+        own_ids=frozenset(ids.memory_id(each.candidate_id) for each in candidates),
+        policy=policy,
+        thresholds=limits,
+        now=now,
+        vector_of=changed.vector_of,
+        relations=prepared.relations or {},
+    )
+    part = _Part(context, prepared, named, notes, allowance)
     for place in decision_order(candidates, limited=allowance is not None):
         unwanted = drop_if_unwanted(candidates[place], batch, fenced, forgotten)
         part.rulings[place] = unwanted or part.settle(candidates[place], neighbours[place])
         await asyncio.sleep(0)  # the rules take milliseconds a candidate: the other work of the process has its turn
-    if part.unembedded:
-        raise NeedsVectors(tuple(part.unembedded))
+    if changed.unembedded:
+        raise NeedsVectors(tuple(changed.unembedded))
     return ledger, tuple(part.rulings[place] for place in sorted(part.rulings))
+
+
+class ChangedTexts:
+    """The vectors of texts that memories get by a decision. Texts without one are `unembedded`, and near nothing: they are
+    embedded together, and the part is decided again."""
+
+    def __init__(self, vectors: Mapping[str, Vector]) -> None:
+        self._vectors = vectors
+        self.unembedded: dict[str, None] = {}
+
+    def vector_of(self, text: str) -> Vector:
+        if text not in self._vectors:
+            self.unembedded[text] = None
+            return np.zeros(1, np.float32)
+        return self._vectors[text]
 
 
 @dataclass
 class _Part:
     """The decisions about one part so far.
 
-    `named` has the vectors of memories that candidates name, `notes` the ids of the conversation's memories, and `own_ids`
-    the ids of the memories that candidates would create. `allowance` is how many memories the conversation may still create;
-    None for no limit. `unembedded` are texts of changed memories that have no vector yet: until they have, they are near nothing.
+    `named` has the vectors of memories that candidates name, `notes` the ids of the conversation's memories. `allowance` is
+    how many memories the conversation may still create; None for no limit.
     """
 
-    ledger: Ledger
-    batch: CandidateBatch
-    policy: Policy
-    limits: Thresholds
+    context: PartContext
     prepared: DecisionInputs
-    now: datetime
     named: Mapping[str, Vector]
     notes: Sequence[str]
-    own_ids: frozenset[str]
     allowance: int | None
     rulings: dict[int, Ruling] = field(default_factory=dict)
-    unembedded: dict[str, None] = field(default_factory=dict)
 
     def settle(self, candidate: Candidate, neighbours: Sequence[Neighbour]) -> Ruling:
         """Decides about the next candidate and enters the changes into the ledger. Raises NeedsInput."""
-        ledger, vector = self.ledger, self.prepared.vector(candidate.text)
+        ledger, vector = self.context.ledger, self.prepared.vector(candidate.text)
         judged = [*contradicted_ids(candidate), *([candidate.repeats] if candidate.repeats else ())]
-        cosines = {each: cosine(vector, self.named[each]) for each in judged if each in self.named}
         corrected = corrected_ids(candidate, self.rulings.values())
-        replaced = [each for each in corrected if each in self.own_ids and ledger.find_live(each) is not None]
+        replaced = [each for each in corrected if each in self.context.own_ids and ledger.find_live(each) is not None]
         may_create = self.allowance is None or self.allowance > 0 or bool(replaced)
-        note = note_of(map(ledger.find_live, self.notes)) if self.policy.note and not may_create else None
-        ruling = settle(
-            ledger,
-            self.batch,
-            candidate,
-            vector,
-            neighbours,
-            self.policy,
-            self.limits,
-            self.now,
-            may_create,
-            self._vector_of,
-            cosines,
-            note,
-            corrected,
-            self.prepared.relations or {},
-            (self.prepared.verdicts or {}).get(candidate.candidate_id),
+        has_note = self.context.policy.note and not may_create
+        incoming = IncomingCandidate(
+            candidate=candidate,
+            vector=vector,
+            found=neighbours,
+            cosines={each: cosine(vector, self.named[each]) for each in judged if each in self.named},
+            verdict=(self.prepared.verdicts or {}).get(candidate.candidate_id),
+            corrected=corrected,
+            may_create=may_create,
+            note=note_of(map(ledger.find_live, self.notes)) if has_note else None,
         )
+        ruling = settle(self.context, incoming)
         if self.allowance is not None:
             self.allowance += sum(ledger.find_live(each) is None for each in replaced)
             self.allowance -= ruling.memory_id == ids.memory_id(candidate.candidate_id)  # created from this candidate
         return ruling
-
-    def _vector_of(self, text: str) -> Vector:
-        """The vector of a changed text. Not raising yet has the part decided again once for all of them."""
-        if text not in self.prepared.vectors:
-            self.unembedded[text] = None
-            return np.zeros(1, np.float32)
-        return self.prepared.vectors[text]
 
 
 def drop_if_unwanted(

@@ -7,12 +7,13 @@ from typing import Final, Protocol
 from agents.curation.copies import wish_naming_copies
 from agents.curation.part_inputs import fences_of
 from agents.curation.rules.commands.apply_command import ERASED
-from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant
+from agents.curation.rules.commands.wishes import forget, memories_meant
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs
 from agents.curation.rules.decisions.incoming import is_before_erasure
 from agents.curation.rules.decisions.thresholds import thresholds
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Ruling, WishOutcome
+from agents.curation.rules.ledger.personal_namespaces import is_personal
 from schemas.extraction.candidates import CandidateBatch, Wish
 from schemas.memories.events import MessageId
 from schemas.memories.memories import Memory

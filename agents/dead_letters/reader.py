@@ -96,7 +96,7 @@ def parse_places(texts: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
 
 
 def parse_dead_letter(record: Any) -> DeadLetter:
-    """Parses a record (aiokafka ConsumerRecord) of the dead letters' topic, whoever wrote it."""
+    """Parses a record (aiokafka ConsumerRecord) of the dead-letter topic, from any producer."""
     headers = dead_letter_headers(record.headers)
     return DeadLetter(
         partition=record.partition,

@@ -41,7 +41,7 @@ def corrections_of(request: ExtractionRequest, proposals: Sequence[Proposal]) ->
 
 
 def interrupts(new: Proposal, old: Proposal) -> bool:
-    """Whether the new statement is temporary and the old one is not: "until April I'm in Split" takes no home back."""
+    """Whether the new statement is temporary and the old one is not: "until April I'm in Split" does not correct a home."""
     return new.valid_until is not None and old.valid_until is None
 
 

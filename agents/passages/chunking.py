@@ -110,7 +110,7 @@ def sized(text: str) -> Chunk:
 
 
 def short_runs(sentence: str) -> Iterator[tuple[str, int]]:
-    """The words of a sentence with the white space before them, and what each counts. Long runs are cut."""
+    """The runs of a sentence, each with the white space before it and its number of words. Long runs are cut."""
     for space, run in RUN.findall(sentence):
         words = words_in(run)
         step = len(run) * RUN_WORDS // max(words, RUN_WORDS)

@@ -43,8 +43,8 @@ class Recalled(NamedTuple):
 
 
 class PassageIndexer:
-    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be stored. `on_rejected` is told of passages whose
-    text the embedder rejects."""
+    """Indexes messages. Raises Retryable, and Rejected for a text that cannot be stored. `on_rejected` is called with passages
+    whose text the embedder rejects."""
 
     def __init__(
         self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: PolicySelector

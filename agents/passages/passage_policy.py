@@ -55,7 +55,7 @@ class MessagePolicies:
 
     def owners(self, namespaces: Collection[str]) -> tuple[str, ...]:
         """Those of the message's namespaces whose readers may read it verbatim: those of a person or a conversation. Shared
-        ones, such as an app's, have readers who took no part; they count only where the message is in no other."""
+        ones, such as an app's, have readers outside the conversation; they count only where the message is in no other."""
         return tuple(name for name in namespaces if not self._is_shared(name)) or tuple(namespaces)
 
     def _is_shared(self, namespace: str) -> bool:

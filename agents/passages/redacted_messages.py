@@ -26,7 +26,7 @@ class RedactedMessage(NamedTuple):
 
 
 class RedactedMessages:
-    """The messages that were redacted last. A cached one is returned only to who has the message's text at hand."""
+    """A cache of the messages that were redacted last. Callers must have the text of a message to get its redacted form."""
 
     def __init__(self, max_chars: int = MAX_CHARS) -> None:
         self._max_chars = max_chars

@@ -63,7 +63,7 @@ class PassageReindexer:
         passage, no worker or API starts on it, and search uses words alone. Stop workers with another model first: they would
         go on writing its vectors. API processes with another model search by words alone, and report it, until they are
         restarted."""
-        anew = await recreated(self._vectors)
+        is_recreated = await recreated(self._vectors)
         written = replaced = seen = self._skipped = 0
         place = BEGINNING
         while messages := await self._renewal.messages(place, page):
@@ -72,7 +72,7 @@ class PassageReindexer:
             place = message_key(messages[-1].archived)
             self._progress(seen)
         removed = await self._renewal.remove_unknown(page)
-        if anew:
+        if is_recreated:
             await self._vectors.complete()
         return PassagesReindexed(written=written, removed=removed, replaced=replaced, skipped=self._skipped)
 

@@ -14,7 +14,7 @@ from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.similarity import alike
 from schemas.extraction.candidates import Source
 from schemas.memories.memories import Memory
-from sinks.replay.generations import Ranges
+from sinks.replay.shadows import Ranges
 from sinks.vectors.port import Vector
 
 # The compared fields. Sources and counts describe the origin of a memory, not its content.

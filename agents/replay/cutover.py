@@ -24,7 +24,8 @@ from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.replay import generations
-from sinks.replay.generations import Changed, Generations, Shadows, SwitchedNamespace
+from sinks.replay.generations import Generations
+from sinks.replay.shadows import Changed, Shadows, SwitchedNamespace, drop_shadow, record_switch
 from sinks.vectors.port import Vector
 
 MAX_NAMESPACES: Final = 500  # namespaces per transaction: each lock takes a slot of PostgreSQL's shared lock table
@@ -138,7 +139,7 @@ class Cutover:
         with translated("discarding a generation"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await self._projector.project(connection, shadow)
-                await generations.drop_shadow(connection, shadow)
+                await drop_shadow(connection, shadow)
         await self._projector.project_now(shadow)
 
     @asynccontextmanager
@@ -175,7 +176,7 @@ class Cutover:
         shadow = shadow_of(generation.generation_id, namespace)
         await HiddenMessages(connection).adopt(shadow, namespace, generation.generation_id)
         switched = SwitchedNamespace(namespace=namespace, first_sequence=first, last_sequence=ledger.sequence)
-        await generations.record_switch(connection, generation.generation_id, switched)
+        await record_switch(connection, generation.generation_id, switched)
         return CutoverResult(namespaces=1, changes=len(ledger.entries))
 
     async def _undo(
@@ -196,7 +197,7 @@ class Cutover:
         limit = LiveLimit(most=None, plan=None)
         await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
         await HiddenMessages(connection).show(namespace, generation_id)
-        await generations.record_switch(connection, generation_id, SwitchedNamespace(namespace=namespace))
+        await record_switch(connection, generation_id, SwitchedNamespace(namespace=namespace))
         return CutoverResult(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
 
     async def _vectors_before(self, generation_id: str, beyond: str) -> dict[str, Vector]:

@@ -19,7 +19,7 @@ from schemas.memories.memories import Memory
 from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation
 from sinks.memories.reader import Memories, Reader
-from sinks.replay.generations import Ranges, RemovedMemory, Shadows
+from sinks.replay.shadows import Ranges, RemovedMemory, Shadows
 
 PAGE: Final = 5_000
 AUTOMATIC_CHANGES: Final = frozenset(("compacted", "expired"))  # ended by compaction or expiry

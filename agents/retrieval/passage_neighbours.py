@@ -136,7 +136,7 @@ def place_of(passage: Passage) -> Place:
 
 
 def has_at_most(text: str, words: int) -> bool:
-    """Whether a text has at most so many words; long texts are not read to their end."""
+    """Whether a text has at most `words` words. Reads a long text only in part."""
     one_more = next(islice(WORD.finditer(text), words, None), None)
     return one_more is None and count_words(text) <= words
 

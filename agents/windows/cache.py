@@ -210,7 +210,7 @@ class WindowCache:
             held.add(conversation_id)
 
     def _queue(self, partition: int, conversation_id: str, at: float) -> None:
-        """Queues a deadline. Each conversation has one entry; an early one is put off when it is looked at."""
+        """Queues a deadline. Each conversation has one entry; an entry before the present deadline is queued again."""
         if at < self._queued.get((partition, conversation_id), inf):
             self._queued[partition, conversation_id] = at
             heapq.heappush(self._times.setdefault(partition, []), (at, conversation_id))

@@ -122,7 +122,7 @@ class WindowErasures:
         return (*self._terms.policies.match(scope).namespaces_of(scope), shortened(render(OWN_NAMESPACE, scope) or ""))
 
     async def tick(self) -> None:
-        """Asks windows to empty themselves, and answers for partitions without any left. Raises Retryable."""
+        """Requests the erasure in windows, and answers for partitions that have none of them left. Raises Retryable."""
         checkpointer, epoch = self._app.checkpointer, self._app.fence.epoch
         if checkpointer is None or not self._app.fence.admits(epoch):
             return

@@ -14,7 +14,7 @@ from deploy.settings import load
 from deploy.wiring import replay
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Memory
-from sinks.replay.generations import Shadows
+from sinks.replay.shadows import Shadows
 
 cli = one_command()
 

@@ -11,7 +11,7 @@ from schemas.conversations.window_settings import Strategy
 Level = Literal["ok", "warning", "aggressive"]
 Cause = Literal["usage", "boundary", "session_start", "manual", "cleared"]
 Phase = Literal["open", "ended", "forgotten"]
-Reason = Literal[
+ReasonToStay = Literal[
     "system_prompt",
     "recent",
     "with_recent",
@@ -21,13 +21,8 @@ Reason = Literal[
     "framing",
     "current_task",
     "fits",
-    "completed_task",
-    "oldest",
-    "least_important",
-    "last_resort",
-    "repeated",
-    "cleared",
 ]
+Reason = Literal[ReasonToStay, "completed_task", "oldest", "least_important", "last_resort", "repeated", "cleared"]
 
 UNDO_S: Final = 600.0  # time in which a manual clear or prune can be undone
 MARKER_TOKENS: Final = 12  # upper bound of the tokens of a marker without a summary, up to a billion messages

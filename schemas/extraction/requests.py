@@ -119,13 +119,13 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return None if message.guest else self.speaker(message)
 
     def feeding(self, namespaces: tuple[str, ...]) -> dict[str | None, tuple[Scope, tuple[str, ...]]]:
-        """The scope of each speaker and the namespaces that this speaker feeds, by user_id. The key None stands for
-        messages of nobody in `speakers`, with a scope without a user; in a conversation of one person it is the only
+        """The scope of each speaker and the namespaces that this speaker feeds, by user_id. The key None has the
+        messages of people outside `speakers`, with a scope without a user; in a conversation of one person it is the only
         key, with the request's scope."""
         if not self.speakers:
             return {None: (self.scope, namespaces)}
-        nobody = {None: (replace(self.scope, user_id=None), namespaces)}
-        return nobody | {
+        others = {None: (replace(self.scope, user_id=None), namespaces)}
+        return others | {
             each.user_id: (replace(self.scope, user_id=each.user_id), (*each.namespaces, *self.shared))
             for each in self.speakers
             if not each.guest

@@ -1,4 +1,4 @@
-"""A cache of vectors: a text or question that was embedded lately is not embedded again."""
+"""A cache of vectors: texts and questions that were embedded recently are not embedded again."""
 
 import asyncio
 from collections import OrderedDict

@@ -115,7 +115,7 @@ class OnnxEmbedder:
         """Computes a batch; if that fails, computes each text alone, so that one text fails no other."""
         try:
             vectors = self._vectors([each.text for each in taken])
-        except Exception as exc:  # noqa: BLE001 (whoever's text it is raises it)
+        except Exception as exc:  # noqa: BLE001 (the future of the text raises it)
             if len(taken) == 1:
                 taken[0].vector.set_exception(exc)
                 return

@@ -19,7 +19,7 @@ class HiddenMessages:
         self._connection = connection
 
     async def hide(self, namespace: str, wish_id: str, sources: Iterable[Source]) -> None:
-        """Hides the messages that a wish means and the message with the wish, whether memories came of them or not."""
+        """Hides the messages that a wish means and the message with the wish, also those without memories."""
         rows = [(storable(each.conversation_id), storable(each.message_id), wish_id, wish_id) for each in sources]
         if rows:
             columns = [list(column) for column in zip(*rows, strict=True)]

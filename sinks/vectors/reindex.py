@@ -36,11 +36,11 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
     it, until it is complete. Can be interrupted and repeated. Stop workers with another model first: they would go on
     writing its vectors.
     """
-    anew = await recreated(vectors)
+    is_recreated = await recreated(vectors)
     indexer = _Reindexer(pool, vectors, embedder)
     written, left_out = await indexer.write_all(page)
     removed = await indexer.remove_unknown(page)
-    if anew and not left_out:
+    if is_recreated and not left_out:
         await vectors.complete()
     return Reindexed(written=written, removed=removed, left_out=left_out)
 

@@ -36,7 +36,7 @@ class UserSettings:
         return {keys[row["place"] - 1]: convert(row["settings"], WindowChoice) for row in rows}
 
     async def chosen_for(self, user: User) -> WindowChoice:
-        """The choice for exactly this tenant and app; None stands for any."""
+        """The settings chosen for exactly this tenant and app; None means any."""
         with translated("reading a user's settings"):
             found = await self._pool.fetchval(query("user_settings", "chosen_for"), *fields(user))
         return WindowChoice() if found is None else convert(found, WindowChoice)

@@ -169,7 +169,7 @@ class KafkaChangelog:
         )
 
     async def source(self) -> str:
-        """Includes the cluster id: in a cluster that was set up anew, offsets of the old one mean nothing."""
+        """Includes the cluster id: offsets of another cluster mean nothing."""
         admin = AIOKafkaAdminClient(**self._client, request_timeout_ms=int(self._timeout_s * 1000))
         try:
             async with asyncio.timeout(self._timeout_s):

@@ -198,7 +198,7 @@ def truncated_log(tp: TP, end: int, read_to: int) -> Misconfigured:
     """The error for a topic that was truncated or recreated: new records have the offsets of applied ones and would be
     mistaken for them."""
     return Misconfigured(
-        f"{tp.topic}[{tp.partition}] was read to offset {read_to} and ends at {end} now: the topic was made anew, or its broker "
+        f"{tp.topic}[{tp.partition}] was read to offset {read_to} and ends at {end} now: the topic was recreated, or its broker "
         "lost records. Reset the group's offsets of this topic, and begin with an empty changelog and empty data directories"
     )
 

@@ -64,7 +64,7 @@ class Ledger:
         return self._store.get(key)
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """Rows whose keys begin with `prefix`, as reads would see them, in the order of keys. Write nothing meanwhile."""
+        """Rows whose keys begin with `prefix`, as reads would see them, in the order of keys. Do not write while it iterates."""
         above: Rows = {**(self._leaving.rows if self._leaving is not None else {}), **self._changes}
         changed = sorted((k, value) for k, value in above.items() if value is not None and k.startswith(prefix))
         unchanged = ((key, value) for key, value in self._store.scan(prefix) if key not in above)

@@ -52,7 +52,7 @@ class Store(Protocol):
     def get(self, key: bytes) -> bytes | None: ...
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """Rows whose key begins with `prefix`, in the order of keys; nothing may be written meanwhile."""
+        """Rows whose key begins with `prefix`, in the order of keys. Do not write while it iterates."""
 
     def size(self) -> int:
         """Bytes of the rows, about."""

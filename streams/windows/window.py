@@ -149,9 +149,9 @@ class Window:
             return []
         effects: list[Effect] = []
         if control.kind == "flush":
-            nobody_waits = control.lane == "background"
-            effects = [] if nobody_waits else [*self._extraction.hasten(terms.policy, now)]
-            effects += self._request_waiting(terms, now, control.lane or "live", may_wait=nobody_waits)
+            is_background = control.lane == "background"
+            effects = [] if is_background else [*self._extraction.hasten(terms.policy, now)]
+            effects += self._request_waiting(terms, now, control.lane or "live", may_wait=is_background)
         elif control.kind == "due":
             effects = self.due(control.read_to or 0, terms, now)
         elif control.kind == "prune":

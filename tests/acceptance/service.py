@@ -22,7 +22,7 @@ class ChatService:
         self._numbers = count(1)
 
     def conversation(self) -> str:
-        """The id of one that nobody had."""
+        """An id that is not in use."""
         return f"{self.fields['app_id']}-{uuid4().hex[:8]}"
 
     def message(self, conversation: str, role: str, content: str, **fields: Any) -> Event:
@@ -55,7 +55,7 @@ class ChatService:
         assert await eventually(answered, f"{kind} answered", WITHIN_S) == ["memstream.command.accepted"]
 
     async def extracted(self, conversation: str, times: int = 1) -> None:
-        """Until so many slices of the conversation came to their outcome."""
+        """Waits until this number of slices of the conversation have an outcome."""
 
         async def completed() -> bool:
             events = await self.activity(conversation)
@@ -64,7 +64,7 @@ class ChatService:
         await eventually(completed, f"{times} extractions of {conversation}", WITHIN_S)
 
     async def archived(self, conversation: str, messages: int) -> None:
-        """Until the archive has so many messages of the conversation."""
+        """Waits until the archive has this number of messages of the conversation."""
 
         async def there() -> bool:
             rows = await self.deployment.fetch("SELECT 1 FROM messages WHERE conversation_id = $1", conversation)

@@ -28,7 +28,7 @@ class Bench(Struct, frozen=True):
     directory: Path
 
     def job(self, prefix: str, run: str) -> Job:
-        """Topics under a prefix, a group and a directory of its own."""
+        """Topics under a prefix, with a separate group and directory."""
         return Job(
             bootstrap_servers=self.bootstrap_servers,
             prefix=prefix,

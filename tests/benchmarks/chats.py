@@ -52,7 +52,7 @@ class Chat(Struct):
 def interleaved(
     rng: random.Random, lengths: tuple[int, int] = LENGTHS, open_at_once: int = OPEN_AT_ONCE, with_ends: bool = False
 ) -> Iterator[Outgoing]:
-    """Messages without end, in the order of their publication; whoever falls silent makes room for the next.
+    """Messages without end, in the order of their publication; a conversation that ends makes room for the next.
 
     The first conversations start at random positions, so that ends and beginnings are spread evenly from the start.
     """

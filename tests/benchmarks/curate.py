@@ -102,7 +102,7 @@ def ways(memories: int) -> list[Way]:
 
 
 class Bench:
-    """A curator on a seeded store, and what comes to it."""
+    """A curator on a seeded store, and its input."""
 
     def __init__(self, curator: Curator, spent: Spent, arrivals: Arrivals, seeded_s: float) -> None:
         self.curator = curator
@@ -124,7 +124,7 @@ class Bench:
         return took
 
     async def at_once(self, parts: int, candidates: int) -> float:
-        """Seconds of all of them, so many under way at a time."""
+        """The seconds that all of them take, with this number of them concurrently."""
         waiting = [self.arrivals.part(candidates) for _ in range(parts)]
         begun = time.perf_counter()
 
@@ -140,7 +140,7 @@ class Bench:
 async def prepared(
     dsn: str, qdrant_url: str, embedder: OnnxEmbedder, comparer: OnnxComparer, way: Way
 ) -> AsyncIterator[Bench]:
-    """In a database and a collection of its own."""
+    """A bench with its own database and collection."""
     name, spent = str(way), Spent()
     await administer(dsn, f"CREATE DATABASE {name}")
     own = urlsplit(dsn)._replace(path=f"/{name}").geturl()

@@ -25,13 +25,13 @@ def machine() -> dict[str, Any]:
 
 
 def huge_pages() -> str:
-    """When the kernel gives them: `always`, to who asks for them (`madvise`), `never`; empty where nobody can tell."""
+    """The setting of the kernel: `always`, `madvise` (on request) or `never`; empty if it is unknown."""
     found = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text()) if HUGE_PAGES.exists() else None
     return found[1] if found else ""
 
 
 def use_cpus(count: int) -> None:
-    """This process, and all that it starts from now on, runs on so many of its CPUs at most, where the system can be told so."""
+    """Limits this process, and those that it starts later, to this number of CPUs, where the system supports it."""
     if PINS:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 

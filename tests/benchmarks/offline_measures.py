@@ -51,7 +51,7 @@ RELATIVE = {
         r"\b(?:aujourd'hui|demain|hier|ce soir|(?:semaine|mois|année|week-end) (?:prochaine?|derni\w+))\b", re.I
     ),
 }
-# What no memory may be, whatever it is about: a question, a greeting, a clause whose object nobody knows.
+# What no memory may be, whatever it is about: a question, a greeting, a clause with an unknown object.
 FRAGMENT = re.compile(
     r"\?|\b(?:hello|hi there|good morning|nice to meet|how are you|thank you|thanks)\b"
     r"|\bUser (?:\w+ ){1,3}(?:it|this|that|these|those|them|him|her|so|too|one|there|the same)\.$"

@@ -121,7 +121,7 @@ def companion() -> Iterator[Talk]:
 
 
 def instructions() -> Iterator[Talk]:
-    """MT-Bench: tasks for a model, many of them about texts and roles. Hardly anything is said of the one who asks."""
+    """MT-Bench: tasks for a model, many of them about texts and roles. They say little about the user."""
     path = file_of(*INSTRUCTIONS)
     for line in path.read_text().splitlines() if path else ():
         record = json.loads(line)

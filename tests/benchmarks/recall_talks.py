@@ -45,7 +45,7 @@ class Question(Struct, frozen=True):
 
 
 class Talk(Struct, frozen=True):
-    """A conversation, in the order it was said, and what is asked of it."""
+    """A conversation in order, and the questions about it."""
 
     name: str
     messages: list[Said]

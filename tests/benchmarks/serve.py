@@ -98,7 +98,7 @@ async def over_http(server: Served, requests: int, seconds: float) -> dict[str, 
 
 
 async def ids(client: Client, most: int) -> list[str]:
-    """Returns ids of memories, each in a namespace of its own."""
+    """The ids of memories, each in another namespace."""
     places = range(min(most, NAMESPACES))
     pages = [await client.get("/v1/memories", namespace=namespace(place), limit=1) for place in places]
     return [page["memories"][0]["memory_id"] for page in (codec.decode(each.content, dict[str, Any]) for each in pages)]
@@ -158,7 +158,7 @@ async def without_embedding(settings: Settings, requests: int) -> Latencies:
 
 
 def questions() -> Iterator[str]:
-    """Each once: nobody has embedded it before. They have words of what is stored."""
+    """Questions with words of stored texts, each once, so that none is in the cache of vectors."""
     return (f"{text.partition(' since ')[0]}?" for text in sentences(7))
 
 

@@ -102,7 +102,7 @@ Ask = Callable[[int], Awaitable[Any]]
 
 
 async def in_turn(ask: Ask, requests: int) -> Latencies:
-    """One at a time: how long an answer takes when nobody else asks."""
+    """Sequential requests: the time of an answer without load."""
     latencies = Latencies()
     for number in range(requests):
         await latencies.take(ask(number), time.perf_counter())

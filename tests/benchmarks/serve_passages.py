@@ -111,7 +111,7 @@ def said(namespace: str, at: int, chosen: random.Random) -> ArchivedMessage:
 
 
 def text(chosen: random.Random, median: int) -> str:
-    """Sentences of so many words at the median."""
+    """Sentences with this median number of words."""
     number = min(MOST_WORDS, max(3, round(median * chosen.lognormvariate(0, SIGMA))))
     words = chosen.choices(CHOICE, cum_weights=WEIGHTS, k=number)
     sentences = (words[start : start + SENTENCE_WORDS] for start in range(0, number, SENTENCE_WORDS))
@@ -119,7 +119,7 @@ def text(chosen: random.Random, median: int) -> str:
 
 
 def passages(namespace: str, number: int, seed: int) -> Iterator[tuple[ArchivedMessage, list[Piece]]]:
-    """Messages with their passages, until there are at least so many of these."""
+    """Messages with their passages, until there are at least this number of passages."""
     chosen, count, at = random.Random(seed), 0, 0
     while count < number:
         archived = said(namespace, at, chosen)

@@ -47,7 +47,7 @@ class Served(Struct, frozen=True):
 async def stored(
     stack: EmbeddedStack, directory: Path, size: int, passages: int
 ) -> AsyncIterator[tuple[Settings, dict[str, Any]]]:
-    """With so many memories and passages; how many seconds it took to write them, and what passages take on the disk."""
+    """A store with these numbers of memories and passages, the seconds to write them, and the size of passages on disk."""
     settings = await prepared(stack, directory, f"bench-{size}")
     began = time.monotonic()
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)

@@ -80,7 +80,7 @@ async def idling(served: Served) -> float:
 
 
 async def created_at_rate(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
-    """A memory in each of the first namespaces, so many a second; seconds from each request until its stream had the event."""
+    """Creates a memory in each of the first namespaces at this rate; returns the seconds from each request to its event."""
     sent: dict[int, float] = {}
     async with client(served.address, served.tokens[0]) as asking:
 

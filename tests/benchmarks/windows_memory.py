@@ -41,7 +41,7 @@ def memory(conversations: int, seed: int) -> dict[str, Any]:
 
 
 def measured(conversations: int, seed: int) -> dict[str, int]:
-    """In a process of its own, so that nothing freed before is used again."""
+    """Measures in a new process, so that no memory freed before is used again."""
     command = [sys.executable, "-m", "tests.benchmarks.windows_memory", str(conversations), str(seed)]
     report: dict[str, int] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return report

@@ -17,7 +17,7 @@ from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, req
 PERSONAL = Policy(name="personal", namespaces=("{app_id}/{user_id}",))
 TEAM = Policy(name="team", namespaces=("{app_id}/{user_id}", "{app_id}"))
 
-# Each person uses a word of their own, which identifies the source of every text.
+# Each person uses another word, which identifies the source of every text.
 PEOPLE = {
     f"{first}{last}".lower(): f"{first}{place}"
     for first in ("Ber", "Lis", "Por", "Ant", "Gra", "Tur", "Mal", "Kar")
@@ -33,7 +33,7 @@ FACTS = (
     "J'habite à {place}.",
     "Vivo en {place}.",
     "Sorry, {place} I mean.",
-    # About another person: in the memory of whoever says it, and in no other.
+    # About another person: only in the memory of the person who says it.
     "{other} is allergic to {place} nuts.",
     "My friend {other} works at {place} Bakery.",
     "{other} wohnt jetzt in {place}.",

@@ -45,12 +45,12 @@ class Conversation(Struct, frozen=True):
 
 
 def marker(user_id: str) -> str:
-    """The word that a user's memory contains and no other's."""
+    """A word that only this user's memory contains."""
     return f"Town{user_id.removeprefix('user-')}"
 
 
 def conversations(count: int, lengths: tuple[int, int], rng: random.Random, first: int = 0) -> list[Conversation]:
-    """Numbered from `first`: those of another number are other conversations of other users."""
+    """Conversations numbered from `first`; other numbers have other users."""
     return [conversation(number, rng.randint(*lengths), rng) for number in range(first, first + count)]
 
 
@@ -78,7 +78,7 @@ def conversation(number: int, length: int, rng: random.Random) -> Conversation:
 
 
 def interleaved(all_of_them: list[Conversation], open_at_once: int, rng: random.Random) -> Iterator[Outgoing]:
-    """Messages of many conversations mixed as in life, each conversation in order, its end right after its last."""
+    """The messages and ends of many concurrent conversations, each conversation in order."""
     waiting = list(reversed(all_of_them))
     talking: list[list[Outgoing]] = []
     while waiting or talking:

@@ -23,7 +23,7 @@ TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 
 
 async def erase(settings: Settings, users: Iterable[str]) -> None:
-    """Begins an erasure of each; workers take them to their ends."""
+    """Begins an erasure of each user; workers complete them."""
     async with connections.postgres(settings, max_size=1) as pool:
         erasures = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
         for user_id in users:

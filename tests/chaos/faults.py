@@ -13,12 +13,12 @@ from tests.deployment import Event
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC).isoformat()
 APP = "faults"
-# The SDK tries a call again so often; the stage then waits and begins anew.
+# Retries of a call by the SDK. After them the stage waits and starts over.
 SDK_RETRIES = 2
 
 
 class Fault(NamedTuple):
-    """`steps` is what the first calls about each slice get, one each; a slice that is given up is so for `reason`."""
+    """`steps` are the responses to the first calls for each slice. `reason` is set if the slice then becomes a dead letter."""
 
     name: str
     steps: tuple[str, ...]
@@ -26,7 +26,7 @@ class Fault(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """That a slice takes: each step, and one more if that is answered."""
+        """The number of calls for a slice: one per step, and one more if the slice is answered."""
         return len(self.steps) + (self.reason is None)
 
 
@@ -43,7 +43,7 @@ MATRIX = (
     Fault("reset in the middle of an answer", ("reset",)),
     Fault("a reply without content", ("empty",)),
 )
-# What is close to one of these.
+# Faults similar to these.
 VARIANTS = (
     Fault("429 beyond the SDK's retries", ("rate_limited",) * (SDK_RETRIES + 1)),
     Fault("an answer that is half a JSON", ("broken",)),
@@ -54,7 +54,7 @@ VARIANTS = (
     Fault("no JSON twice", ("text:Sorry.", "text:Sorry again."), "unreadable"),
 )
 ANSWERED = Fault("none", ())
-# What is billed, once or twice, and by how much. A reply of words is near the longest that a first call may get.
+# Faults with billed calls. The reply in words is almost as long as a first reply may be.
 BILLED = (
     ANSWERED,
     Fault("truncated", ("truncated",)),
@@ -64,7 +64,7 @@ BILLED = (
 
 
 class Talk(NamedTuple):
-    """A conversation of one message, of a user of its own, to whose slice the fault happens."""
+    """A conversation of one message by its own user, whose slice gets the fault."""
 
     number: int
     fault: Fault
@@ -75,7 +75,7 @@ class Talk(NamedTuple):
 
     @property
     def marker(self) -> str:
-        """The word that its memory contains and no other's."""
+        """A word that only its memory contains."""
         return f"Town{self.number:05d}"
 
     def events(self) -> Iterator[Event]:
@@ -87,7 +87,7 @@ class Talk(NamedTuple):
 
 
 def talks(faults: Iterable[Fault], each: int, first: int = 0) -> list[Talk]:
-    """So many conversations of each fault, the faults by turns; numbered from `first`."""
+    """`each` conversations per fault, in alternating order, numbered from `first`."""
     by_turns = [fault for _ in range(each) for fault in faults]
     return [Talk(number, fault) for number, fault in enumerate(by_turns, first)]
 

@@ -1,8 +1,8 @@
-"""The kill loop: conversations flow through two workers that are killed in turn with -9; then the ledger is checked.
+"""The kill loop: two workers process conversations while SIGKILL ends them in turn; then the ledger is checked.
 
-`python -m tests.chaos.kill_loop --seed 1 --runs 2`: the last line is one JSON object, the exit code is zero when nothing was
-lost, doubled or left undone and no worker ended by itself. `--worker stock` attacks stock Faust instead, where it is not.
-Waiting for random moments is the point here, so this script sleeps where tests may not.
+`python -m tests.chaos.kill_loop --seed 1 --runs 2` prints one JSON object as its last line. The exit code is zero if nothing
+was lost, duplicated or left unprocessed, and no worker ended by itself. `--worker stock` attacks stock Faust, which fails.
+The kills come at random moments, so this script sleeps, unlike tests.
 """
 
 import argparse
@@ -33,10 +33,10 @@ SYSTEMS: dict[str, type[SystemUnderTest]] = {"memstream": Memstream, "stock": St
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """One run; `rate` is events published a second, of the part that is released for each kill.
+    """One run. `rate` is the number of events published per second.
 
-    A killed worker comes back with what its data directory held, or, with `fresh_directories`, as a new one. So many users are
-    `erased` in the course of the kills.
+    A killed worker restarts on its data directory, or, with `fresh_directories`, on an empty one. `erased` is the number of
+    users erased between the kills.
     """
 
     seed: int
@@ -80,17 +80,17 @@ class Attack(Struct):
 
 
 async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "memstream") -> Result:
-    """One run on a running stack, under names and in a directory of its own."""
+    """Runs a plan on a running stack, with its own names and directory."""
     begun = time.monotonic()
     rng = random.Random(plan.seed)
     name = f"kill{plan.seed}x{int(time.time())}"
-    system = await SYSTEMS[worker].prepared(stack, name, made(directory / name))
+    system = await SYSTEMS[worker].prepared(stack, name, created_directory(directory / name))
     said = conversations(plan.conversations, plan.lengths, rng)
     async with two_workers(system) as workers:
-        met = await attack(plan, system, workers, said, rng)
+        attacked = await attack(plan, system, workers, said, rng)
         remaining = await drained(system)
         ledger = await system.ledger(said)
-        met.ended += [worker.name for worker in workers if not worker.running]
+        attacked.ended += [worker.name for worker in workers if not worker.running]
     ledger.lost += await system.left_wrong()
     return Result(
         worker=worker,
@@ -104,16 +104,16 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "
         duplicated=len(ledger.duplicated),
         repeated=ledger.repeated,
         final_lag=remaining,
-        ended=len(met.ended),
-        backlogs=met.backlogs,
+        ended=len(attacked.ended),
+        backlogs=attacked.backlogs,
         seconds=round(time.monotonic() - begun, 1),
-        entries=first(ledger.lost) + first(ledger.duplicated) + [f"{name} ended by itself" for name in met.ended],
+        entries=first(ledger.lost) + first(ledger.duplicated) + [f"{name} ended by itself" for name in attacked.ended],
     )
 
 
 @asynccontextmanager
 async def two_workers(system: SystemUnderTest) -> AsyncIterator[list[WorkerProcess]]:
-    """Started; those that stand in the list at the end are stopped."""
+    """Starts two workers, and stops those that are in the list at the end."""
     workers = [system.worker(), system.worker()]
     try:
         for worker in workers:
@@ -126,12 +126,12 @@ async def two_workers(system: SystemUnderTest) -> AsyncIterator[list[WorkerProce
 async def attack(
     plan: Plan, system: SystemUnderTest, workers: list[WorkerProcess], said: list[Conversation], rng: random.Random
 ) -> Attack:
-    """Publishes the conversations and kills meanwhile.
+    """Publishes the conversations and kills workers.
 
-    Shortly after a worker has joined, which is a rebalance, a random one of the two is killed and started again. Half of what
-    is published for a kill waits for the rebalance to end, the other half is on its way when the kill comes.
+    Shortly after a worker has joined, which causes a rebalance, a random one of the two is killed and restarted. Half of the
+    events for a kill are published before the rebalance ends, the other half just before the kill.
     """
-    joined, met, share = workers[-1], Attack(), 1.0 / (plan.kills + 1)
+    joined, result, share = workers[-1], Attack(), 1.0 / (plan.kills + 1)
     erased = rng.sample(sorted({each.user_id for each in said}), plan.erased)
     async with running_feed(system.settings, said, plan.rate, rng) as feed:
         for number in range(plan.kills):
@@ -139,8 +139,8 @@ async def attack(
             await joined.wait_ready()
             feed.release(share / 2)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
-            met.backlogs.append(await backlog(feed, system))
-            met.ended += revived(workers)
+            result.backlogs.append(await backlog(feed, system))
+            result.ended += restart_ended(workers)
             if users := erased[number :: plan.kills]:
                 await system.erase(users)
             victim = rng.randrange(len(workers))
@@ -149,13 +149,13 @@ async def attack(
                 workers[victim] = system.worker()
             workers[victim].start()
             joined = workers[victim]
-            report(f"kill {number + 1} of {plan.kills}, backlog {met.backlogs[-1]}")
+            report(f"kill {number + 1} of {plan.kills}, backlog {result.backlogs[-1]}")
     await joined.wait_ready()
-    return met
+    return result
 
 
-def revived(workers: list[WorkerProcess]) -> list[str]:
-    """Starts again what has ended by itself, as whoever runs workers would; returns the names."""
+def restart_ended(workers: list[WorkerProcess]) -> list[str]:
+    """Restarts workers that ended by themselves, as an orchestrator does; returns their names."""
     ended = [worker for worker in workers if not worker.running]
     for worker in ended:
         worker.start()
@@ -171,17 +171,17 @@ async def backlog(feed: MessageFeed, system: SystemUnderTest) -> int:
 
 
 async def publish(settings: Settings, plan: Plan, said: list[Conversation], rng: random.Random) -> None:
-    """Publishes everything at once, as fast as the plan says."""
+    """Publishes all conversations at the rate of the plan."""
     async with running_feed(settings, said, plan.rate, rng):
         pass
 
 
 async def quiet(settings: Settings) -> int:
-    """Waits until memstream has nothing left to process; returns what is behind at the deadline."""
+    """Waits until memstream has nothing left to process; returns the pending count at the deadline."""
     return await drained(Memstream(settings, settings.data_dir))
 
 
-def made(path: str | Path) -> Path:
+def created_directory(path: str | Path) -> Path:
     directory = Path(path).absolute()
     directory.mkdir(parents=True, exist_ok=True)
     return directory
@@ -192,7 +192,7 @@ def report(text: str) -> None:
 
 
 def summary(results: list[Result]) -> dict[str, Any]:
-    """Sums over all runs, and what each run was."""
+    """Sums over all runs, and the seed, directories and duration of each run."""
     counted = ("kills", "conversations", "erased", "messages", "lost", "duplicated", "repeated", "final_lag", "ended")
     return {
         "worker": results[0].worker,
@@ -207,7 +207,7 @@ def summary(results: list[Result]) -> dict[str, Any]:
 
 
 async def main(options: argparse.Namespace) -> int:
-    """Every second run gives killed workers empty directories."""
+    """Runs the plans. Every second one gives killed workers empty directories."""
     with tempfile.TemporaryDirectory(prefix="memstream-kill-", ignore_cleanup_errors=True) as kept:
         directory = options.keep or Path(kept)
         results = []
@@ -235,7 +235,7 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--conversations", type=int, default=2_000)
-    parser.add_argument("--erased", type=int, default=20, help="users of memstream erased meanwhile")
+    parser.add_argument("--erased", type=int, default=20, help="users erased between the kills")
     parser.add_argument("--rate", type=int, default=400, help="events published a second")
-    parser.add_argument("--keep", type=made, help="directory for data and logs; default: a temporary one")
+    parser.add_argument("--keep", type=created_directory, help="directory for data and logs; default: a temporary one")
     sys.exit(asyncio.run(main(parser.parse_args())))

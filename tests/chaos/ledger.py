@@ -25,9 +25,9 @@ from tests.fakes.embedder import FakeEmbedder
 
 
 class Ledger(Struct):
-    """`lost` and `duplicated` must be empty: each entry is one thing that is missing or there twice, in words.
+    """`lost` and `duplicated` describe missing and duplicated data, and must be empty.
 
-    `repeated` counts records that were published again under the same id, which consumers can tell.
+    `repeated` counts records that were published again under the same id, so that consumers can detect them.
     """
 
     lost: list[str] = field(default_factory=list)
@@ -38,9 +38,8 @@ class Ledger(Struct):
 async def balance(
     settings: Settings, pool: Pool | Connection, published: list[Conversation], erased: Collection[str] = ()
 ) -> Ledger:
-    """Holds what was published against archive, requests, extractions, memories, vectors, passages, events, state, windows.
-
-    `erased` are further conversations, of which nothing may be there but in topics that keep what they have.
+    """Compares the published conversations with archive, requests, extractions, memories, vectors, passages, events, state and
+    windows. `erased` are further conversations, of which only topics may still have data.
     """
     ledger = Ledger()
     await _archive(ledger, pool, published)

@@ -42,19 +42,19 @@ async def dead_letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
 
 
 async def failed(deployment: Deployment) -> dict[str, str]:
-    """The reason that is kept with each slice that was given up, by conversation."""
+    """The stored failure reasons of slices, by conversation."""
     rows = await deployment.fetch("SELECT conversation_id, failed_reason FROM extractions WHERE failed_at IS NOT NULL")
     return {row["conversation_id"]: row["failed_reason"].partition(":")[0] for row in rows}
 
 
 async def answered(deployment: Deployment) -> list[str]:
-    """The conversations of slices that have an answer, one for each."""
+    """The conversations of slices with an answer, one entry per slice."""
     rows = await deployment.fetch("SELECT conversation_id FROM extractions WHERE answer IS NOT NULL")
     return [row["conversation_id"] for row in rows]
 
 
 async def replay(deployment: Deployment) -> None:
-    """Every dead letter to where it came from, as an operator would with any Kafka tool."""
+    """Publishes every dead letter to its source topic, as an operator can with any Kafka tool."""
     await deployment.publish(
         *(
             Event(topics.REQUESTS, record.key.decode(), record.value, record.headers)
@@ -64,5 +64,5 @@ async def replay(deployment: Deployment) -> None:
 
 
 async def parked(deployment: Deployment) -> list[str]:
-    """The conversations of parked requests, one for each."""
+    """The conversations of parked requests, one entry per request."""
     return [row["conversation_id"] for row in await deployment.fetch("SELECT conversation_id FROM parked")]

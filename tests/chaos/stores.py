@@ -10,9 +10,8 @@ from streams.delivery.store import RocksStore
 
 
 async def differing(settings: Settings, directory: Path) -> list[str]:
-    """In words, each row in which a store below the directory differs. No worker may run.
-
-    The changelog is young: nothing of it is compacted away yet.
+    """Describes each row in which a store below the directory differs from the changelog. No worker may run, and the changelog
+    must not be compacted yet.
     """
     changelog = settings.topics().changelog.removeprefix(settings.topic_prefix)
     records: dict[int, list[Any]] = {}

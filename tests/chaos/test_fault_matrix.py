@@ -17,7 +17,7 @@ from streams.kafka.topics import STAGES
 from tests.budget_day import begin_tomorrow
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, dead_letters, failed, markers, memories, parked, published, replay
-from tests.deployment import Deployment, deployed, each_alone, eventually
+from tests.deployment import Deployment, deployed, eventually, without_shared_calls
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.scripted import in_a_thread
 
@@ -46,7 +46,7 @@ async def deployment(
     embedded_stack: EmbeddedStack, server: MessagesServer, tmp_path: Path
 ) -> AsyncIterator[Deployment]:
     """Without a worker."""
-    alone = each_alone(tmp_path)
+    alone = without_shared_calls(tmp_path)
     async with deployed(embedded_stack, "faults", tmp_path, policies_file=alone, **asking(server)) as made:
         yield made
     assert KEY not in made.logs()
@@ -72,7 +72,7 @@ async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServ
     lasting = {talk.conversation_id: talk.fault.reason for talk in conversations if talk.fault.reason}
     passing = [talk for talk in conversations if talk.fault.reason is None]
     server.choose = script = Script(conversations)
-    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
+    deployment.start_worker("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
     await deployment.publish(*published(conversations))
     await deployment.settled(WITHIN_S)
@@ -95,7 +95,7 @@ async def test_model_faults_never_lose_or_duplicate_a_slice(server: MessagesServ
 async def test_requests_wait_in_kafka_during_a_model_outage(server: MessagesServer, deployment: Deployment):
     conversations = talks([ANSWERED], EACH)
     server.choose = lambda body: "overloaded"
-    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
+    deployment.start_worker("all-but-curation", stages=ALL_BUT_CURATION, **PATIENT)
     await deployment.worker("curating", stages=["curation"])
     await deployment.publish(*published(conversations))
 
@@ -134,7 +134,7 @@ async def test_a_rejected_api_key_stops_the_worker_and_loses_no_request(server: 
 
     deployment.forget(worker)
     server.choose = script = Script(conversations)
-    deployment.starting("all-but-curation", stages=ALL_BUT_CURATION)
+    deployment.start_worker("all-but-curation", stages=ALL_BUT_CURATION)
     await deployment.worker("curating", stages=["curation"])
     await deployment.settled(WITHIN_S)
     assert script.calls == markers(conversations)

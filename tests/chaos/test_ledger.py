@@ -41,7 +41,7 @@ OVERLAPPING_SLICE = """INSERT INTO extractions
 
 
 class Damage(NamedTuple):
-    """A statement, or a record that is published, and what the ledger must say then."""
+    """A SQL statement or a published record, and the entries that the ledger must then have."""
 
     done: str | Outgoing
     found: tuple[str, ...]

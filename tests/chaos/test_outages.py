@@ -1,4 +1,4 @@
-"""A suspended worker and broker outages of moments or minutes lose, duplicate and block nothing."""
+"""A suspended worker, and broker outages of seconds or minutes, lose, duplicate and block nothing."""
 
 import asyncio
 import itertools
@@ -44,9 +44,9 @@ async def two_workers(settings: Settings, directory: Path) -> AsyncIterator[list
 
 @asynccontextmanager
 async def supervised(workers: list[WorkerProcess]) -> AsyncIterator[list[WorkerProcess]]:
-    """Workers that are started, and started again when they end by themselves. What is added to the list is looked after too."""
+    """Starts workers, and restarts those that end by themselves, including workers that are added to the list."""
 
-    async def look_after() -> None:
+    async def restart_ended() -> None:
         while True:
             for worker in workers:
                 if not worker.running:
@@ -55,19 +55,19 @@ async def supervised(workers: list[WorkerProcess]) -> AsyncIterator[list[WorkerP
 
     for worker in workers:
         worker.start()
-    looking_after = asyncio.create_task(look_after())
+    restarting = asyncio.create_task(restart_ended())
     try:
         for worker in workers:
             await worker.wait_ready()
         yield workers
     finally:
-        looking_after.cancel()
+        restarting.cancel()
         await asyncio.gather(*(worker.stop() for worker in workers if worker.running))
 
 
 @asynccontextmanager
 async def outage(stack: EmbeddedStack, seconds: float) -> AsyncIterator[None]:
-    """The broker is gone while the block lasts, and at least for so long."""
+    """Stops the broker for the duration of the block, and at least for `seconds`."""
     over = time.monotonic() + seconds
 
     async def passed() -> bool:
@@ -81,8 +81,8 @@ async def outage(stack: EmbeddedStack, seconds: float) -> AsyncIterator[None]:
         await stack.broker.start()
 
 
-async def serve(workers: list[WorkerProcess], settings: Settings) -> None:
-    """Until every one of the workers has partitions of every stage: none is alive and idle."""
+async def all_have_partitions(workers: list[WorkerProcess], settings: Settings) -> None:
+    """Waits until every worker has partitions of every stage."""
 
     async def so() -> bool:
         held = [await members(settings, stage) for stage in STAGES]
@@ -92,7 +92,7 @@ async def serve(workers: list[WorkerProcess], settings: Settings) -> None:
 
 
 async def members(settings: Settings, stage: str) -> int:
-    """Workers that hold partitions of a stage."""
+    """The number of workers that hold partitions of a stage."""
     admin = AIOKafkaAdminClient(**settings.cluster().client())
     await admin.start()
     try:
@@ -103,23 +103,23 @@ async def members(settings: Settings, stage: str) -> int:
         await admin.close()
 
 
-async def balanced(settings: Settings, said: list[Conversation]) -> Ledger:
+async def ledger_when_idle(settings: Settings, said: list[Conversation]) -> Ledger:
     """The ledger once nothing is left to process."""
     assert await quiet(settings) == 0
     async with connections.postgres(settings, max_size=2) as pool:
         return await balance(settings, pool, said)
 
 
-async def served(workers: list[WorkerProcess], settings: Settings, said: list[Conversation]) -> Ledger:
-    """The same, with every worker at work: one that stays idle fails its test and does not hold it up."""
+async def ledger_of_working(workers: list[WorkerProcess], settings: Settings, said: list[Conversation]) -> Ledger:
+    """The ledger once nothing is left to process. Fails if a worker stays without partitions."""
     async with asyncio.timeout(SERVED_WITHIN_S):
-        ledger = await balanced(settings, said)
-        await serve(workers, settings)
+        ledger = await ledger_when_idle(settings, said)
+        await all_have_partitions(workers, settings)
         return ledger
 
 
 async def until_it_owns_everything(worker: WorkerProcess, settings: Settings, timeout_s: float = 60.0) -> None:
-    """Until a worker begins an epoch of the windows stage with every partition of its three topics."""
+    """Waits until a worker begins an epoch of the windows stage with every partition of its three topics."""
     everything = f"begins with {3 * settings.conversation_partitions} partitions"
     group = settings.topics().group("windows")
     deadline = time.monotonic() + timeout_s
@@ -138,17 +138,17 @@ async def test_a_worker_resumed_after_its_session_expired_overwrites_nothing(
     async with two_workers(settings, tmp_path) as workers:
         publishing = asyncio.create_task(publish(settings, PLAN, said, rng))
         workers[1].forget_log()
-        workers[0].send(signal.SIGSTOP)  # in the middle of whatever it does
+        workers[0].send(signal.SIGSTOP)  # at any point of its work
         await until_it_owns_everything(workers[1], settings)  # the session of the other one is over
         workers[0].send(signal.SIGCONT)
         await publishing
-        ledger = await balanced(settings, said)
+        ledger = await ledger_when_idle(settings, said)
         assert [worker.running for worker in workers] == [True, True]
     assert (ledger.lost, ledger.duplicated) == ([], [])
 
 
 async def restoring(settings: Settings, directory: Path, timeout_s: float = 120.0) -> WorkerProcess:
-    """A worker with an empty data directory, frozen while it reads the changelog."""
+    """A worker with an empty data directory, suspended while it reads the changelog."""
     reads, done = "is restored from offset", f"{settings.topics().group('windows')}: epoch"
     deadline = time.monotonic() + timeout_s
     for number in itertools.count():
@@ -175,7 +175,7 @@ async def test_workers_resume_after_a_broker_restart(breakable: EmbeddedStack, t
         breakable.broker.kill()  # with a backlog: what was published is not yet processed
         await breakable.broker.start()
         await publish(settings, PLAN, said[half:], rng)
-        ledger = await balanced(settings, said)
+        ledger = await ledger_when_idle(settings, said)
         assert [worker.running for worker in workers] == [True, True]
     assert (ledger.lost, ledger.duplicated) == ([], [])
 
@@ -197,5 +197,5 @@ async def test_running_and_recovering_workers_resume_after_a_one_minute_broker_o
         async with outage(breakable, A_MINUTE_S):
             late.send(signal.SIGCONT)
         await publish(settings, PLAN, said[half + 10 :], rng)
-        ledger = await served(workers, settings, said)
+        ledger = await ledger_of_working(workers, settings, said)
     assert (ledger.lost, ledger.duplicated) == ([], [])

@@ -1,6 +1,6 @@
 """A namespace has one writer while workers join and leave under load; it changes only with a rebalance.
 
-Who writes is seen from inside the database: every decision leaves a row with the `application_name` of its connection.
+A trigger records the writer of every decision: the `application_name` of its connection.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ def namespace(user: int) -> str:
 
 
 class Load:
-    """In each namespace a conversation that ends and a command, round by round; a few rounds wait to be decided at most."""
+    """Publishes rounds of a conversation and a command for each namespace; at most a few rounds are undecided at a time."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -68,18 +68,18 @@ class Load:
         self.commands: list[Command] = []
 
     async def run(self) -> None:
-        """Until it is over, or cancelled."""
+        """Publishes until `end` or cancellation."""
         async with connections.kafka(self._deployment.settings) as publisher:
             for number in itertools.count():
                 await publisher.publish([record for user in range(USERS) for record in self._round(user, number)])
-                await eventually(self._wanted, "the backlog shrinks", 300.0)
+                await eventually(self._has_room, "the backlog shrinks", 300.0)
                 if self._over.is_set():
                     return
 
     def end(self) -> None:
         self._over.set()
 
-    async def _wanted(self) -> bool:
+    async def _has_room(self) -> bool:
         undecided = len(self.commands) - await self._deployment.count("commands")
         return self._over.is_set() or undecided < ROUNDS_WAITING * USERS
 
@@ -99,7 +99,7 @@ class Load:
 
 
 def short_talk(user: int, number: int) -> Conversation:
-    """The user says the one thing again, in a new conversation."""
+    """A new conversation in which the user repeats the statement."""
     name = f"talk-{user}-{number}"
     talk = conversation(2 * user, 2, random.Random(number))
     messages = tuple(
@@ -110,8 +110,8 @@ def short_talk(user: int, number: int) -> Conversation:
 
 
 @asynccontextmanager
-async def flowing(deployment: Deployment) -> AsyncIterator[Load]:
-    """Load as long as the block lasts; then all of it is published."""
+async def running_load(deployment: Deployment) -> AsyncIterator[Load]:
+    """Runs the load during the block, and publishes the rest of it at the end."""
     load = Load(deployment)
     running = asyncio.create_task(load.run())
     try:
@@ -122,18 +122,18 @@ async def flowing(deployment: Deployment) -> AsyncIterator[Load]:
         running.cancel()
 
 
-def starting(deployment: Deployment, name: str) -> WorkerProcess:
-    """A worker whose connections carry its name."""
-    return deployment.starting(name, postgres_dsn=SecretStr(f"{deployment.dsn}?application_name={name}"))
+def start_worker(deployment: Deployment, name: str) -> WorkerProcess:
+    """Starts a worker whose database connections have its name."""
+    return deployment.start_worker(name, postgres_dsn=SecretStr(f"{deployment.dsn}?application_name={name}"))
 
 
 async def audit(deployment: Deployment, since: int = 0) -> list[dict[str, Any]]:
-    """Decisions in their order: a number is drawn while its namespace is locked."""
+    """Decisions in order: the number of a row is assigned while its namespace is locked."""
     return await deployment.fetch("SELECT * FROM seen_writing WHERE number > $1 ORDER BY number", since)
 
 
 async def all_write(deployment: Deployment, *workers: WorkerProcess) -> None:
-    """Until each of these workers, and between them every namespace, has been written by, from now on."""
+    """Waits until, from now on, each of these workers has written, and together they have written to every namespace."""
     since = max((row["number"] for row in await audit(deployment)), default=0)
     names = [worker.name for worker in workers]
 
@@ -154,7 +154,7 @@ def ended(worker: WorkerProcess) -> Callable[[], Awaitable[bool]]:
 
 
 def epochs(worker: WorkerProcess, group: str) -> list[datetime]:
-    """When a worker began to work on partitions it had been given by a rebalance."""
+    """The times at which the worker began an epoch."""
     return [
         datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f").astimezone()
         for line in worker.log_lines()
@@ -163,7 +163,7 @@ def epochs(worker: WorkerProcess, group: str) -> list[datetime]:
 
 
 class Run(NamedTuple):
-    """Decisions about a namespace, one after the other, by one worker in one of its epochs."""
+    """Successive decisions in a namespace by one worker in one epoch."""
 
     writer: str
     epoch: int
@@ -226,17 +226,17 @@ async def test_each_namespace_has_a_single_writer_while_workers_join_and_leave(
     few = {"conversation_partitions": 6, "namespace_partitions": 6}
     async with deployed(embedded_stack, "scaling", tmp_path, **few) as deployment:
         await administer(deployment.dsn, AUDIT)
-        one = starting(deployment, "one")
+        one = start_worker(deployment, "one")
         await one.wait_ready()
-        async with flowing(deployment) as load:
+        async with running_load(deployment) as load:
             await all_write(deployment, one)
-            two = starting(deployment, "two")
+            two = start_worker(deployment, "two")
             await all_write(deployment, one, two)
-            three = starting(deployment, "three")
+            three = start_worker(deployment, "three")
             await all_write(deployment, one, two, three)
             one.send(signal.SIGTERM)
             await all_write(deployment, two, three)
-            await eventually(ended(one), "the worker that was asked to stop has stopped", 30.0)
+            await eventually(ended(one), "the worker has stopped after SIGTERM", 30.0)
             assert one.exit_code == 0, deployment.logs()[-4000:]
             three.kill()
             await all_write(deployment, two)
@@ -253,6 +253,6 @@ async def test_each_namespace_has_a_single_writer_while_workers_join_and_leave(
     by_namespace = runs(rows, {worker.name: epochs(worker, group) for worker in (one, two, three)})
     in_turn = {name: owners(written) for name, written in by_namespace.items()}
     again = {name: by_namespace[name] for name, turns in in_turn.items() if len(set(turns)) < len(turns)}
-    assert again == {}, "somebody wrote between two decisions of one epoch of a worker"
+    assert again == {}, "another worker wrote between two decisions of one epoch"
     handovers = sum(len({writer for writer, _ in turns}) > 1 for turns in in_turn.values())
-    assert handovers > USERS // 2, "the namespaces stayed where they were, which proves nothing"
+    assert handovers > USERS // 2, "without handovers this proves nothing"

@@ -31,7 +31,7 @@ class Process(Protocol):
 
 
 class WorkerProcess:
-    """One worker under a name; `start` after `kill` is a new life on the same data directory."""
+    """A named worker. `start` after `kill` starts a new process on the same data directory."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class WorkerProcess:
 
     def start(self) -> None:
         self.ready_file.unlink(missing_ok=True)
-        self._log.touch()  # the child opens it some time later, and may be asked about before
+        self._log.touch()  # the child opens it later, and `log_lines` may be called before
         self._process = self.launched()
 
     def launched(self) -> Process:
@@ -64,7 +64,7 @@ class WorkerProcess:
         return ["worker", "--ready-file", str(self.ready_file), *self._stages]
 
     @property
-    def said_when_ready(self) -> str:
+    def ready_text(self) -> str:
         return self.ready_file.read_text()
 
     @property
@@ -89,7 +89,7 @@ class WorkerProcess:
             await asyncio.sleep(0.05)
 
     def forget_log(self) -> None:
-        """`log_lines` begins with what is logged from here on."""
+        """From now on, `log_lines` returns only later lines."""
         self._log_from = self._log.stat().st_size
 
     def log_lines(self) -> list[str]:
@@ -105,7 +105,7 @@ class WorkerProcess:
         self._process.send_signal(number)
 
     async def stop(self, timeout_s: float = 30.0) -> int:
-        """SIGTERM, then the exit code. Raises TimeoutError for a worker that does not stop, which is killed."""
+        """Sends SIGTERM and returns the exit code. Kills a worker that does not stop, and raises TimeoutError."""
         self._process.terminate()
         deadline = time.monotonic() + timeout_s
         while (code := self.exit_code) is None:
@@ -117,7 +117,7 @@ class WorkerProcess:
 
 
 class ApiProcess(WorkerProcess):
-    """The HTTP API on a port that is free, without keys unless options say otherwise; `said_when_ready` is its address."""
+    """The HTTP API on a free port, without keys by default; `ready_text` is its address."""
 
     def __init__(self, name: str, settings: Settings, directory: Path, options: Iterable[str] = ("--no-keys",)) -> None:
         super().__init__(name, settings, directory)
@@ -128,4 +128,4 @@ class ApiProcess(WorkerProcess):
 
     @property
     def ready(self) -> bool:
-        return super().ready and bool(self.said_when_ready)
+        return super().ready and bool(self.ready_text)

@@ -54,7 +54,8 @@ class Gates:
         self.open = False
         self._waiting: list[tuple[str, asyncio.Future[BaseException | None]]] = []
 
-    async def policy_preview(self, point: str) -> None:
+    async def reach_point(self, point: str) -> None:
+        """Waits until the schedule releases this point. Raises the failure that it plans."""
         if self.open:
             await asyncio.sleep(0)
             return
@@ -98,7 +99,7 @@ class FakeChangelog:
     def on(self, point: str, *happenings: Happening, partition: int | None = None) -> None:
         self._script[point, partition].extend(happenings)
 
-    async def policy_preview(self, point: str, partition: int) -> None:
+    async def reach_point(self, point: str, partition: int) -> None:
         self.calls.append((point, partition))
         await asyncio.sleep(0)
         planned = self._script[point, partition] or self._script[point, None]
@@ -111,16 +112,16 @@ class FakeChangelog:
     async def open(self, partitions: Iterable[int]) -> None:
         await self.close()
         for partition in partitions:
-            await self.policy_preview("open", partition)
+            await self.reach_point("open", partition)
             self._tokens[partition] = self.broker.owners[partition] = object()
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
         token = self._tokens.get(partition)
-        await self.policy_preview("commit", partition)
+        await self.reach_point("commit", partition)
         if token is None or self.broker.owners.get(partition) is not token:
             raise Fenced(f"partition {partition} has a new owner")
         end = self.broker.append(partition, checkpoint)
-        await self.policy_preview("committed", partition)
+        await self.reach_point("committed", partition)
         return end
 
     async def source(self) -> str:
@@ -133,11 +134,11 @@ class FakeChangelog:
             start = follow(partition, self.broker.beginning, end)
             self.read_from.append((partition, start))
             for offset in range(start, end):
-                await self.policy_preview("read", partition)
+                await self.reach_point("read", partition)
                 record = log[offset]
                 restore(partition, {} if record is None else {record[0]: record[1]}, offset + 1)
             if start == end:
-                await self.policy_preview("read", partition)
+                await self.reach_point("read", partition)
 
     async def close(self) -> None:
         self._tokens = {}
@@ -151,5 +152,5 @@ class GatedChangelog(FakeChangelog):
         super().__init__(broker)
         self.gates = gates
 
-    async def policy_preview(self, point: str, partition: int) -> None:
-        await self.gates.policy_preview(point)
+    async def reach_point(self, point: str, partition: int) -> None:
+        await self.gates.reach_point(point)

@@ -1,6 +1,6 @@
 """A command sender that applies commands at once to fake memories."""
 
-from agents.curation.rules.ledger.change import created_by_command
+from agents.curation.rules.ledger.command_changes import created_by_command
 from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.memories.commands import Command
 from tests.fakes.memory_index import FakeMemoryIndex

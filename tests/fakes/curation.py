@@ -36,7 +36,7 @@ class FakeCuration:
         self.before()
         sent = (command.namespace, command.command_id)
         if sent not in self.outcomes:
-            self.outcomes[sent] = replace(self._obeyed(command), digest=command.digest)
+            self.outcomes[sent] = replace(self._applied(command), digest=command.digest)
         return self.outcomes[sent]
 
     async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
@@ -51,13 +51,13 @@ class FakeCuration:
     async def settled(self, namespace: str, command_ids: Sequence[str]) -> set[str]:
         return {each for each in command_ids if (namespace, each) in self.outcomes}
 
-    def _obeyed(self, command: Command) -> Outcome:
+    def _applied(self, command: Command) -> Outcome:
         if command.kind == "purge":
-            return self._purged(command)
+            return self._purge(command)
         known = self._memories.rows.values()
         sequences = [memory.sequence for memory in known if memory.namespace == command.namespace]
         ledger = Ledger(command.namespace, max(sequences, default=0), known)
-        outcome = apply_command(ledger, command, None, self._clock(), self._undone(command))
+        outcome = apply_command(ledger, command, None, self._clock(), self._change_to_undo(command))
         for entry in ledger.entries:
             self._memories.put(entry.after)
             self._memories.version_rows.append(
@@ -74,13 +74,13 @@ class FakeCuration:
             )
         return outcome
 
-    def _purged(self, command: Command) -> Outcome:
+    def _purge(self, command: Command) -> Outcome:
         rows = self._memories.rows
         for memory_id in [each for each, memory in rows.items() if memory.namespace == command.namespace]:
             del rows[memory_id]
         return Outcome(status="accepted", namespace=command.namespace, sequence=99, change="purged")
 
-    def _undone(self, command: Command) -> UndoneChange | None:
+    def _change_to_undo(self, command: Command) -> UndoneChange | None:
         of_it = [each for each in self._memories.version_rows if each.memory_id == command.memory_id]
         wanted = [each for each in of_it if command.version in (None, each.version)]
         return UndoneChange(wanted[-1].version, wanted[-1].before) if wanted else None

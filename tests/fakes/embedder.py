@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.errors import Rejected
 from sinks.embeddings.port import unit_rows
 
 WORD = re.compile(r"\w+")
@@ -53,6 +54,19 @@ class RecordingEmbedder(FakeEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded_texts += texts
         self.batches.append(set(texts))
+        return await super().embed(texts)
+
+
+class PickyEmbedder(RecordingEmbedder):
+    """Rejects calls with a text that has one of the words."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__()
+        self.words = words
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any(word in text for text in texts for word in self.words):
+            raise Rejected("unembeddable", "too long")
         return await super().embed(texts)
 
 

@@ -185,7 +185,7 @@ class ScriptedKafka:
 
 async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRecords:
     """Replaces streams.delivery.lenient_parser.fetch: refetches what aiokafka could not parse from the scripted broker."""
-    await kafka.gates.policy_preview("legible")
+    await kafka.gates.reach_point("legible")
     kinds = kafka._fetcher._logs[tp].kinds[offset : offset + 4]
     return ScriptedRecords(tp, offset, kinds, legible=True)
 

@@ -1,7 +1,7 @@
 """A curator on a real database with fakes of Qdrant and Kafka."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -11,23 +11,24 @@ from agents.curation.editor import Editor
 from agents.curation.wishes import BeginErasures, FindRepetitions
 from schemas.codec import decode
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent, MemoryEvent
-from schemas.memories.memories import Memory
-from schemas.policies.policies import Policies
+from schemas.memories.memories import Memory, Status
+from schemas.policies.policies import DEFAULT_POLICY, Policies
 from schemas.windows.window_controls import WindowControl
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
+from tests.builders.groups import batches_of
+from tests.builders.memories import NOON
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.provider import FakeProvider
 from tests.fakes.sinks import FakePublisher, FakeVectors, Fuse
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
 
 class Bench:
-    """A curator over a real database and stand-ins for Qdrant and Kafka, and what it takes to feed it."""
+    """A curator on a real database with fakes of Qdrant and Kafka, and builders of its input."""
 
     def __init__(self, pool: Pool, fuse: Fuse | None = None) -> None:
         self.pool = pool
@@ -66,7 +67,7 @@ class Bench:
         return NOON
 
     def candidate(self, text: str, candidate_id: str | None = None, **fields: Any) -> Candidate:
-        """Each from a message of its own, said a minute after the one before."""
+        """A candidate from the next message, a minute after the previous one."""
         self._said += 1
         said = Source(conversation_id="c", message_id=f"m{self._said}", timestamp=NOON + timedelta(minutes=self._said))
         defaults: dict[str, Any] = {"kind": "fact", "confidence": 0.9, "importance": 0.5, "sources": (said,)}
@@ -95,6 +96,20 @@ class Bench:
         assert memory is not None
         return memory
 
+    async def extract_and_curate(self, request: ExtractionRequest) -> CandidateBatch:
+        """Takes a request of one namespace through the offline provider and the curator."""
+        (batch,) = await batches_of(request, DEFAULT_POLICY)
+        await self.curator.curate(batch)
+        return batch
+
+    async def live_texts(self, namespace: str) -> list[str]:
+        return sorted(memory.text for memory in await self.memories.in_namespace(namespace))
+
+    async def only_memory(self, namespace: str, status: Status) -> Memory:
+        """The namespace's only memory of a status."""
+        (memory,) = await self.memories.in_namespace(namespace, statuses=(status,))
+        return memory
+
     async def pending(self) -> int:
         """Rows in the outbox."""
         return int(await self.pool.fetchval("SELECT count(*) FROM outbox"))
@@ -110,3 +125,6 @@ class Bench:
 
     def activity(self) -> list[ActivityEvent]:
         return [decode(record.value, ActivityEvent) for record in self.publisher.on(topics.ACTIVITY)]
+
+    def wish_events(self) -> list[ActivityEvent]:
+        return [event for event in self.activity() if event.type.startswith("memstream.wish.")]

@@ -71,8 +71,6 @@ class CachedMemories:
         self._by_namespace: dict[str, set[Key]] = {}
         self._loads: set[PendingRead] = set()
         self._bytes = 0
-        self.hits = 0
-        self.misses = 0
 
     async def get(self, memory_id: str) -> Memory | None:
         """Returns the memory, of any status and namespace. Raises Retryable."""
@@ -128,10 +126,8 @@ class CachedMemories:
             self._drop(key)
             entry = None
         if entry is None or now - self._caught_up_to() >= self._max_event_lag_s:
-            self.misses += 1
             return None
         self._entries.move_to_end(key)
-        self.hits += 1
         self._on_read(True, entry.namespace)
         return entry
 

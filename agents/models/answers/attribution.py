@@ -68,8 +68,8 @@ def supporting_messages(
     System messages support nothing.
 
     What the text has from other messages alone is not the user's, cited or not, although a user's message is cited. Messages of
-    the assistant or a tool that address a model support nothing. Raises UnusableText: `provenance` if nobody said it who
-    counts, `instruction` if the text has something from such a message.
+    the assistant or a tool that address a model support nothing. Raises UnusableText: `provenance` without a
+    supporting message, `instruction` if the text has something from a message that addresses a model.
     """
     policy = context.policy
     of_users = [each for each in cited if each.role == "user"]

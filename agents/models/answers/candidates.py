@@ -56,10 +56,10 @@ def check(
     """Converts drafts (Draft, or builtins from JSON) to proposals about this slice. `shown` are the slices of a shared prompt.
 
     Reasons of rejection: `schema`; `unreadable`; `provenance` (no user of the slice said it; under a policy with
-    `attributed`: nobody at all, or it is another role's statement about a person); `overlap` (cites only messages before
-    the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`; `kind`; `empty`;
-    `length`; `secret` (little text besides a credential); `instruction` (addresses a model, or is based on a message
-    of the assistant or a tool that does).
+    `attributed`: no message of any role supports it, or it is another role's statement about a person); `overlap` (cites
+    only messages before the slice); `speakers` (based on several people's messages, in a namespace of one of them); `range`;
+    `kind`; `empty`; `length`; `secret` (little text besides a credential); `instruction` (addresses a model, or is based on
+    a message of the assistant or a tool that does).
 
     Duplicates are merged and not counted. An unknown number of a message or memory is dropped and counted as `unknown_id`, an
     unreadable time as `time`; the draft stays. A correction is ignored if the corrected draft was rejected, or is based on

@@ -50,7 +50,7 @@ class Calls(Protocol):
     name: str
     leaves_machine: bool
     larger_max_tokens: int
-    """The most that any reply gets: one that did not fit its question's `answer_tokens` once more."""
+    """The token limit of a second reply, after one that did not fit its question's `answer_tokens`."""
 
     async def unavailable_reason(self) -> str | None:
         """See Provider.unavailable_reason."""

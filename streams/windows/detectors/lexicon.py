@@ -100,7 +100,7 @@ ENDS: Final[dict[Role, Lexicon]] = {
 
 
 def fitting(role: Role, words: int) -> Lexicon:
-    """The rules for a message of so many words."""
+    """The rules for a message with this number of words."""
     if words <= casual.MAX_WORDS:
         return SHORT[role]
     return LONG[role] if words <= error.MAX_WORDS else PASTED[role]

@@ -65,7 +65,7 @@ class Extraction:
     def request_all(self, policy: Policy, now: float, lane: Lane = "live", *, may_wait: bool = False) -> Requests:
         """Requests extraction of every waiting message, up to MAX_PENDING_REQUESTS slices.
 
-        `may_wait`: nobody waits for the result, so the requests may be parked. Under a policy without extraction the messages
+        `may_wait`: the requests may be parked, as no client waits for the result. Under a policy without extraction the messages
         count as extracted, and nothing is requested.
         """
         head = self._head

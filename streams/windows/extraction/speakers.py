@@ -9,7 +9,7 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import SliceMessage, Speaker
 from schemas.policies.policies import Policy
 
-MAX_OWNER_NAMES: Final = 8  # different names of one user; beyond that a name tells nobody apart
+MAX_OWNER_NAMES: Final = 8  # different names of one user; with more, names identify no guests
 NamespacesAndSpeakers = tuple[tuple[str, ...], tuple[Speaker, ...]]
 
 
@@ -72,9 +72,9 @@ def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None,
 
 def with_guests(messages: Sequence[SliceMessage], names: Collection[str]) -> Sequence[SliceMessage]:
     """The messages, those of guests marked: without a user_id, and with another name than the `names` given beside the
-    user_id of the conversation's user. A surname more or less makes no other name.
+    user_id of the conversation's user. An added or omitted surname makes no other name.
 
-    Without such names, or with too many to tell anybody by them, a name alone splits nobody.
+    Without such names, or with more than MAX_OWNER_NAMES, names identify no guests.
     """
     known = {name_key(each) for each in names}
     if not known or len(known) > MAX_OWNER_NAMES:

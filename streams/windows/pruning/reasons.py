@@ -1,8 +1,8 @@
 """Reasons why a message stays in context or leaves it: one word for programs, one sentence for people."""
 
-from typing import Final
+from typing import Final, get_args
 
-from schemas.conversations.windows import Reason
+from schemas.conversations.windows import Reason, ReasonToStay
 
 SENTENCES: Final[dict[Reason, str]] = {
     "system_prompt": "The system prompt always stays.",
@@ -21,16 +21,4 @@ SENTENCES: Final[dict[Reason, str]] = {
     "repeated": "It is a system prompt that was sent again, or there were too many system prompts.",
     "cleared": "The conversation was cleared by hand.",
 }
-STAYED: Final[frozenset[Reason]] = frozenset(
-    (
-        "system_prompt",
-        "recent",
-        "with_recent",
-        "error_pair",
-        "marked_important",
-        "directive",
-        "framing",
-        "current_task",
-        "fits",
-    )
-)
+STAYED: Final[frozenset[Reason]] = frozenset(get_args(ReasonToStay))

@@ -30,7 +30,7 @@ FOUND_AMONG: Final = (5, 10)
 
 
 def questions(chats: Sequence[Chat]) -> Iterator[Question]:
-    """Each question as it is asked, and without the names of speakers, as search embeds it as well: that one is compared with
+    """Each question as it was asked, and without the names of speakers, as search embeds it as well: that one is compared with
     the messages of these speakers alone. A question that names nobody may have answers in other chats: it is compared with
     its own."""
     for number, chat in enumerate(chats):

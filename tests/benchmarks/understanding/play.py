@@ -115,7 +115,7 @@ class Clock:
 
 
 async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve: bool = False) -> Played:
-    """To the end of its last session. With `resolve` a model is asked what candidates are to the memories near them."""
+    """To the end of its last session. With `resolve` a model compares candidates with the memories near them."""
     policy, clock = replace(policy_of(scenario), resolve=resolve), Clock(scenario.sessions[0][0].timestamp)
     curator, seen, sent = stage.curator(policy, clock, provider), [], Counter[str]()
     related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))

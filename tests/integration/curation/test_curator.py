@@ -6,18 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from msgspec.structs import replace
 
 from agents.curation.rules.decisions.settle import settle
 from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
-from schemas.codec import decode, encode
-from schemas.errors import Rejected
-from schemas.extraction.candidates import CandidateBatch
+from schemas.codec import decode
 from schemas.kafka import topics
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Policies, Policy
-from sinks.memories.settlements import Part
+from schemas.policies.policies import Policies
 from tests.fakes.embedder import FakeEmbedder, RecordingEmbedder
 
 if TYPE_CHECKING:
@@ -160,75 +156,10 @@ async def test_twenty_concurrent_duplicates_make_one_memory(bench: "Bench") -> N
     assert [event.data.sequence for event in bench.events()] == list(range(1, 21))
 
 
-def parts(bench: "Bench", number: int) -> list[CandidateBatch]:
-    """The parts of one request, each for a namespace of its own."""
-    request_id = f"request {bench.candidate('x').candidate_id}"
-    return [
-        bench.batch(f"User has {n} dogs", request_id=request_id, part=n, parts=number, namespace=f"{request_id} {n}")
-        for n in range(1, number + 1)
-    ]
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
-async def test_the_last_part_completes_its_request_in_any_order_of_arrival(
-    bench: "Bench", order: tuple[int, ...]
-) -> None:
-    batches = parts(bench, 3)
-    outcomes = [await bench.curator.curate(batches[n]) for n in (*order, *order)]
-    assert [outcome.completed for outcome in outcomes] == [False, False, True, False, False, False]
-    (control,) = bench.controls()
-    assert (control.kind, control.request_id) == ("extraction_completed", batches[0].request_id)
-    (record,) = bench.publisher.on(topics.WINDOW_CONTROL)
-    assert (record.key, record.partition) == (b"c", 3)
-    assert [event.type for event in bench.activity()] == ["memstream.extraction.completed"]
-    assert await bench.pool.fetchval("SELECT count(*) FROM extractions WHERE completed_at IS NOT NULL") == 1
-
-
-async def test_parts_that_commit_at_the_same_time_complete_their_request_once(
-    bench: "Bench", make_bench: Callable[[], "Bench"]
-) -> None:
-    workers = [make_bench() for _ in range(4)]
-    for _ in range(15):
-        batches = parts(bench, 4)
-        pairs = zip(workers, batches, strict=True)
-        outcomes = await asyncio.gather(*(worker.curator.curate(batch) for worker, batch in pairs))
-        assert sum(outcome.completed for outcome in outcomes) == 1
-    assert len([control for worker in workers for control in worker.controls()]) == 15
-
-
-async def test_an_empty_part_completes_its_request(bench: "Bench") -> None:
-    assert (await bench.curator.curate(bench.batch())).completed
-    assert bench.events() == []
-    assert len(bench.controls()) == 1
-
-
-async def test_a_dropped_part_counts_as_answered(bench: "Bench") -> None:
-    first, second = parts(bench, 2)
-    assert not (await bench.curator.curate(first)).completed
-    # as an agent finds it: the batch does not decode, its ids do
-    poison = encode(second).replace(b'"text":"', b'"text":7,"was":"')
-    with pytest.raises(Rejected):
-        decode(poison, CandidateBatch)
-    dropped = await bench.curator.drop_part(decode(poison, Part), "invalid")
-    assert (dropped.status, dropped.completed, dropped.reason) == ("dropped", True, "invalid")
-    assert len(bench.controls()) == 1
-    assert (await bench.curator.curate(second)).repeated
-
-
 async def test_a_candidate_with_low_confidence_is_dropped(bench: "Bench") -> None:
     outcome = await bench.curator.curate(bench.batch(bench.candidate("User has a dog", confidence=0.1)))
     assert (outcome.rulings[0].result, outcome.rulings[0].memory_id) == ("dropped", None)
     assert await bench.memories.count_live("n") == 0
-
-
-async def test_the_completion_event_counts_the_results_of_all_parts(bench: "Bench") -> None:
-    first, second = parts(bench, 2)
-    weak = bench.candidate("User has a cat", confidence=0.29)
-    await bench.curator.curate(replace(first, candidates=(*first.candidates, weak)))
-    again = bench.candidate("User has 2 dogs!")
-    await bench.curator.curate(replace(second, candidates=(*second.candidates, again, weak)))
-    (event,) = bench.activity()
-    assert event.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
 
 
 async def test_change_events_include_the_previous_state_of_the_memory(bench: "Bench") -> None:
@@ -271,44 +202,3 @@ async def test_an_exact_match_is_found_without_the_vector_index(bench: "Bench") 
     bench.vectors.points.clear()
     second = await bench.remember("user has a dog.")
     assert second.memory_id == first.memory_id
-
-
-async def test_a_candidate_supersedes_another_one_that_it_corrects_in_the_same_slice_in_any_order(
-    bench: "Bench",
-) -> None:
-    brother = bench.candidate("User's brother Elias is a pilot")
-    cousin = bench.candidate("User's cousin Elias is a pilot", corrects=(brother.candidate_id,))
-
-    outcome = await bench.curator.curate(bench.batch(cousin, brother))
-
-    (memory,) = await bench.memories.in_namespace("n")
-    assert (memory.text, memory.supersedes) == (cousin.text, ids.memory_id(brother.candidate_id))
-    assert [(each.data.change, each.data.memory and each.data.memory.text) for each in bench.events()] == [
-        ("created", brother.text),
-        ("created", cousin.text),
-        ("superseded", brother.text),
-    ]
-    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "created"]
-
-
-async def test_a_correction_ends_the_memory_that_the_corrected_candidate_reinforced(bench: "Bench") -> None:
-    known = await bench.remember("User takes the jacket in medium.")
-    medium = bench.candidate("User takes the jacket in medium.")
-    large = bench.candidate("User takes the jacket in large.", corrects=(medium.candidate_id,))
-
-    await bench.curator.curate(bench.batch(medium, large))
-
-    (memory,) = await bench.memories.in_namespace("n")
-    assert (memory.text, memory.supersedes) == (large.text, known.memory_id)
-
-
-async def test_a_correction_replaces_the_corrected_candidate_within_the_limit_per_conversation(bench: "Bench") -> None:
-    policy = Policy(name="one", namespaces=("n",), max_per_conversation=1)
-    medium = bench.candidate("User takes the jacket in medium.", importance=0.4)
-    large = bench.candidate("User takes the jacket in large.", importance=0.9, corrects=(medium.candidate_id,))
-    other = bench.candidate("User has a dog.", importance=0.2)
-
-    await bench.curator_under(Policies((policy,))).curate(bench.batch(medium, large, other, policy="one"))
-
-    (memory,) = await bench.memories.in_namespace("n")
-    assert memory.text == large.text

@@ -18,26 +18,26 @@ from tests.deployment import eventually
 
 
 class Listener:
-    """The values it heard, and how often it may have missed some."""
+    """The values received, and how often records may have been missed."""
 
     def __init__(self) -> None:
-        self.apply_events: list[bytes] = []
+        self.values: list[bytes] = []
         self.lapses = 0
 
-    def hear(self, records: Any) -> None:
-        self.apply_events += [record.value for record in records]
+    def receive(self, records: Any) -> None:
+        self.values += [record.value for record in records]
 
     def lapse(self) -> None:
         self.lapses += 1
 
     @asynccontextmanager
     async def following(self, bootstrap_servers: str, topic: str) -> AsyncIterator[None]:
-        self.tail = Tail({"bootstrap_servers": bootstrap_servers}, topic, self.hear, self.lapse, again_s=0.05)
+        self.tail = Tail({"bootstrap_servers": bootstrap_servers}, topic, self.receive, self.lapse, again_s=0.05)
         task = asyncio.create_task(self.tail.run())
         try:
             yield
         finally:
-            assert not task.done(), "it listens until it is cancelled"
+            assert not task.done(), "it follows until it is cancelled"
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
@@ -45,7 +45,7 @@ class Listener:
         async def lapsed() -> bool:
             return self.lapses > 0
 
-        await eventually(lapsed, "the listener is there", 20)
+        await eventually(lapsed, "the tail follows the topic", 20)
 
 
 async def test_every_listener_receives_all_records_of_all_partitions_published_after_it_started(
@@ -65,9 +65,9 @@ async def test_every_listener_receives_all_records_of_all_partitions_published_a
                 await producer.send_and_wait(topic, b"%d" % number, partition=number % 3)
 
             async def all_received() -> bool:
-                return sorted(one.apply_events) == sorted(other.apply_events) == [b"%d" % number for number in range(6)]
+                return sorted(one.values) == sorted(other.values) == [b"%d" % number for number in range(6)]
 
-            await eventually(all_received, "both heard all six", 20)
+            await eventually(all_received, "both received all six", 20)
             assert one.lapses == other.lapses == 1
     await admin.delete_topics([topic])
     await admin.close()

@@ -9,6 +9,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from agents.passages.indexer import PassageIndexer
+from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from agents.retrieval.passage_ranking import CosineScale
 from agents.retrieval.passage_search import PassageSearch
@@ -17,6 +18,7 @@ from schemas.conversations.messages import Message
 from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
+from sinks.passages.renewal import PassageRenewal
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
@@ -63,17 +65,30 @@ class Said:
 
     async def said(self, *messages: ArchivedMessage) -> int:
         """Archives and indexes messages; returns the number of new passages."""
-        stored = await self.apply_events(messages)
+        stored = await self.with_namespaces(messages)
         await self.archive.store(stored)
         return await self.indexer.index(stored)
 
-    async def apply_events(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-        """Assigns the messages by the current policies."""
+    async def with_namespaces(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+        """The messages with their namespaces by the current policies."""
         return await Audience(Participants(self.pool), self.policies).with_namespaces(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **options: object) -> list[str]:
         hits = (await self.search.search(text, (namespace,), **options)).hits  # type: ignore[arg-type]
         return [passage.text for hit in hits for passage in hit.exchange]
+
+    async def reindexed(
+        self, vectors: PassageVectors | None = None, embedder: FakeEmbedder | None = None
+    ) -> PassagesReindexed:
+        index, audience = vectors or self.vectors, Audience(Participants(self.pool), self.policies)
+        renewal = PassageRenewal(self.pool, index)
+        return await PassageReindexer(renewal, index, embedder or FakeEmbedder(), audience, self.policies).reindex(
+            page=2
+        )
+
+    async def make_version_1(self) -> None:
+        """Makes all passages those of version 1."""
+        await self.pool.execute("UPDATE passages SET version = 1, source_digest = NULL")
 
     def restrict(self) -> None:
         """From now on, only the kitchen's policy redacts addresses."""

@@ -12,8 +12,8 @@ from schemas.errors import Retryable
 from schemas.policies.policies import Policies, Policy
 from sinks.archive.participants import Participants
 from sinks.passages.backfill import BackfillProgress, ConversationCounts
+from tests.fakes.embedder import PickyEmbedder
 from tests.integration.passages.conftest import MONDAY, Said
-from tests.integration.passages.test_reindex import Picky
 
 
 def backfill(said: Said, indexer: Any = None, report: Progress = lambda counts, passages: None) -> Backfill:
@@ -40,7 +40,7 @@ class Interrupted:
 
 async def test_messages_archived_earlier_are_indexed_and_numbered_before_already_indexed_ones(said: Said) -> None:
     old = [said.message(f"Old plum number {number}.") for number in range(5)]
-    await said.archive.store(await said.apply_events(old))
+    await said.archive.store(await said.with_namespaces(old))
     await said.said(said.message("New plum."))
     assert await backfill(said).run() == Backfilled(conversations=1, passages=5)
     rows = await said.pool.fetch("SELECT message_id FROM passages ORDER BY ordinal")
@@ -50,7 +50,7 @@ async def test_messages_archived_earlier_are_indexed_and_numbered_before_already
 
 
 async def test_backfill_concurrent_with_the_passages_stage_indexes_every_message_once(said: Said) -> None:
-    messages = await said.apply_events(
+    messages = await said.with_namespaces(
         [said.message(f"Plum {number}.", conversation=f"c{number % 3}") for number in range(60)]
     )
     await said.archive.store(messages)
@@ -63,7 +63,7 @@ async def test_backfill_concurrent_with_the_passages_stage_indexes_every_message
 async def test_an_interrupted_backfill_resumes_where_it_stopped(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
-    await said.archive.store(await said.apply_events(messages))
+    await said.archive.store(await said.with_namespaces(messages))
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c1")).run()
     assert await progress(said).place() == "c0"
@@ -80,7 +80,7 @@ async def test_a_backfill_begins_again_if_the_policies_changed_since_it_was_inte
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     said.follow(Policy(name="kitchen", recall_since=MONDAY + timedelta(days=7)))
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
-    await said.archive.store(await said.apply_events(messages))
+    await said.archive.store(await said.with_namespaces(messages))
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c2")).run()
     assert await progress(said).place() == "c1"
@@ -94,7 +94,7 @@ async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_s
 ) -> None:
     monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
     messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
-    await said.archive.store(await said.apply_events(messages))
+    await said.archive.store(await said.with_namespaces(messages))
     with pytest.raises(Retryable):
         await backfill(said, Interrupted(said, "c2")).run()
     said.follow(Policy(name="kitchen", version=2, max_memories=10))
@@ -103,15 +103,15 @@ async def test_an_interrupted_backfill_resumes_after_a_change_that_recalls_the_s
 
 async def test_a_message_that_the_embedder_rejects_is_indexed_by_its_words(said: Said) -> None:
     await said.archive.store(
-        await said.apply_events([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")])
+        await said.with_namespaces([said.message(text) for text in ("One pear.", "A plum.", "3 pears.")])
     )
-    said.indexer._embedder = Picky("plum")
+    said.indexer._embedder = PickyEmbedder("plum")
     assert await backfill(said).run() == Backfilled(conversations=1, passages=3)
     assert (len(await said.points()), "A plum." in await said.found("plum")) == (2, True)
 
 
 async def test_backfill_indexes_only_messages_recalled_by_a_policy_since_its_start_date(said: Said) -> None:
     messages = [said.message("Before."), said.message("After.", at=MONDAY.replace(day=9))]
-    await said.archive.store(await said.apply_events(messages))
+    await said.archive.store(await said.with_namespaces(messages))
     said.policies = said.indexer._policies = Policies((Policy(name="kitchen", recall_since=MONDAY.replace(day=5)),))
     assert (await backfill(said).run()).passages == 1

@@ -115,7 +115,7 @@ async def test_a_message_indexed_again_stays_hidden(said: Said) -> None:
     await said.said(secret)
     await hide(said, secret)
     await said.pool.execute("DELETE FROM passages")
-    await said.indexer.index(await said.apply_events([secret]))
+    await said.indexer.index(await said.with_namespaces([secret]))
 
     assert await said.rows()
     assert await said.found("allergic to peanuts") == []

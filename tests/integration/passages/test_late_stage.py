@@ -54,7 +54,7 @@ async def test_a_message_older_than_the_retention_is_not_archived_again(said: Sa
 
 async def test_an_old_message_that_the_archive_still_has_is_indexed(said: Said) -> None:
     held, deleted = said.message("The plums are ripe."), said.message("The plums are sweet.")
-    await said.archive.store(await said.apply_events([held]))
+    await said.archive.store(await said.with_namespaces([held]))
     await handled(said, [sent(held, MONDAY), sent(deleted, MONDAY)], MONDAY + timedelta(days=30))
     assert await archived_ids(said) == [held.message.message_id]
     assert await said.found("plums") == ["The plums are ripe."]

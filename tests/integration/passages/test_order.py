@@ -42,7 +42,7 @@ async def test_messages_of_several_people_in_a_conversation_share_one_numbering(
 
 async def test_workers_indexing_the_same_conversation_concurrently_number_each_message_once(said: Said) -> None:
     messages = [said.message(f"Number {number} of the talk.") for number in range(40)]
-    messages = await said.apply_events(messages)
+    messages = await said.with_namespaces(messages)
     await said.archive.store(messages)
     overlapping: list[list[ArchivedMessage]] = [messages[start : start + 12] for start in range(30, -1, -6)]
     await asyncio.gather(*(said.indexer.index(some) for some in [*overlapping, *overlapping]))
@@ -58,7 +58,7 @@ async def test_workers_indexing_shared_conversations_in_opposite_order_do_not_de
         replace(said.message(f"Number {number}.", conversation=f"c{number % 4}"), partition=number % 2)
         for number in range(48)
     ]
-    talk = await said.apply_events(talk)
+    talk = await said.with_namespaces(talk)
     await said.archive.store(talk)
     await asyncio.gather(*(said.indexer.index(some) for some in (talk, talk[::-1], talk[::2], talk[1::2])))
     rows = await said.pool.fetch("SELECT conversation_id, count(DISTINCT ordinal) AS numbers FROM passages GROUP BY 1")
@@ -68,7 +68,7 @@ async def test_workers_indexing_shared_conversations_in_opposite_order_do_not_de
 
 async def test_a_message_deleted_from_the_archive_during_indexing_is_not_indexed(said: Said) -> None:
     messages = [said.message(f"Number {number}.", at=MONDAY + timedelta(hours=number)) for number in range(20)]
-    messages = await said.apply_events(messages)
+    messages = await said.with_namespaces(messages)
     await said.archive.store(messages)
     leaving = said.pool.execute("DELETE FROM messages WHERE position % 2 = 0")
     await asyncio.gather(said.indexer.index(messages), leaving)

@@ -8,10 +8,9 @@ import pytest
 from agents.passages.agent import RefusedPassages
 from schemas.kafka import topics
 from sinks.passages.vectors import PassagePoint
-from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.embedder import FakeEmbedder, PickyEmbedder
 from tests.fakes.publisher import FakePublisher
 from tests.integration.passages.conftest import Said
-from tests.integration.passages.test_reindex import Picky, reindexed
 
 
 class BrokenEmbedder(FakeEmbedder):
@@ -62,17 +61,15 @@ async def test_a_redelivered_message_does_not_send_a_rejected_passage_again(said
 
 
 async def test_a_reindex_skips_a_rejected_passage_and_adds_it_once_it_is_accepted(
-    said: Said, monkeypatch: pytest.MonkeyPatch
+    said: Said,
 ) -> None:
     said.indexer._embedder = BrokenEmbedder()
     await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")))
     for passage_id in await said.points():
         await said.vectors.delete([passage_id])
-    monkeypatch.setattr("tests.integration.passages.test_reindex.FakeEmbedder", BrokenEmbedder)
-    await reindexed(said)
+    await said.reindexed(embedder=BrokenEmbedder())
     assert len(await said.points()) == 2
-    monkeypatch.undo()
-    await reindexed(said)
+    await said.reindexed()
     assert await said.points() == await said.rows()
 
 
@@ -95,7 +92,7 @@ async def test_a_message_that_the_embedder_rejects_becomes_a_dead_letter_and_is_
 ) -> None:
     publisher = FakePublisher()
     said.indexer.on_rejected = RefusedPassages(publisher).publish_rejected
-    said.indexer._embedder = Picky("cat")
+    said.indexer._embedder = PickyEmbedder("cat")
     messages = [said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")]
     assert await said.said(*messages) == 3
     (rejected,) = await said.rows() - await said.points()
@@ -106,4 +103,4 @@ async def test_a_message_that_the_embedder_rejects_becomes_a_dead_letter_and_is_
     assert b"plums" not in headers["memstream-detail"]
     assert "The cat eats plums." in await said.found("cat plums")
     assert await said.said(*messages) == 0
-    assert (await reindexed(said)).written == 1
+    assert (await said.reindexed()).written == 1

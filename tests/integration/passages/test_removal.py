@@ -15,7 +15,6 @@ from tests.fakes.windows import a_state
 from tests.integration.passages.conftest import MONDAY, Said
 from tests.integration.passages.test_backfill import backfill
 from tests.integration.passages.test_late_stage import handled, sent
-from tests.integration.passages.test_reindex import reindexed
 
 NEXT_YEAR = MONDAY + timedelta(days=365)
 
@@ -56,7 +55,7 @@ async def test_messages_from_before_an_erasure_are_indexed_by_no_stage_and_no_co
 ) -> None:
     indexed, ahead = said.message("Old plums."), said.message("Plums by a fast clock.", at=NEXT_YEAR)
     await said.said(indexed)
-    await said.archive.store(await said.apply_events([ahead]))
+    await said.archive.store(await said.with_namespaces([ahead]))
     erasure = ErasureService(Erasures(said.pool), message_ends, lambda: NEXT_YEAR - timedelta(hours=1))
     await erasure.begin("e", kind, "ops", **subject)  # nothing is deleted yet
     await said.pool.execute("DELETE FROM passages")
@@ -65,7 +64,7 @@ async def test_messages_from_before_an_erasure_are_indexed_by_no_stage_and_no_co
     await handled(said, [sent(each, NEXT_YEAR) for each in (indexed, ahead, later)], NEXT_YEAR)
     await backfill(said).run()
     await said.passages.drop_removed(said.vectors)
-    await reindexed(said)
+    await said.reindexed()
 
     assert await said.found("plums") == ["New plums."]
     assert await said.rows() == await said.points() and len(await said.rows()) == 1

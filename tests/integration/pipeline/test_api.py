@@ -35,7 +35,7 @@ async def serving(deployment: Deployment, *arguments: str) -> AsyncIterator[tupl
     process.start()
     try:
         await process.wait_ready()
-        yield process, process.said_when_ready
+        yield process, process.ready_text
     finally:
         if process.running:
             await process.stop()

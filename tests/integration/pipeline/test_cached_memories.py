@@ -33,7 +33,11 @@ class Replica:
     def __init__(self, deployment: Deployment, pool: Pool) -> None:
         client, topic = deployment.settings.cluster().client(), deployment.topic(topics.EVENTS)
         self.tail = Tail(client, topic, self.hear, lambda: self.cached.forget_all())
-        self.cached = CachedMemories(Memories(pool), time.time, lambda: self.tail.caught_up_to)
+        self.cached = CachedMemories(Memories(pool), time.time, lambda: self.tail.caught_up_to, on_read=self.count)
+        self.hits = 0
+
+    def count(self, is_cached: bool, _namespace: str) -> None:
+        self.hits += is_cached
 
     def hear(self, records: Any) -> None:
         for record in records:
@@ -51,10 +55,10 @@ class Replica:
 
     async def is_hot(self, memory_id: str) -> bool:
         """Whether it is served from the cache, and a page of its namespace as well."""
-        before = self.cached.hits
+        before = self.hits
         await self.cached.get(memory_id)
         await self.cached.list_page(Listing(namespace=NAMESPACE))
-        return self.cached.hits == before + 2
+        return self.hits == before + 2
 
     async def serves(self, memory_id: str) -> Memory | None:
         """Returns the live memory from the cache, by its id or on a page."""

@@ -24,7 +24,7 @@ from schemas.kafka import topics
 from schemas.policies.policies import DEFAULT_POLICY
 from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
-from tests.deployment import Deployment, Event, deployed, each_alone, eventually
+from tests.deployment import Deployment, Event, deployed, eventually, without_shared_calls
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.scripted import in_a_thread
 
@@ -59,7 +59,7 @@ def asking(server: MessagesServer) -> dict[str, Any]:
 @pytest.fixture
 async def deployment(deploy: Any, server: MessagesServer, tmp_path: Path) -> Deployment:
     """Without a worker."""
-    return await deploy("claude", policies_file=each_alone(tmp_path), **asking(server))
+    return await deploy("claude", policies_file=without_shared_calls(tmp_path), **asking(server))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def served(
     with asyncio.Runner() as runner:
         try:
             directory = tmp_path_factory.mktemp("claude")
-            alone = {"policies_file": each_alone(directory), "session_timeout_s": 45.0}  # calls are counted
+            alone = {"policies_file": without_shared_calls(directory), "session_timeout_s": 45.0}  # calls are counted
             deploying = deployed(embedded_stack, "claude", directory, **asking(serving), **alone)
             entering = made.enter_async_context(deploying)
             deployment = runner.run(entering)

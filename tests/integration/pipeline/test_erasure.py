@@ -152,7 +152,7 @@ async def assert_nothing_is_left_but_of(deployment: Deployment, *kept: Subject) 
 async def test_erased_users_conversations_and_namespaces_are_found_nowhere_and_do_not_return(deploy: Any) -> None:
     deployment: Deployment = await deploy("erasure")
     async with following(deployment) as follower:
-        first, second = deployment.starting("one"), deployment.starting("two")
+        first, second = deployment.start_worker("one"), deployment.start_worker("two")
         await asyncio.gather(first.wait_ready(), second.wait_ready())
         chats = [event for subject in ERASED for event in subject.chat]
         await deployment.publish(*chats, *KEPT, said("ole", "ole-kept", 7, OTHER))

@@ -31,7 +31,7 @@ class Replicas:
         started.start()
         self._resources.callback(started.kill)
         await started.wait_ready()
-        return started, await self._resources.enter_async_context(Memstream(started.said_when_ready))
+        return started, await self._resources.enter_async_context(Memstream(started.ready_text))
 
 
 async def take(client: Memstream, after: str | None, count: int) -> list[Event]:

@@ -19,7 +19,7 @@ from schemas.memories.memories import Memory
 from sinks.memories import reader
 from sinks.postgres.connection import connect
 from tests.builders.proposals import candidates, command, curated
-from tests.deployment import Deployment, Event, each_alone, eventually
+from tests.deployment import Deployment, Event, eventually, without_shared_calls
 
 HELD, ERASED = "notes/ada", "notes/tom"
 SWEPT = {"deploy.wiring.model_stages.EXPIRE_S": 0.5}
@@ -144,7 +144,7 @@ async def publish_again(deployment: Deployment) -> None:
 
 @pytest.mark.heavy
 async def test_the_cache_equals_postgresql_after_every_kind_of_memory_change(deploy: Any, tmp_path: Path) -> None:
-    deployment = await deploy("cache", policies_file=each_alone(tmp_path))
+    deployment = await deploy("cache", policies_file=without_shared_calls(tmp_path))
     async with following(deployment) as follower:
         await deployment.worker(stages=["curation"], paces=SWEPT)
         await everything_that_may_happen(deployment)

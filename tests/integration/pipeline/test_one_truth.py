@@ -36,7 +36,7 @@ async def publish_anywhere(deployment: Deployment, said: Sequence[Event]) -> Non
 async def shared(deploy: Any) -> Deployment:
     """Two workers, each with one partition of the candidates and of the commands."""
     deployment: Deployment = await deploy("one-truth", namespace_partitions=2)
-    workers = [deployment.starting(name, stages=["curation"]) for name in ("one", "two")]
+    workers = [deployment.start_worker(name, stages=["curation"]) for name in ("one", "two")]
     await asyncio.gather(*(worker.wait_ready() for worker in workers))
 
     async def both() -> bool:

@@ -94,7 +94,7 @@ async def assert_nothing_is_left(deployment: Deployment, cache: Any) -> None:
 async def test_a_namespace_purged_under_load_leaves_nothing_and_nothing_returns(deploy: Any) -> None:
     deployment: Deployment = await deploy("purge")
     async with following(deployment) as follower:
-        workers = [deployment.starting(name) for name in ("one", "two")]
+        workers = [deployment.start_worker(name) for name in ("one", "two")]
         await asyncio.gather(*(worker.wait_ready() for worker in workers))
         await deployment.publish(*chat(1, "tom", "Porto"))
         before, behind = storm(0), storm(WAVES)

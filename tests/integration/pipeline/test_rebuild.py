@@ -102,7 +102,7 @@ async def test_the_pipeline_continues_after_a_rebuild_as_if_nothing_had_been_los
 async def test_a_worker_refuses_to_start_on_a_partially_rebuilt_database(deploy: Deploy) -> None:
     deployment = await deploy("half")
     await deployment.fetch("INSERT INTO rebuild_positions VALUES ('memory.state', 0, 17)")
-    worker: Any = deployment.starting()
+    worker: Any = deployment.start_worker()
     assert await asyncio.to_thread(worker._process.wait, 60) == 1
     deployment.forget(worker)
     assert "run `memstream rebuild` to its end" in deployment.logs()
@@ -117,7 +117,7 @@ async def test_a_worker_refuses_to_start_with_a_lost_vector_collection(deploy: D
     assert await worker.stop() == 0
     async with deployment.qdrant() as client:
         await client.delete_collection(deployment.settings.qdrant_collection)
-    worker = deployment.starting("another", stages=("curation",))
+    worker = deployment.start_worker("another", stages=("curation",))
     assert await asyncio.to_thread(worker._process.wait, 60) == 1
     deployment.forget(worker)
     assert "run `memstream reindex`" in deployment.logs()

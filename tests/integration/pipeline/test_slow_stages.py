@@ -12,7 +12,7 @@ from deploy.wiring import connections
 from schemas.kafka import topics
 from tests.chaos.conversations import APP, Conversation, conversations, interleaved
 from tests.chaos.ledger import balance
-from tests.deployment import Deployment, Event, each_alone, eventually
+from tests.deployment import Deployment, Event, eventually, without_shared_calls
 from tests.servers.embeddings import MODEL, EmbeddingServer
 from tests.servers.messages import KEY, MODELS, MessagesServer
 
@@ -53,7 +53,7 @@ async def test_a_hanging_model_does_not_block_windows_archive_or_commands(deploy
             return len(hanging.seen) >= 4
 
         hanging.script(*["slow"] * 10_000)
-        alone = each_alone(tmp_path)
+        alone = without_shared_calls(tmp_path)
         deployment = await deploy(
             "slow", anthropic_base_url=hanging.url, extraction_concurrency=4, policies_file=alone, **asking
         )
@@ -81,7 +81,7 @@ async def test_a_hanging_embedder_of_passages_blocks_no_other_stage(deploy: Any,
     async with EmbeddingServer() as server:
         server.choose = held_passages
         embedding = {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
-        deployment = await deploy("passages-hang", policies_file=each_alone(tmp_path), **embedding)
+        deployment = await deploy("passages-hang", policies_file=without_shared_calls(tmp_path), **embedding)
         await deployment.worker()
         await deployment.publish(*mixed(said))
 

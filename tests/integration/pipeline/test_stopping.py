@@ -13,7 +13,7 @@ from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from streams.kafka.topics import STAGES
 from tests.builders.chat_events import talk
-from tests.deployment import each_alone, eventually
+from tests.deployment import eventually, without_shared_calls
 from tests.servers.messages import KEY, MODELS, MessagesServer
 
 SESSION_S = 120.0  # who waits for that to end has not been told that anybody left
@@ -26,7 +26,7 @@ async def test_a_stopping_worker_finishes_its_model_call_and_hands_over_its_part
         server.script("held")
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
         secret: dict[str, Any] = {"anthropic_api_key": SecretStr(KEY)}
-        secret["policies_file"] = each_alone(tmp_path)
+        secret["policies_file"] = without_shared_calls(tmp_path)
         deployment = await deploy("stopping", session_timeout_s=SESSION_S, stop_s=20.0, **asking, **secret)
         first = await deployment.worker("first", metrics_port=(port := free_port()))
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
@@ -62,7 +62,7 @@ async def test_a_call_not_finished_before_the_stop_timeout_is_left_to_the_next_w
     async with MessagesServer() as server:
         server.script("slow", "slow")
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
-        alone, secret = each_alone(tmp_path), SecretStr(KEY)
+        alone, secret = without_shared_calls(tmp_path), SecretStr(KEY)
         deployment = await deploy("unfinished", stop_s=1.0, policies_file=alone, anthropic_api_key=secret, **asking)
         worker = await deployment.worker(stages=STAGES)
         await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))

@@ -84,7 +84,7 @@ async def test_a_changelog_topic_that_would_lose_windows_is_rejected_with_the_re
         await admin.close()
     client = deployment.settings.cluster().client()
     await eventually(lambda: changelog_problems(client, changelog), "the broker goes by the new settings")
-    worker = deployment.starting(stages=["windows"])
+    worker = deployment.start_worker(stages=["windows"])
 
     async def ended() -> bool:
         return not worker.running

@@ -20,7 +20,7 @@ async def test_imported_memories_are_exported_completely_and_imported_again_unch
     api.start()
     try:
         await api.wait_ready()
-        async with httpx.AsyncClient(base_url=api.said_when_ready, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=api.ready_text, timeout=60) as client:
 
             async def live(namespace: str, count: int) -> bool:
                 body = (await client.get("/v1/statistics", params={"namespace": namespace})).json()

@@ -15,7 +15,7 @@ from streams.kafka.topics import STAGES
 from tests.chaos.conversations import Conversation, conversations, events, interleaved
 from tests.chaos.ledger import Ledger, balance
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import Deployment, Event, deployed, each_alone, eventually
+from tests.deployment import Deployment, Event, deployed, eventually, without_shared_calls
 
 SPREAD = {"conversation_partitions": 6, "namespace_partitions": 4}
 LEAVES_WITHIN_S = 30.0
@@ -82,10 +82,10 @@ async def group(deployment: Deployment, stage: str) -> tuple[str, int]:
 
 @pytest.mark.heavy
 async def test_workers_joining_and_leaving_under_load_lose_and_duplicate_nothing(deploy: Any, tmp_path: Path):
-    deployment = await deploy("join", policies_file=each_alone(tmp_path), **SPREAD)
+    deployment = await deploy("join", policies_file=without_shared_calls(tmp_path), **SPREAD)
     said = talks(60)
     first, second, third = parts(mixed(said), 3)
-    staying, leaving = deployment.starting("one"), deployment.starting("two")
+    staying, leaving = deployment.start_worker("one"), deployment.start_worker("two")
     await asyncio.gather(staying.wait_ready(), leaving.wait_ready())
 
     async def shared() -> bool:
@@ -94,7 +94,7 @@ async def test_workers_joining_and_leaving_under_load_lose_and_duplicate_nothing
     await eventually(shared, "two workers share the partitions of every stage")
     await deployment.publish(*first)
     await some_archived(deployment, 20)
-    joining = deployment.starting("three")
+    joining = deployment.start_worker("three")
     await deployment.publish(*second)
     await joining.wait_ready()
     await deployment.publish(*third)
@@ -106,9 +106,9 @@ async def test_workers_joining_and_leaving_under_load_lose_and_duplicate_nothing
 
 @pytest.mark.heavy
 async def test_one_process_a_stage_does_the_work_of_one_worker(deploy: Any, tmp_path: Path):
-    deployment = await deploy("stages", policies_file=each_alone(tmp_path), **SPREAD)
+    deployment = await deploy("stages", policies_file=without_shared_calls(tmp_path), **SPREAD)
     said = talks(20)
-    workers = [deployment.starting(stage, stages=[stage]) for stage in STAGES]
+    workers = [deployment.start_worker(stage, stages=[stage]) for stage in STAGES]
     await deployment.publish(*mixed(said))
     await asyncio.gather(*(worker.wait_ready() for worker in workers))
     await assert_balanced(deployment, said)
@@ -117,7 +117,9 @@ async def test_one_process_a_stage_does_the_work_of_one_worker(deploy: Any, tmp_
 
 @pytest.mark.heavy
 async def test_all_messages_are_processed_despite_a_temporary_qdrant_outage(breakable: EmbeddedStack, tmp_path: Path):
-    async with deployed(breakable, "qdrant", tmp_path, policies_file=each_alone(tmp_path), **SPREAD) as deployment:
+    async with deployed(
+        breakable, "qdrant", tmp_path, policies_file=without_shared_calls(tmp_path), **SPREAD
+    ) as deployment:
         said = talks(30)
         before, during, after = parts(mixed(said), 3)
         worker = await deployment.worker()
@@ -135,7 +137,9 @@ async def test_all_messages_are_processed_despite_a_temporary_qdrant_outage(brea
 
 @pytest.mark.heavy
 async def test_all_messages_are_processed_despite_a_temporary_postgres_outage(breakable: EmbeddedStack, tmp_path: Path):
-    async with deployed(breakable, "postgres", tmp_path, policies_file=each_alone(tmp_path), **SPREAD) as deployment:
+    async with deployed(
+        breakable, "postgres", tmp_path, policies_file=without_shared_calls(tmp_path), **SPREAD
+    ) as deployment:
         said = talks(30)
         before, during, after = parts(mixed(said), 3)
         worker = await deployment.worker()

@@ -29,7 +29,8 @@ from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
-from sinks.replay.generations import Generations, SwitchedNamespace
+from sinks.replay.generations import Generations
+from sinks.replay.shadows import SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.builders.archived_messages import archived_message
@@ -55,7 +56,7 @@ GENERATION = "0a1b2c3d"
 
 
 class Asked(OfflineProvider):
-    """Counts what it is asked, and dies at the `dies_at`-th question, from 1."""
+    """Counts its questions, and fails at the `dies_at`-th one, from 1."""
 
     def __init__(self, dies_at: int = 0) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from schemas.memories.events import MemoryEvent
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation
 from sinks.postgres.connection import Connection
-from sinks.replay.generations import SwitchedNamespace
+from sinks.replay.shadows import SwitchedNamespace
 from tests.integration.replay.replaying import (
     ADA,
     BOTH,

@@ -11,7 +11,7 @@ from schemas.errors import Misconfigured, Retryable
 from schemas.policies.shadows import shadow_of
 from schemas.replay.generations import Generation, GenerationStatus
 from sinks.postgres.connection import Connection
-from sinks.replay.generations import SwitchedNamespace
+from sinks.replay.shadows import SwitchedNamespace
 from tests.integration.replay.replaying import (
     ADA,
     GENERATION,

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from deploy.embedded.ports import free_port, free_ports
 from schemas.kafka import topics
 from tests.builders.proposals import command, curated
-from tests.deployment import Deployment, Event, each_alone, eventually
+from tests.deployment import Deployment, Event, eventually, without_shared_calls
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
 from tests.servers.messages import KEY, MODELS, MessagesServer
 from tests.servers.scripted import in_a_thread
@@ -65,7 +65,7 @@ async def test_the_page_for_unavailable_models_works_as_documented(page: Open, t
         "anthropic_base_url": url,
         "anthropic_api_key": SecretStr(KEY),
     }
-    alone = each_alone(tmp_path)  # a short slice would wait parked, out of the lag that the page shows
+    alone = without_shared_calls(tmp_path)  # a short slice would wait parked, out of the lag that the page shows
     as_variables = {f"MEMSTREAM_{name.upper()}": str(value) for name, value in asks.items()}
     tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}", **as_variables | {"MEMSTREAM_ANTHROPIC_API_KEY": KEY})
     waiting = await deployment.worker(metrics_port=metrics_port, policies_file=alone, paces=LOOKS, **asks)

@@ -187,7 +187,7 @@ class Parts:
         process.start()
         self.deployment._workers.append(process)
         await process.wait_ready()
-        return process.said_when_ready
+        return process.ready_text
 
     async def publish(self, *events: Event) -> None:
         """Publishes with the chat service's user."""

@@ -116,7 +116,7 @@ class Batches:
         return batch
 
     def page(self, limit: int, after: str | None, before: str | None) -> tuple[list[Batch], bool]:
-        """Newest first, what comes after or before one of them, and whether there is more."""
+        """A page of batches, newest first, after or before one of them, and whether there are more."""
         newest = list(reversed(self.made.values()))
         ids = [batch.id for batch in newest]
         if before in ids:

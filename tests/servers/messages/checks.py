@@ -9,7 +9,7 @@ from tests.servers.messages.faults import FAULTS, Fault, bad_request
 
 KEY = "sk-ant-EXAMPLE-not-a-key-0000"
 MODELS = ("claude-test-1", "claude-test-2")
-# These and what the API's own are called; never one that nobody has heard of.
+# Names of models that the API accepts, besides those that it lists.
 MODEL_NAME = re.compile(r"claude-(test|haiku|sonnet|opus)-[0-9-]+")
 VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")

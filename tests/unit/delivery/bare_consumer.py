@@ -16,7 +16,8 @@ MESSAGES, OTHER = TP("chat.messages", 0), TP("chat.messages", 1)
 
 
 class StubThread:
-    """aiokafka's side: `reads` are what the fetcher is drained of next; places are noted. `broker_ends` None: nobody answers."""
+    """aiokafka's side: `reads` are the fetcher's next results; positions are recorded. Without `broker_ends` the broker does not
+    answer."""
 
     def __init__(self) -> None:
         self.reads: list[dict[TP, Read]] = []

@@ -53,9 +53,9 @@ class ScriptedThread(FencedConsumerThread):
         return await asyncio.shield(doing)
 
     async def _do(self, fun: Callable[..., Awaitable[Any]], *args: Any) -> Any:
-        await self.gates.policy_preview(f"to {fun.__name__}")
+        await self.gates.reach_point(f"to {fun.__name__}")
         answer = await fun(*args)
-        await self.gates.policy_preview(f"from {fun.__name__}")
+        await self.gates.reach_point(f"from {fun.__name__}")
         return answer
 
     def _done(self, task: asyncio.Task[Any]) -> None:
@@ -96,7 +96,7 @@ class ScriptedConsumer(FencedConsumer):
         self.active |= set(tps)
 
     async def earliest_offsets(self, *tps: TP) -> dict[TP, int]:
-        await self.gates.policy_preview("earliest")
+        await self.gates.reach_point("earliest")
         return {tp: self.kafka._fetcher._logs[tp].beginning for tp in tps}
 
     async def _handle_attached(self, offsets: Any) -> None:

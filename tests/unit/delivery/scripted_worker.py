@@ -53,11 +53,11 @@ class ScriptedRecovery(FencedRecovery):
 
 
 class ScriptedApp:
-    """The real stage's ways of restoring, settling and beginning anew."""
+    """Restores, commits and starts epochs as the real stage does."""
 
     restore, settle, abandon = StageApp.restore, StageApp.settle, StageApp.abandon
-    checkpoint_failed, _begin_anew = StageApp.checkpoint_failed, StageApp._restart
-    _errand, _errand_done = StageApp._start_task, StageApp._task_done
+    checkpoint_failed, _restart = StageApp.checkpoint_failed, StageApp._restart
+    _start_task, _task_done = StageApp._start_task, StageApp._task_done
 
     def __init__(self, cluster: Cluster, gates: Gates) -> None:
         bare = bare_app()
@@ -106,7 +106,7 @@ class Committing(ScriptedConsumer):
 
     async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
         generation = self.app.consumer_generation_id
-        await self.gates.policy_preview("commit offsets")
+        await self.gates.reach_point("commit offsets")
         if generation != self.app.consumer_generation_id or not self.cluster.owned >= offsets.keys():
             return False
         self.cluster.commit(offsets)
@@ -156,7 +156,7 @@ class ScriptedWorker:
             self.taken.set()
             self.consumer.active.clear()
             self.cluster.owned = set()
-            await self.gates.policy_preview("join")
+            await self.gates.reach_point("join")
             changelogs = {TP(CHANGELOG, tp.partition) for tp in sources} & self.cluster.logs.keys()
             self.kafka.assign(sources | changelogs)
             self.cluster.owned = set(sources)
@@ -212,7 +212,7 @@ class ScriptedWorker:
                 task.result()
 
     async def die(self) -> None:
-        """kill -9: whatever its tasks would still do reaches nobody."""
+        """As by SIGKILL: its tasks have no further effects."""
         self.app.fence.shut()
         self.consumer._thread.end()
         checkpointer, checkpointing = self.app.checkpointer, self.app._checkpointing

@@ -53,7 +53,7 @@ class Coordinator:
         if (happening := self.happens(point)) is not None:
             raise happening
 
-    async def policy_preview(self, point: str) -> None:
+    async def reach_point(self, point: str) -> None:
         happening = self.happens(point)
         await asyncio.sleep(0)
         if happening is HANG:
@@ -92,16 +92,16 @@ class StubProducer(StubClient):
         return SimpleNamespace(close=self.coordinator.drop, _conns={})
 
     async def start(self) -> None:
-        await self.coordinator.policy_preview("start")
+        await self.coordinator.reach_point("start")
         name = self.settings["transactional_id"]
         self.epoch = self.coordinator.epochs[name] = self.coordinator.epochs.get(name, 0) + 1
 
     async def stop(self) -> None:
         self.stopped = True
-        await self.coordinator.policy_preview("stop")
+        await self.coordinator.reach_point("stop")
 
     async def begin_transaction(self) -> None:
-        await self.coordinator.policy_preview("begin")
+        await self.coordinator.reach_point("begin")
         self.sent: dict[str, Any] = {"records": [], "offsets": {}, "by": self}
 
     def create_batch(self) -> Any:
@@ -119,22 +119,22 @@ class StubProducer(StubClient):
         return future
 
     async def send_batch(self, batch: Any, topic: str, *, partition: int) -> Any:
-        await self.coordinator.policy_preview("send_batch")
+        await self.coordinator.reach_point("send_batch")
         first = 100 + len(self.sent["records"])
         self.sent["records"] += [(topic, partition, key, value) for key, value in batch.records]
         return self._arrives(topic, first)
 
     async def send(self, topic: str, *, key: Any, value: Any, partition: Any, headers: Any) -> Any:
-        await self.coordinator.policy_preview("send")
+        await self.coordinator.reach_point("send")
         self.sent["records"].append((topic, partition, key, value))
         return self._arrives(topic, 99 + len(self.sent["records"]))
 
     async def send_offsets_to_transaction(self, offsets: Any, group: str) -> None:
-        await self.coordinator.policy_preview("offsets")
+        await self.coordinator.reach_point("offsets")
         self.sent["offsets"] = {(tp.topic, tp.partition, group): end for tp, end in offsets.items()}
 
     async def commit_transaction(self) -> None:
-        await self.coordinator.policy_preview("commit")
+        await self.coordinator.reach_point("commit")
         if self.epoch != self.coordinator.epochs[self.settings["transactional_id"]]:
             raise ProducerFenced()
         assert not self.stopped, "a producer that was closed cannot commit"
@@ -165,10 +165,10 @@ class StubReader(StubClient):
     PER_FETCH = 3
 
     async def start(self) -> None:
-        await self.coordinator.policy_preview("start reader")
+        await self.coordinator.reach_point("start reader")
 
     async def stop(self) -> None:
-        await self.coordinator.policy_preview("stop reader")
+        await self.coordinator.reach_point("stop reader")
         self.stopped = True
 
     @property
@@ -186,15 +186,15 @@ class StubReader(StubClient):
         self.positions[tp] = offset
 
     async def end_offsets(self, tps: list[Any]) -> dict[Any, int]:
-        await self.coordinator.policy_preview("ends")
+        await self.coordinator.reach_point("ends")
         return {tp: len(self.coordinator.logs[tp.partition]) for tp in tps}
 
     async def beginning_offsets(self, tps: list[Any]) -> dict[Any, int]:
-        await self.coordinator.policy_preview("beginnings")
+        await self.coordinator.reach_point("beginnings")
         return {tp: self.coordinator.beginnings[tp.partition] for tp in tps}
 
     async def getmany(self, *tps: Any, timeout_ms: int) -> dict[Any, list[Any]]:
-        await self.coordinator.policy_preview("getmany")
+        await self.coordinator.reach_point("getmany")
         if self.coordinator.silent:
             await asyncio.sleep(timeout_ms / 1000)
             return {}
@@ -208,19 +208,19 @@ class StubReader(StubClient):
         return fetched
 
     async def position(self, tp: Any) -> int:
-        await self.coordinator.policy_preview("position")
+        await self.coordinator.reach_point("position")
         return self.positions[tp]
 
 
 class StubAdmin(StubClient):
     async def start(self) -> None:
-        await self.coordinator.policy_preview("start admin")
+        await self.coordinator.reach_point("start admin")
 
     async def close(self) -> None:
         self.stopped = True
 
     async def describe_cluster(self) -> dict[str, Any]:
-        await self.coordinator.policy_preview("describe")
+        await self.coordinator.reach_point("describe")
         return {"cluster_id": "cluster-1"}
 
 

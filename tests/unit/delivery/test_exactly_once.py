@@ -83,7 +83,7 @@ async def recreate(cluster: Cluster, workers: list[Worker], *, same: bool) -> No
     """
     for worker in workers:
         await worker.die()
-    cluster.begin_anew(cluster.name if same else cluster.name + "'")
+    cluster.recreate(cluster.name if same else cluster.name + "'")
     workers[:] = [Worker(cluster, workers[0].disk), Worker(cluster, None if same else workers[1].disk)]
     if same:
         workers[0].gates.open = True

@@ -69,8 +69,8 @@ class Cluster(Broker):
             if entry is not None and entry[1] is None and old:
                 self.log[partition][offset] = None
 
-    def begin_anew(self, name: str) -> None:
-        """The changelog was made anew, and everything is done again from the first message on."""
+    def recreate(self, name: str) -> None:
+        """Recreates the changelog: all messages are processed again, from the first one."""
         self.name = name
         self.log.clear()
         self.committed, self.effects, self.history, self.written_at, self.limbo = {}, [], [], [], []
@@ -95,7 +95,7 @@ class Cluster(Broker):
 
 
 class Disk(MemoryStore):
-    """Survives its process. One that has failed is begun anew by the next process, as RocksStore does it."""
+    """A store that survives its process. The next process clears a store that has failed, as RocksStore does."""
 
     fails_next = broken = False
 
@@ -120,14 +120,14 @@ class Doubtful(GatedChangelog):
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
         token = self._tokens.get(partition)
         try:
-            await self.policy_preview("commit", partition)
+            await self.reach_point("commit", partition)
         except (Retryable, asyncio.CancelledError):
             self.broker.limbo.append((token, checkpoint))
             raise
         if token is None or self.broker.owners.get(partition) is not token:
             raise Fenced("a new owner")
         end = self.broker.append(partition, checkpoint)
-        await self.policy_preview("committed", partition)
+        await self.reach_point("committed", partition)
         return end
 
 
@@ -149,7 +149,7 @@ class Worker:
         self.given_up = False
 
     async def die(self) -> None:
-        """kill -9: whatever its tasks would still do reaches nobody."""
+        """As by SIGKILL: its tasks have no further effects."""
         self.fence.shut()
         for task in self.tasks:
             task.cancel()
@@ -166,9 +166,9 @@ class Worker:
             self.given_up = True
             return
         assert isinstance(error, Retryable), error
-        self.spawn(self.begin_anew())
+        self.spawn(self.restart_epoch())
 
-    async def begin_anew(self) -> None:
+    async def restart_epoch(self) -> None:
         if not self.callbacks.locked():
             await self.end_epoch(0.0)
             self.recover()
@@ -209,7 +209,7 @@ class Worker:
         while not self.given_up:
             try:
                 await self.checkpointer.restore({0})
-                await self.gates.policy_preview("offsets")
+                await self.gates.reach_point("offsets")
                 break
             except Retryable:
                 await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.documents import generate
-from schemas.documents.compatibility import Comparison, breaking_changes, sides
+from tests.unit.documents.compatibility import Comparison, breaking_changes, sides
 
 PUBLISHED = generate.TARGET.with_name("published")
 MAJOR = generate.VERSION.split(".")[0]

@@ -107,5 +107,5 @@ class Worker:
 
 
 def patient(number: int, **changed: object) -> ExtractionRequest:
-    """A request of which nobody waits for the answer, so that it may share a call."""
+    """A request that may wait for its answer, and therefore share a call."""
     return structs.replace(numbered_request(number), may_wait=True, **changed)

@@ -39,16 +39,16 @@ class Watched:
     def late_s(self) -> float | None:
         return self.value("consumer_lag_seconds", topic=TOPIC)
 
-    async def policy_preview(self, partition: int, at_s: float) -> None:
+    async def handle_record(self, partition: int, at_s: float) -> None:
         record: Any = SimpleNamespace(timestamp=int(at_s * 1000))
         await self.handle(Batch(TOPIC, partition, 0, 1, [record], self.stage.fence, lambda: None))
 
 
 async def test_the_lag_of_a_topic_is_the_sum_of_messages_and_the_maximum_of_seconds():
     watched = Watched({(TOPIC, 0): 5, (TOPIC, 1): 2, (TOPIC, 2): 0})
-    await watched.policy_preview(0, NOW_S - 30)
-    await watched.policy_preview(1, NOW_S - 90)
-    await watched.policy_preview(2, NOW_S - 500)
+    await watched.handle_record(0, NOW_S - 30)
+    await watched.handle_record(1, NOW_S - 90)
+    await watched.handle_record(2, NOW_S - 500)
     assert watched.value("consumer_lag_messages", topic=TOPIC) == 7
     assert watched.value("consumer_lag_seconds", topic=TOPIC) == 90, "the third partition is read to its end"
     assert len(watched.handled) == 3
@@ -56,14 +56,14 @@ async def test_the_lag_of_a_topic_is_the_sum_of_messages_and_the_maximum_of_seco
 
 async def test_lag_after_an_idle_period_counts_from_the_arrival_of_the_message():
     watched = Watched({(TOPIC, 0): 0})
-    await watched.policy_preview(0, NOW_S)
+    await watched.handle_record(0, NOW_S)
     watched.passed(36_000)
     watched.stage.behind[TOPIC, 0] = 1
     watched.passed(1)
     assert watched.late_s == 1
     watched.passed(9)
     assert watched.late_s == 10, "nothing was handed out meanwhile"
-    await watched.policy_preview(0, watched.now_s - 9)
+    await watched.handle_record(0, watched.now_s - 9)
     assert watched.late_s == 9, "it was published a second after the last look that found no lag"
 
 
@@ -73,7 +73,7 @@ async def test_the_lag_of_a_worker_counts_from_the_assignment_and_then_from_its_
     assert watched.late_s == 0
     watched.passed(30)
     assert watched.late_s == 30
-    await watched.policy_preview(0, watched.now_s - 7_200)
+    await watched.handle_record(0, watched.now_s - 7_200)
     assert watched.late_s == 7_200
     watched.passed(1)
     assert watched.late_s == 7_201
@@ -81,7 +81,7 @@ async def test_the_lag_of_a_worker_counts_from_the_assignment_and_then_from_its_
 
 async def test_the_lag_of_a_revoked_partition_is_dropped():
     watched = Watched({(TOPIC, 0): 5})
-    await watched.policy_preview(0, NOW_S - 500)
+    await watched.handle_record(0, NOW_S - 500)
     assert watched.late_s == 500
     watched.stage.behind = {}
     watched.passed(10)

@@ -68,7 +68,7 @@ def built_block(
 
 
 def passages(*texts: str, **fields: Any) -> list[SaidHit]:
-    """Each of a message of its own, a day after the one before, the best first."""
+    """Hits from different messages, each a day after the previous one, the best first."""
     made = [
         Passage(
             **{"passage_id": f"{number:08}-passage", "namespace": "n", "conversation_id": "trip", "role": "user"}  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger import change, command_changes
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import Outcome
 from schemas.memories.commands import Command
@@ -67,8 +67,8 @@ def _create(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
-        return accepted(ledger, "reinforced", change.reinforced_by_command(known, command, now), command, now)
-    made = change.created_by_command(command, command.text, now)
+        return accepted(ledger, "reinforced", command_changes.reinforced_by_command(known, command, now), command, now)
+    made = command_changes.created_by_command(command, command.text, now)
     if ends_before_it_begins(command, made):
         return rejected(ledger, ENDS_EARLY)
     return accepted(ledger, "created", made, command, now, vector)
@@ -82,7 +82,7 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, "the text is empty; delete the memory instead")
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
-    after = change.updated(memory, command, now)
+    after = command_changes.updated(memory, command, now)
     if ends_before_it_begins(command, after):
         return rejected(ledger, ENDS_EARLY)
     if after == replace(memory, updated_at=now):  # no new version without a change
@@ -142,12 +142,14 @@ def _import(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     """An existing memory stays unchanged: repeating an import changes nothing."""
     if not command.text or not command.text.strip() or not command.memory_id:
         return rejected(ledger, "import needs a text and a memory_id")
-    known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
+    known = next(filter(None, map(ledger.find, command_changes.import_ids(command))), None) or ledger.exact(
+        command.text
+    )
     if known is not None:
         return unchanged(ledger, known)
-    own, derived = change.import_ids(command)
+    own, derived = command_changes.import_ids(command)
     is_foreign = ledger.knows(own) and ledger.find_any_status(own) is None
-    memory = change.imported(command, derived if is_foreign else own, command.text, now)
+    memory = command_changes.imported(command, derived if is_foreign else own, command.text, now)
     kind: Change = "restored" if ledger.find_any_status(memory.memory_id) else "created"
     return accepted(ledger, kind, memory, command, now, vector)
 

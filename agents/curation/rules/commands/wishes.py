@@ -16,6 +16,7 @@ from agents.curation.rules.commands.themes import is_of_theme, theme_of
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import WishOutcome
+from agents.curation.rules.ledger.personal_namespaces import is_personal
 from agents.curation.rules.statements import words
 from agents.curation.rules.statements.guards import objection
 from agents.curation.rules.statements.meaning import meaning
@@ -25,9 +26,7 @@ from agents.models.offline.rules.engine.languages import is_another_language
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source, Wish
 from schemas.memories.events import Cause, MessageId
 from schemas.memories.memories import Change, Memory
-from schemas.policies.namespaces import parse_name
 from schemas.policies.policies import Policy
-from schemas.policies.shadows import live_namespace_of
 
 TOPICS: Final = Path(__file__).with_name("topics.json")
 MAX_MEMORIES: Final = 5  # memories that a wish for one thing may remove
@@ -49,24 +48,6 @@ OWN: Final = words.words(
 )
 ABOUT: Final = words.words("about über sur sobre")
 POSSESSIVE: Final = re.compile(r"['’]s(?= )")
-
-
-def is_personal(namespace: str, policy: Policy, user_id: str | None) -> bool:
-    """Whether a namespace is this person's alone, by the templates of its policy. The name of a shared namespace may look like
-    a personal one, so the user_id in it must be theirs."""
-    return user_id is not None and user_id in users_of_name(namespace, policy)
-
-
-def names_one_person(namespace: str, policy: Policy) -> bool:
-    """Whether the namespace has the form of a person's, by the templates of its policy."""
-    return bool(users_of_name(namespace, policy))
-
-
-def users_of_name(namespace: str, policy: Policy) -> set[str | None]:
-    """The user_ids that the name has by the templates of the policy."""
-    live = live_namespace_of(namespace)
-    found = (parse_name(each, live) for each in policy.namespaces if "{user_id}" in each)
-    return {scope.user_id for scope in found if scope is not None}
 
 
 def is_theirs(memory: Memory, wish: Wish, personal: bool) -> bool:

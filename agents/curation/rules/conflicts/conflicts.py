@@ -9,8 +9,9 @@ from typing import Final
 
 from agents.curation.rules.attributes.attribute_values import Reading
 from agents.curation.rules.attributes.readings import denied_readings, is_marked, readings
-from agents.curation.rules.conflicts.denials import DENIALS, OTHER_FIGURE, is_denial
+from agents.curation.rules.conflicts.denials import denied, is_denial, opposed, reversed_comparison
 from agents.curation.rules.conflicts.departures import has_moved, is_left, is_out_of_work, is_parted
+from agents.curation.rules.conflicts.figures import OTHER_FIGURE, other_figure
 from agents.curation.rules.conflicts.replacements import done_by_another
 from agents.curation.rules.conflicts.stated_changes import stated_change
 from agents.curation.rules.conflicts.transitions import has_run_its_course
@@ -18,6 +19,13 @@ from agents.curation.rules.statements import words
 from agents.curation.rules.statements.extent import occasions
 from agents.curation.rules.statements.statement import Statement, statement
 from agents.models.offline.rules.lasting_instructions.wording import remark_of
+
+DENIALS = {
+    "it is denied": denied,
+    "it says the opposite": opposed,
+    "the other way round": reversed_comparison,
+    OTHER_FIGURE: other_figure,
+}
 
 A_TIME = r"(?:\d|noon|midnight|dark|work|school|lunch|dinner|breakfast|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)"
 REASON = re.compile(
@@ -61,9 +69,9 @@ def conflict_of(candidate: str, memory: str) -> str | None:
         return "it is somebody else"
     if has_moved(candidate, new, memory, old):
         return f"{ANOTHER}home"
-    if is_out_of_work(new, readings(candidate), memory, old):
+    if is_out_of_work(readings(candidate), memory, old):
         return f"{ANOTHER}work"
-    if is_left(new, old, readings(memory)) or is_parted(candidate, new, memory, old):
+    if is_left(new, old, readings(memory)) or is_parted(candidate, new, old):
         return "it is over"
     if new.relations == old.relations and done_by_another(candidate, memory, new, old):
         return "somebody else does it"

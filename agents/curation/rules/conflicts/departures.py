@@ -105,7 +105,7 @@ def is_left(new: Statement, old: Statement, known: tuple[Reading, ...]) -> bool:
     )
 
 
-def is_out_of_work(new: Statement, stated: tuple[Reading, ...], memory: str, old: Statement) -> bool:
+def is_out_of_work(stated: tuple[Reading, ...], memory: str, old: Statement) -> bool:
     """Whether the candidate says that the user is retired or unemployed, and the memory is about a paid job."""
     out = any(
         each.attribute == "work" and each.value[0] in ("retired", "unemployed") and not each.owner for each in stated
@@ -131,7 +131,7 @@ def is_left_for_good(verb: str, after: tuple[str, ...], employer: tuple[str, ...
     return list(employer) == named and (not rest or rest[0] in ENDS_CLAUSE | {"in", "last"})
 
 
-def is_parted(candidate: str, new: Statement, memory: str, old: Statement) -> bool:
+def is_parted(candidate: str, new: Statement, old: Statement) -> bool:
     """Whether the candidate ends the partnership in the memory: with the same name, if both have one."""
     said = f" {normalise(candidate)} "
     if not any(is_parting(candidate, said, phrase) for phrase in table().parting):

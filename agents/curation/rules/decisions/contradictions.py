@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from agents.curation.rules.attributes.attribute_values import owners
 from agents.curation.rules.attributes.readings import readings
-from agents.curation.rules.commands.wishes import is_personal, names_one_person
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
 from agents.curation.rules.ledger.ledger import Concern, Ledger
+from agents.curation.rules.ledger.personal_namespaces import is_personal, names_one_person
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import last_said, said_later
 from agents.curation.rules.statements.guards import objection
@@ -134,7 +134,7 @@ def reason_to_spare(candidate: Candidate, ended: EndedMemory) -> str | None:
 
 class Endings(NamedTuple):
     """The memories that a candidate contradicts: those that end, `wholly` or `in_part`, and those that stay beside it.
-    `objection` says why the first of the `spared` ones stays."""
+    `objection` says why the first of them stays."""
 
     wholly: list[EndedMemory]
     in_part: list[EndedMemory]
@@ -147,7 +147,10 @@ class Endings(NamedTuple):
         return {each.memory_id for each in self.spared} | {each.memory.memory_id for each in self.in_part}
 
 
-def sorted_endings(ledger: Ledger, candidate: Candidate, contradicted: Iterable[EndedMemory]) -> Endings:
+def sorted_endings(
+    ledger: Ledger, candidate: Candidate, contradicted: Iterable[EndedMemory], objection: str | None
+) -> Endings:
+    """`objection` is that of the first guard, which counts if no memory is spared."""
     reasons = [(each, reason_to_spare(candidate, each)) for each in contradicted]
     ended = [each for each, why in reasons if why is None]
     in_part = [each for each in ended if each.rest is not None and ledger.exact(each.rest) is None]
@@ -156,7 +159,7 @@ def sorted_endings(ledger: Ledger, candidate: Candidate, contradicted: Iterable[
         wholly=[each for each in ended if each not in in_part],
         in_part=in_part,
         spared=[each.memory for each, why in reasons if why is not None],
-        objection=next(objections, None),
+        objection=next(objections, objection),
     )
 
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from agents.curation.rules.attributes.named_things import is_planned
 from agents.curation.rules.conflicts.conflicts import is_other_value
-from agents.curation.rules.conflicts.denials import OTHER_FIGURE, is_cancelled
+from agents.curation.rules.conflicts.denials import is_cancelled
+from agents.curation.rules.conflicts.figures import OTHER_FIGURE
 from agents.curation.rules.conflicts.replacements import INSTEAD, instead_of
 from agents.curation.rules.decisions.contradictions import CORRECTED, UNTRUE, EndedMemory
 from agents.curation.rules.ledger import change

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from agents.curation.rules.commands.apply_command import UndoneChange
-from agents.curation.rules.ledger.change import import_ids
+from agents.curation.rules.ledger.command_changes import import_ids
 from agents.curation.rules.ledger.outcomes import Ruling
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence, Fence

@@ -23,7 +23,7 @@ def rewritten(note: Memory, candidate: Candidate, now: datetime, most_chars: int
     return replace(merge(note, candidate, now, most_chars), text=text)
 
 
-def includes(candidate: Candidate, note: Memory, batch: CandidateBatch) -> bool:
+def includes(note: Memory, batch: CandidateBatch) -> bool:
     """Whether a model that was shown this version of the note wrote the candidate: it was stored before the request. The rules of
     `offline` are not shown it."""
     if batch.provider == WITHOUT_MODEL or batch.requested_at is None:

@@ -97,7 +97,7 @@ class Worker:
             await self.parking.park(sent, request, Deferred(now(), "batch"), deadline_s, batched=True)
 
     async def resume(self) -> None:
-        """Answers what is asked alone, to the end."""
+        """Answers the requests outside of batches until none is left."""
         await self.resuming.tick()
         while any(self.resuming._running.values()):
             await asyncio.sleep(0.01)

@@ -1,7 +1,7 @@
 """Candidates, batches and memories for decisions."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,9 +9,13 @@ import pytest
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
-from tests.builders.memories import a_memory
+from tests.builders.memories import NOON, a_memory
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MakeSource = Callable[..., Source]
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeBatch = Callable[..., CandidateBatch]
+MakeCommand = Callable[..., Command]
 
 
 def source_at(minutes: float, message_id: str | None = None) -> Source:
@@ -25,13 +29,13 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def source() -> Callable[..., Source]:
+def source() -> MakeSource:
     """A message this number of minutes after noon."""
     return source_at
 
 
 @pytest.fixture
-def candidate() -> Callable[..., Candidate]:
+def candidate() -> MakeCandidate:
     def make(text: str, *, at: float = 10, **fields: Any) -> Candidate:
         defaults: dict[str, Any] = {
             "candidate_id": f"candidate {text}",
@@ -45,7 +49,7 @@ def candidate() -> Callable[..., Candidate]:
 
 
 @pytest.fixture
-def memory() -> Callable[..., Memory]:
+def memory() -> MakeMemory:
     def make(text: str, *, at: float = 0, **fields: Any) -> Memory:
         defaults: dict[str, Any] = {
             "memory_id": f"memory {text}",
@@ -60,7 +64,7 @@ def memory() -> Callable[..., Memory]:
 
 
 @pytest.fixture
-def batch() -> Callable[..., CandidateBatch]:
+def batch() -> MakeBatch:
     def make(*candidates: Candidate) -> CandidateBatch:
         return CandidateBatch(
             request_id="r",
@@ -80,7 +84,7 @@ def batch() -> Callable[..., CandidateBatch]:
 
 
 @pytest.fixture
-def command() -> Callable[..., Command]:
+def command() -> MakeCommand:
     def make(kind: Any, **fields: Any) -> Command:
         return Command(**({"command_id": "x", "namespace": "n", "at": NOON} | fields), kind=kind)
 

@@ -118,7 +118,7 @@ def is_joke(text: str, code: str) -> bool:
 
 
 def is_impersonal_joke(sentence: str) -> bool:
-    """Whether a limit is a joke about nobody in particular: "never eat yellow snow, haha"."""
+    """Whether a limit is a joke that is about no particular person: "never eat yellow snow, haha"."""
     return LAUGHTER.search(sentence) is not None and SPEAKER.search(sentence) is None
 
 

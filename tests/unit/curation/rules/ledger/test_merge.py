@@ -1,6 +1,6 @@
 """Text and importance of a memory after merging a candidate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import permutations
 
@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.merge import MAX_CONTEXT_CHARS, adds_content, joined_context, merge, raised_importance
-from schemas.extraction.candidates import Candidate, CandidateBatch, Source
+from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.builders.memories import a_memory
-from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeSource = Callable[..., Source]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.builders.settled import settled_among_all
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory, MakeSource
 
 fractions = st.floats(0, 1)
 
@@ -193,7 +189,7 @@ def test_words_that_a_repetition_adds_are_kept_unless_it_says_all_in_other_words
     known: str, said: str, text: str, candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [before := memory(known)])
-    settle_candidate(ledger, batch(), candidate(said, repeats=before.memory_id), now, cosine=0.75)
+    settled_among_all(ledger, batch(), candidate(said, repeats=before.memory_id), now, cosine=0.75)
     assert [each.text for each in ledger.live_memories()] == [text]
 
 
@@ -203,7 +199,7 @@ def test_a_repetition_whose_new_words_do_not_fit_becomes_a_memory_of_its_own(
     known = f"User's flat in Turku has {'a leaking roof, cracked windows, ' * 5}and a broken heating."
     ledger = Ledger("n", 1, [before := memory(known)])
     said = candidate("User's flat has a leaking roof, cracked windows and cockroaches.", repeats=before.memory_id)
-    settle_candidate(ledger, batch(), said, now, cosine=0.75)
+    settled_among_all(ledger, batch(), said, now, cosine=0.75)
     assert {each.text for each in ledger.live_memories()} == {known, said.text}
 
 

@@ -1,6 +1,5 @@
 """Memories of several clauses, one of which a candidate ends."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -9,14 +8,11 @@ from agents.curation.rules.decisions.clauses import cuts_of
 from agents.curation.rules.decisions.comparing import missing_pairs, pair_of
 from agents.curation.rules.ledger.change import without_clause
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from sinks.classification.port import HOLDS, Pair, Relation
-from tests.settle_candidate import SOUTH, settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.builders.settled import SOUTH, settled_among_all
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 ENDS = Relation(ends=0.9, holds=0.1, same=0.0)
 UNSURE = Relation(ends=0.7, holds=0.3, same=0.0)
@@ -83,7 +79,9 @@ def test_a_memory_loses_the_clause_that_a_candidate_ends_and_keeps_the_others(
 ) -> None:
     week, said = memory(WEEK), candidate(VAN_SOLD)
     ledger = Ledger("n", 1, [week])
-    ruling = settle_candidate(ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday"))
+    ruling = settled_among_all(
+        ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday")
+    )
     assert ruling.result == "created"
     assert {each.text for each in ledger.live_memories()} == {"User teaches judo on Mondays.", VAN_SOLD}
     _, updated = ledger.entries
@@ -100,7 +98,7 @@ def test_a_memory_that_a_language_model_names_loses_only_the_clause_that_ends(
     relations = relations_of(week, said, "has the van till Friday")
     for known, texts in ((relations, {"User teaches judo on Mondays.", VAN_SOLD}), ({}, {VAN_SOLD})):
         ledger = Ledger("n", 1, [week])
-        settle_candidate(ledger, batch(), said, now, relations=known)
+        settled_among_all(ledger, batch(), said, now, relations=known)
         assert live_texts(ledger) == texts
 
 
@@ -114,7 +112,7 @@ def test_a_quotation_may_lose_its_first_clause(
     said = candidate("User's physio is on Thursday now.")
     quoted = memory('User said: "Physio Tuesday 10:00 and the tax guy Wednesday".')
     ledger = Ledger("n", 1, [quoted])
-    settle_candidate(ledger, batch(), said, now, relations=relations_of(quoted, said, "Physio Tuesday 10:00"))
+    settled_among_all(ledger, batch(), said, now, relations=relations_of(quoted, said, "Physio Tuesday 10:00"))
     assert live_texts(ledger) == {'User said: "the tax guy Wednesday".', said.text}
 
 
@@ -141,7 +139,7 @@ def test_a_memory_ends_as_a_whole_if_no_sound_text_would_remain(
     week, said = memory(WEEK, **fields), candidate(VAN_SOLD)
     ledger = Ledger("n", 2, [week, *map(memory, others)])
     assert (
-        settle_candidate(ledger, batch(), said, now, relations=relations_of(week, said, *ended)).result == "superseded"
+        settled_among_all(ledger, batch(), said, now, relations=relations_of(week, said, *ended)).result == "superseded"
     )
     assert live_texts(ledger) == {*others, VAN_SOLD}
 
@@ -151,7 +149,7 @@ def test_a_statement_keeps_the_sentence_that_names_its_subject(
 ) -> None:
     moved, said = memory("User moved to Ulm in May. He works at Zeiss."), candidate("User's flat is in Jena.")
     ledger = Ledger("n", 1, [moved])
-    settle_candidate(ledger, batch(), said, now, relations=relations_of(moved, said, "User moved to Ulm in May"))
+    settled_among_all(ledger, batch(), said, now, relations=relations_of(moved, said, "User moved to Ulm in May"))
     assert "He works at Zeiss." not in live_texts(ledger)
 
 
@@ -161,7 +159,7 @@ def test_a_memory_ends_as_a_whole_if_it_ends_in_the_future(
     june = datetime(2026, 6, 1, tzinfo=UTC)
     week, said = memory(WEEK), candidate(VAN_SOLD, valid_from=june)
     ledger = Ledger("n", 1, [week])
-    settle_candidate(ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday"))
+    settled_among_all(ledger, batch(), said, now, relations=relations_of(week, said, "has the van till Friday"))
     assert {each.text: each.valid_until for each in ledger.live_memories()} == {WEEK: june, VAN_SOLD: None}
 
 
@@ -171,7 +169,7 @@ def test_the_note_of_a_conversation_that_tells_the_candidate_keeps_its_text(
     week, said = memory(WEEK), candidate(VAN_SOLD)
     ledger = Ledger("n", 1, [week])
     relations = relations_of(week, said, "has the van till Friday")
-    settle_candidate(ledger, batch(), said, now, relations=relations, may_create=False, note=week)
+    settled_among_all(ledger, batch(), said, now, relations=relations, may_create=False, note=week)
     assert live_texts(ledger) == {f"{WEEK} {VAN_SOLD}"}
 
 

@@ -1,24 +1,18 @@
 """Candidates of one batch, or repeated ones, create one memory per statement in any order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.curation.rules.decisions import contradictions
-from agents.curation.rules.decisions.settle import MAX_NEAREST, settle
-from agents.curation.rules.decisions.thresholds import Thresholds
+from agents.curation.rules.decisions.settle import MAX_NEAREST
 from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
-from schemas.policies.policies import DEFAULT_POLICY
-
-MakeCandidate = Callable[..., Candidate]
-MakeBatch = Callable[..., CandidateBatch]
-
-EAST = np.array((1, 0), np.float32)
+from tests.builders.settled import settled
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate
 
 DUPLICATES = (
     "User likes hiking in the mountains",
@@ -36,7 +30,7 @@ def test_candidates_of_one_batch_that_duplicate_each_other_make_one_memory_in_an
     ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
     said = [said_as(f"{text} {again}", DUPLICATES[text]) for text, again in order]
     for candidate in (*said, *said):
-        settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        settled(ledger, batch_of(said), candidate, now)
     memory = ledger.entries[-1].after
     assert {entry.after.memory_id for entry in ledger.entries} == {memory.memory_id}
     assert len(ledger.entries) == len(said)
@@ -48,9 +42,9 @@ def test_a_candidate_that_comes_twice_changes_nothing_the_second_time(texts: lis
     ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
     said = [said_as(f"{number}", text) for number, text in enumerate(texts)]
     for candidate in said:
-        settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        settled(ledger, batch_of(said), candidate, now)
         before = list(ledger.entries)
-        again = settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        again = settled(ledger, batch_of(said), candidate, now)
         assert again.result == "dropped"
         assert ledger.entries == before
 
@@ -69,7 +63,7 @@ def test_the_later_of_two_contradicting_candidates_stays_live_in_any_processing_
     batches = [batch(*said)] * 2 if in_one_slice else [batch(each) for each in said]
     ledger = Ledger("n", 0)
     for place in (first_settled, 1 - first_settled):
-        settle(ledger, batches[place], said[place], EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        settled(ledger, batches[place], said[place], now)
     assert [memory.text for memory in ledger.live_memories()] == ["User has moved to Tampere"]
 
 
@@ -78,8 +72,8 @@ def test_a_richer_text_within_a_batch_replaces_the_poorer_one_and_its_vector(
 ) -> None:
     ledger = Ledger("n", 0)
     poorer, richer = candidate("User wants a house", at=1), candidate("User wants a house with a garden", at=2)
-    settle(ledger, batch(poorer, richer), poorer, EAST, (), DEFAULT_POLICY, Thresholds(), now)
-    ruling = settle(ledger, batch(poorer, richer), richer, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(poorer, richer), poorer, now)
+    ruling = settled(ledger, batch(poorer, richer), richer, now)
     assert ruling.result == "merged"
     created, merged = ledger.entries
     assert (merged.change, merged.after.text) == ("merged", richer.text)
@@ -119,5 +113,5 @@ def test_a_candidate_is_compared_with_its_nearest_memories_alone(
     said = [candidate(f"User owns book number {number} of the series") for number in range(MAX_NEAREST + 20)]
     for each in said:
         compared.clear()
-        settle(ledger, batch(*said), each, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        settled(ledger, batch(*said), each, now)
     assert len(compared) == MAX_NEAREST

@@ -1,6 +1,5 @@
 """When memories end that a model's verdict names: on a day, or as never true."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +8,9 @@ import pytest
 from agents.curation.rules.decisions.contradictions import MODEL, UNTRUE
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Verdict
-from schemas.extraction.candidates import Candidate, CandidateBatch, Source
-from schemas.memories.memories import Memory
-from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from schemas.extraction.candidates import Source
+from tests.builders.settled import settled_among_all
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 JUNE, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 7))
 
@@ -28,7 +23,7 @@ def test_a_memory_ends_on_the_day_that_a_verdict_names(
     said = candidate("User's contract with FitPoint runs out.", supersedes=(gym.memory_id,))
     verdict = Verdict(candidate_id=said.candidate_id, ends=(gym.memory_id,), until=until)
     ledger = Ledger("n", 1, [gym])
-    ruling = settle_candidate(ledger, batch(), said, now, verdict=verdict)
+    ruling = settled_among_all(ledger, batch(), said, now, verdict=verdict)
     after = ledger.find(gym.memory_id)
     assert after is not None and (after.valid_until, after.superseded_by) == (until, ruling.memory_id)
     assert after.status == ("active" if until > now else "superseded")
@@ -43,7 +38,7 @@ def test_a_day_before_the_beginning_of_a_memory_does_not_count(
         candidate_id=said.candidate_id, ends=(gym.memory_id,), until=datetime(2025, 6, 1, tzinfo=UTC)
     )  # a year too early
     ledger = Ledger("n", 1, [gym])
-    settle_candidate(ledger, batch(), said, now, verdict=verdict)
+    settled_among_all(ledger, batch(), said, now, verdict=verdict)
     after = ledger.find_live(gym.memory_id)
     assert after is not None and after.valid_until == JUNE
 
@@ -62,7 +57,7 @@ def test_a_plan_with_another_date_is_replaced_at_once_whatever_day_a_verdict_nam
     later = candidate(said, event_time=JULY, supersedes=(plan.memory_id,))
     verdict = Verdict(candidate_id=later.candidate_id, ends=(plan.memory_id,), until=JULY)
     ledger = Ledger("n", 1, [plan])
-    settle_candidate(ledger, batch(), later, now, verdict=verdict)
+    settled_among_all(ledger, batch(), later, now, verdict=verdict)
     assert ledger.find_live(plan.memory_id) is None
 
 
@@ -86,7 +81,7 @@ def test_a_temporary_statement_ends_a_permanent_memory_at_a_named_day_only_if_it
     temporary = candidate(said, valid_until=JUNE, supersedes=(before.memory_id,))
     verdict = Verdict(candidate_id=temporary.candidate_id, ends=(before.memory_id,), until=JUNE)
     ledger = Ledger("n", 1, [before])
-    settle_candidate(ledger, batch(), temporary, now, verdict=verdict)
+    settled_among_all(ledger, batch(), temporary, now, verdict=verdict)
     after = ledger.find_live(before.memory_id)
     assert after is not None and after.valid_until == ends
 
@@ -98,7 +93,7 @@ def test_a_memory_that_was_never_true_held_at_no_time(
     said = candidate("User has no crocodile.", supersedes=(joke.memory_id, old.memory_id))
     verdict = Verdict(candidate_id=said.candidate_id, ends=(old.memory_id,), untrue=(joke.memory_id,))
     ledger = Ledger("n", 1, [joke, old])
-    settle_candidate(ledger, batch(), said, now, verdict=verdict)
+    settled_among_all(ledger, batch(), said, now, verdict=verdict)
     after = ledger.find(joke.memory_id)
     assert after is not None and (after.status, after.valid_until) == ("superseded", joke.valid_from)
     reasons = {each.after.text: each.cause.reason for each in ledger.entries if each.change == "superseded"}
@@ -121,5 +116,5 @@ def test_the_guards_protect_a_memory_that_a_verdict_takes_back(
     said = candidate(**{"text": "User was joking about the crocodile.", "supersedes": (known.memory_id,), **fields})
     verdict = Verdict(candidate_id=said.candidate_id, untrue=(known.memory_id,))
     ledger = Ledger("n", 1, [known])
-    settle_candidate(ledger, batch(), said, now, verdict=verdict)
+    settled_among_all(ledger, batch(), said, now, verdict=verdict)
     assert ledger.find_live(known.memory_id) == known

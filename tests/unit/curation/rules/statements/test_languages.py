@@ -5,7 +5,7 @@ import pytest
 from agents.curation.rules.ledger.merge import merge, preserves
 from agents.curation.rules.statements.languages import are_other_languages, as_translated
 from schemas.memories.memories import Memory
-from tests.unit.curation.rules.test_merge import MakeCandidate, MakeMemory
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeMemory
 
 BOTH = "User is allergic to penicillin and has a brother called Elias"
 

@@ -9,7 +9,7 @@ from agents.models.answers.speakers import is_about
 from schemas.extraction.candidates import Candidate, CandidateBatch, Source
 from schemas.policies.policies import Policy
 from tests.builders.memories import NOON, a_memory
-from tests.settle_candidate import settle_candidate
+from tests.builders.settled import settled_among_all
 
 
 def source(user_id: str | None, message_id: str = "m", at=NOON) -> Source:
@@ -49,7 +49,7 @@ def ruling(known, said: Candidate, namespace: str = "n", **options: object):
         candidates=(said,),
         extracted_at=NOON,
     )
-    return settle_candidate(ledger, batch, said, NOON, cosine=0.95, **options).result
+    return settled_among_all(ledger, batch, said, NOON, cosine=0.95, **options).result
 
 
 CASES = (

@@ -1,15 +1,9 @@
-from collections.abc import Callable
+"""Versions of memories by candidates: their dates, and what ended and deleted ones keep."""
+
 from datetime import datetime, timedelta
 
 from agents.curation.rules.ledger import change
-from schemas.extraction.candidates import Candidate, Source
-from schemas.memories.commands import Command
-from schemas.memories.memories import Memory
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeSource = Callable[..., Source]
-MakeCommand = Callable[..., Command]
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeMemory, MakeSource
 
 
 def test_a_new_memory_is_valid_from_its_earliest_source(
@@ -44,17 +38,6 @@ def test_no_memory_ends_before_it_begins(memory: MakeMemory, source: MakeSource,
     assert after.valid_until == after.valid_from
 
 
-def test_an_update_command_changes_only_the_fields_it_sets(
-    memory: MakeMemory, command: MakeCommand, now: datetime
-) -> None:
-    before = memory("User has a dog", tags=("pets",), context="said in passing")
-    after = change.updated(
-        before, command("update", memory_id=before.memory_id, text="User has two dogs", tags=()), now
-    )
-    assert (after.text, after.tags, after.context) == ("User has two dogs", (), "said in passing")
-    assert after.memory_id == before.memory_id
-
-
 def test_a_deleted_memory_has_no_content_left(memory: MakeMemory, now: datetime) -> None:
     before = memory("User has a dog", tags=("pets",), context="c", full_text="f", kinds=("pet",))
     after = change.deleted(before, now)
@@ -62,25 +45,3 @@ def test_a_deleted_memory_has_no_content_left(memory: MakeMemory, now: datetime)
         *("", (), None, None, (), ()),
     )
     assert after.status == "deleted"
-
-
-def test_the_same_command_id_creates_different_memory_ids_in_different_namespaces(
-    command: MakeCommand, now: datetime
-) -> None:
-    one = change.created_by_command(command("create", namespace="a"), "text", now)
-    other = change.created_by_command(command("create", namespace="b"), "text", now)
-    assert one.memory_id != other.memory_id
-
-
-def test_a_create_command_sets_secondary_kinds_an_update_replaces_and_a_repetition_extends_them(
-    command: MakeCommand, now: datetime
-) -> None:
-    order = command("create", text="User met Ana", memory_kind="person", kinds=("event", "person", "emotion"))
-    created = change.created_by_command(order, "User met Ana", now)
-    assert (created.kind, created.kinds) == ("person", ("event", "emotion"))
-    updated = change.updated(created, command("update", kinds=("interest",)), now)
-    assert (updated.kind, updated.kinds) == ("person", ("interest",))
-    turned = change.updated(created, command("update", memory_kind="event"), now)
-    assert (turned.kind, turned.kinds) == ("event", ("emotion",))
-    again = change.reinforced_by_command(created, command("create", kinds=("goal",)), now)
-    assert again.kinds == ("event", "emotion", "goal")

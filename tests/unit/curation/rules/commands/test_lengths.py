@@ -1,13 +1,9 @@
 """Texts of commands have the length limits of model texts."""
 
-from collections.abc import Callable
-
 import pytest
 
 from agents.curation.rules.commands.lengths import fitted, too_long
-from schemas.memories.commands import Command
-
-MakeCommand = Callable[..., Command]
+from tests.unit.curation.rules.conftest import MakeCommand
 
 
 def words(text: str) -> int:

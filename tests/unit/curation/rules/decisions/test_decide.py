@@ -10,11 +10,9 @@ from agents.curation.rules.ledger.scored import Scored
 from schemas.extraction.candidates import Candidate, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeMemory
 
 POLICY = Policy(name="p", min_confidence=0.3)
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
 
 
 def decide(

@@ -1,29 +1,14 @@
-from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
 
 from agents.curation.rules.commands.apply_command import apply_command
-from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.commands import Command
-from schemas.memories.memories import Memory
-from schemas.policies.policies import DEFAULT_POLICY
-from sinks.vectors.port import Neighbour, Vector
+from sinks.vectors.port import Neighbour
+from tests.builders.settled import EAST, settled
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeCommand, MakeMemory
 
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
-MakeCommand = Callable[..., Command]
-
-
-def towards(*components: float) -> Vector:
-    return np.array(components, np.float32)
-
-
-EAST, NORTH = towards(1, 0), towards(0, 1)
+NORTH = np.array((0, 1), np.float32)
 
 
 def test_sequences_and_versions_go_up_by_one(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
@@ -39,7 +24,7 @@ def test_a_duplicate_within_a_batch_is_folded(candidate: MakeCandidate, batch: M
     ledger = Ledger("n", 0)
     first, second = candidate("User likes hiking", at=1), candidate("User enjoys hiking", at=2)
     for said in (first, second):
-        settle(ledger, batch(first, second), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        settled(ledger, batch(first, second), said, now)
     assert [entry.change for entry in ledger.entries] == ["created", "reinforced"]
     assert len({entry.after.memory_id for entry in ledger.entries}) == 1
 
@@ -52,8 +37,8 @@ def test_a_memory_superseded_by_a_batch_is_not_reinforced_by_the_same_batch(
     moved = candidate("User moved to Berlin", contradicts=known.memory_id)
     again = candidate("User lives in Paris", at=20)
     found = (Neighbour(known.memory_id, 1.0),)
-    settle(ledger, batch(), moved, NORTH, found, DEFAULT_POLICY, Thresholds(), now)
-    ruling = settle(ledger, batch(), again, EAST, found, DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(), moved, now, found, vector=NORTH)
+    ruling = settled(ledger, batch(), again, now, found)
     assert (ruling.result, ruling.memory_id == known.memory_id) == ("superseded", False)
     assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created", "superseded"]
 
@@ -65,7 +50,7 @@ def test_vector_index_hits_from_other_namespaces_or_for_unknown_memories_are_ign
     ledger = Ledger("n", 0, [foreign])
     found = (Neighbour(foreign.memory_id, 1.0), Neighbour("unknown", 1.0))
     said = candidate("User likes hiking", contradicts=foreign.memory_id)
-    assert settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, Thresholds(), now).result == "created"
+    assert settled(ledger, batch(), said, now, found).result == "created"
     assert all(entry.after.memory_id != foreign.memory_id for entry in ledger.entries)
 
 
@@ -73,8 +58,8 @@ def test_a_candidate_that_was_already_processed_is_dropped(
     candidate: MakeCandidate, batch: MakeBatch, now: datetime
 ) -> None:
     ledger, said = Ledger("n", 0), candidate("User likes hiking")
-    settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
-    ruling = settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(), said, now)
+    ruling = settled(ledger, batch(), said, now)
     assert (ruling.result, len(ledger.entries)) == ("dropped", 1)
 
 
@@ -84,7 +69,7 @@ def test_the_change_reason_contains_the_text_of_a_folded_candidate(
     known = memory("User likes hiking")
     ledger = Ledger("n", 1, [known])
     found = (Neighbour(known.memory_id, 0.9),)
-    settle(ledger, batch(), candidate("User enjoys hiking"), EAST, found, DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(), candidate("User enjoys hiking"), now, found)
     assert ledger.entries[0].cause.reason == "cosine 0.900: User enjoys hiking"
 
 

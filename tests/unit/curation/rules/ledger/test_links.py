@@ -1,14 +1,10 @@
 """Links of new memories, and links to removed memories."""
 
-from collections.abc import Callable
 from datetime import datetime
 
-import numpy as np
 import pytest
 
 from agents.curation.rules.commands.apply_command import UndoneChange, apply_command
-from agents.curation.rules.decisions.settle import settle
-from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.links import (
     MAX_LINKS,
@@ -19,19 +15,11 @@ from agents.curation.rules.ledger.links import (
     without_removed_links,
 )
 from agents.curation.rules.ledger.scored import Scored
-from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.extraction.links import Link, LinkType
-from schemas.memories.commands import Command
 from schemas.memories.memories import Memory
-from schemas.policies.policies import DEFAULT_POLICY
 from sinks.vectors.port import Neighbour
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
-MakeCommand = Callable[..., Command]
-
-EAST = np.array((1, 0), np.float32)
+from tests.builders.settled import EAST, settled
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeCommand, MakeMemory
 
 
 def to(kind: LinkType, *memories: Memory) -> tuple[Link, ...]:
@@ -104,7 +92,7 @@ def test_a_candidate_kept_separate_by_a_guard_is_created_with_a_link_to_the_neig
     ledger = Ledger("n", 1, [known])
     found = (Neighbour(known.memory_id, 0.95),)
     said = candidate("User is allergic to walnuts")
-    settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(), said, now, found)
     assert [entry.change for entry in ledger.entries] == ["created"]
     assert ledger.entries[0].after.links == to("relates", known)
 
@@ -115,7 +103,7 @@ def test_links_never_lead_into_another_namespace(
     foreign = memory("User has a dog", namespace="other")
     ledger = Ledger("n", 1, [foreign])
     said = candidate("User's dog Rex likes to swim", refines=foreign.memory_id)
-    settle(ledger, batch(), said, EAST, (Neighbour(foreign.memory_id, 0.9),), DEFAULT_POLICY, Thresholds(), now)
+    settled(ledger, batch(), said, now, (Neighbour(foreign.memory_id, 0.9),))
     assert ledger.entries[0].after.links == ()
 
 

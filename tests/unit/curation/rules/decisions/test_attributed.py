@@ -1,20 +1,15 @@
 """Statements of assistants and tools stay separate from statements of users."""
 
-from collections.abc import Callable
-
 from msgspec import structs
 
 from agents.curation.rules.decisions.contradictions import contradicted_memories
 from agents.curation.rules.decisions.decide import Create, Reinforce, Supersede, decide
 from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.scored import Scored
-from schemas.extraction.candidates import Candidate, Source
+from schemas.extraction.candidates import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeSource = Callable[..., Source]
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeMemory, MakeSource
 
 
 def decided(said: Candidate, known: Memory, exact: Memory | None = None) -> object:

@@ -1,17 +1,12 @@
 """`told_by` is kept apart from the creator of a memory through repetitions, merges, commands and imports."""
 
-from collections.abc import Callable
 from datetime import datetime
 
-from agents.curation.rules.ledger import change
+from agents.curation.rules.ledger import change, command_changes
 from agents.curation.rules.ledger.merge import merge
-from schemas.extraction.candidates import Candidate, Source
-from schemas.memories.commands import Command, Origin
-from schemas.memories.memories import Memory
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeCommand = Callable[..., Command]
+from schemas.extraction.candidates import Source
+from schemas.memories.commands import Origin
+from tests.unit.curation.rules.conftest import MakeCandidate, MakeCommand, MakeMemory
 
 
 def said(message_id: str, user_id: str | None, attributed_to: str | None = None) -> Source:
@@ -48,9 +43,9 @@ def test_merged_memories_combine_told_by_and_list_each_source_message_once(memor
 
 
 def test_a_command_sets_told_by_separately_from_its_actor(command: MakeCommand, now: datetime) -> None:
-    made = change.created_by_command(command("create", text="x", told_by=("ada",), actor="desk"), "x", now)
+    made = command_changes.created_by_command(command("create", text="x", told_by=("ada",), actor="desk"), "x", now)
     assert (made.told_by, made.created_by) == (("ada",), "desk")
-    again = change.reinforced_by_command(made, command("create", text="x", told_by=("bob",)), now)
+    again = command_changes.reinforced_by_command(made, command("create", text="x", told_by=("bob",)), now)
     assert again.told_by == ("ada", "bob")
 
 
@@ -58,7 +53,8 @@ def test_an_import_keeps_told_by_or_derives_told_by_from_the_sources(command: Ma
     kept = Origin(told_by=("ada",), sources=(said("1", "bob"),))
     derived = Origin(sources=(said("1", "bob"),))
     imported = [
-        change.imported(command("import", text="x", origin=origin), "m", "x", now).told_by for origin in (kept, derived)
+        command_changes.imported(command("import", text="x", origin=origin), "m", "x", now).told_by
+        for origin in (kept, derived)
     ]
     assert imported == [("ada",), ("bob",)]
 

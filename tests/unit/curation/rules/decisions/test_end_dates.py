@@ -1,6 +1,5 @@
 """When a candidate ends memories: temporary statements, events and plans that lie ahead, and plans that change."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,11 +10,8 @@ from agents.curation.rules.ledger.ledger import Ledger
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.ids import memory_id
 from schemas.memories.memories import Memory
-from tests.settle_candidate import settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.builders.settled import settled_among_all
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 MAY, JUNE, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (5, 6, 7))
 
@@ -34,7 +30,7 @@ def test_a_temporary_statement_ends_no_permanent_memory_that_a_model_names(
 ) -> None:
     before = memory(known)
     ledger = Ledger("n", 1, [before])
-    settle_candidate(ledger, batch(), candidate(said, valid_until=JUNE, supersedes=(before.memory_id,)), now)
+    settled_among_all(ledger, batch(), candidate(said, valid_until=JUNE, supersedes=(before.memory_id,)), now)
     assert {each.text: each.valid_until for each in ledger.live_memories()} == {known: None, said: JUNE}
 
 
@@ -50,7 +46,7 @@ def test_a_statement_about_the_end_of_a_memory_ends_it_if_a_model_names_it(
 ) -> None:
     before = memory("User works at Kone.")
     ledger = Ledger("n", 1, [before])
-    settle_candidate(ledger, batch(), candidate(said, valid_until=until, supersedes=(before.memory_id,)), now)
+    settled_among_all(ledger, batch(), candidate(said, valid_until=until, supersedes=(before.memory_id,)), now)
     assert [each.text for each in ledger.live_memories()] == [said]
 
 
@@ -67,7 +63,7 @@ def test_a_future_event_ends_a_memory_on_its_day(
 ) -> None:
     before = memory(known)
     ledger = Ledger("n", 1, [before])
-    ruling = settle_candidate(ledger, batch(), candidate(said, event_time=JUNE, supersedes=(before.memory_id,)), now)
+    ruling = settled_among_all(ledger, batch(), candidate(said, event_time=JUNE, supersedes=(before.memory_id,)), now)
     after = ledger.find_live(before.memory_id)
     assert after is not None and (after.valid_until, after.superseded_by) == (JUNE, ruling.memory_id)
     announcement = ledger.find_live(ruling.memory_id)
@@ -81,13 +77,13 @@ def test_a_future_event_replaces_an_earlier_date_and_a_wish_immediately(
     wish = memory("User wants to take the exam in summer.")
     ledger = Ledger("n", 2, [exam, wish])
     said = candidate("The exam was moved to 2026-06-01.", event_time=JUNE, supersedes=(exam.memory_id, wish.memory_id))
-    settle_candidate(ledger, batch(), said, now)
+    settled_among_all(ledger, batch(), said, now)
     assert [each.text for each in ledger.live_memories()] == [said.text]
 
 
 def planned(ledger: Ledger, batch: CandidateBatch, said: Candidate, now: datetime) -> Memory:
     """The live memory of a plan."""
-    made = ledger.find_live(settle_candidate(ledger, batch, said, now).memory_id)
+    made = ledger.find_live(settled_among_all(ledger, batch, said, now).memory_id)
     assert made is not None
     return made
 
@@ -119,7 +115,7 @@ def test_a_cancelled_plan_ends_nothing(
         ledger = Ledger("n", 1, [home])
         plan = planned(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
         said = candidate(text, at=20, event_time=event, supersedes=(plan.memory_id,))
-        settle_candidate(ledger, batch(), said, now)
+        settled_among_all(ledger, batch(), said, now)
         after = ledger.find_live(home.memory_id)
         assert after is not None and (after.valid_until, after.superseded_by) == (None, None)
         assert ledger.find_live(plan.memory_id) is None
@@ -129,8 +125,8 @@ def test_two_plans_one_after_the_other_both_hold_in_their_time(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("User lives in Berlin.")])
-    settle_candidate(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
-    settle_candidate(ledger, batch(), candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY), now)
+    settled_among_all(ledger, batch(), candidate("User will move to Lyon on 2026-06-01.", valid_from=JUNE), now)
+    settled_among_all(ledger, batch(), candidate("User will move to Oulu on 2026-07-01.", at=11, valid_from=JULY), now)
     times = {each.text.split()[-3]: (each.valid_from, each.valid_until) for each in ledger.live_memories()[1:]}
     assert times == {"Lyon": (JUNE, JULY), "Oulu": (JULY, None)}
 
@@ -140,11 +136,11 @@ def test_a_plan_that_is_repeated_without_its_date_keeps_it(
 ) -> None:
     home = memory("User lives in Berlin.")
     ledger = Ledger("n", 1, [home])
-    settle_candidate(
+    settled_among_all(
         ledger, batch(), candidate("User will move to Lyon.", valid_from=JUNE, supersedes=(home.memory_id,)), now
     )
     again = candidate("User will move to Lyon.", at=20, candidate_id="again", supersedes=(home.memory_id,))
-    settle_candidate(ledger, batch(), again, now)
+    settled_among_all(ledger, batch(), again, now)
     assert {each.text: (each.valid_from, each.valid_until) for each in ledger.live_memories()} == {
         "User lives in Berlin.": (home.valid_from, JUNE),
         "User will move to Lyon.": (JUNE, None),
@@ -156,11 +152,11 @@ def test_a_plan_that_began_early_holds_from_the_earlier_day(
 ) -> None:
     job = memory("User works at Siemens.")
     ledger = Ledger("n", 1, [job])
-    settle_candidate(
+    settled_among_all(
         ledger, batch(), candidate("User works at Kone.", valid_from=JUNE, supersedes=(job.memory_id,)), now
     )
     late = candidate("User works at Kone.", at=20, candidate_id="late", valid_from=MAY, supersedes=(job.memory_id,))
-    settle_candidate(ledger, batch(), late, MAY + timedelta(days=9))
+    settled_among_all(ledger, batch(), late, MAY + timedelta(days=9))
     assert [(each.text, each.valid_from) for each in ledger.live_memories()] == [("User works at Kone.", MAY)]
     after = ledger.find(job.memory_id)
     assert after is not None and (after.status, after.valid_until) == ("superseded", MAY)
@@ -195,7 +191,7 @@ def test_a_nightly_run_or_replay_dates_memories_by_when_they_were_said(
     known = memory("User lives in Turku.")
     moved = candidate("User moved to Oulu.", at=90)
     ledger = Ledger("n", 1, [known])
-    settle_candidate(ledger, batch(), moved, now + timedelta(days=200))
+    settled_among_all(ledger, batch(), moved, now + timedelta(days=200))
     before, after = (ledger.find(each) for each in (known.memory_id, memory_id(moved.candidate_id)))
     assert before is not None and after is not None
     assert before.valid_until == after.valid_from == after.said_at == moved.sources[0].timestamp
@@ -206,7 +202,7 @@ def test_a_plan_that_is_read_after_its_day_ends_the_memory_as_of_that_day(
 ) -> None:
     known = memory("User lives in Turku.")
     ledger = Ledger("n", 1, [known])
-    settle_candidate(ledger, batch(), candidate("User is moving to Oulu.", valid_from=JUNE), JULY)
+    settled_among_all(ledger, batch(), candidate("User is moving to Oulu.", valid_from=JUNE), JULY)
     ended = ledger.find(known.memory_id)
     assert ended is not None
     assert (ended.status, ended.valid_until) == ("superseded", JUNE)

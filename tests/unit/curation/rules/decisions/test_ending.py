@@ -1,6 +1,5 @@
 """Memories superseded by a candidate: selection, dates, and checks of the model's verdict."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,14 +8,9 @@ from agents.curation.rules.decisions.comparing import clauses_to_compare
 from agents.curation.rules.decisions.endings import at_its_end, ending
 from agents.curation.rules.ledger import change
 from agents.curation.rules.ledger.ledger import Ledger
-from schemas.extraction.candidates import Candidate, CandidateBatch
-from schemas.memories.memories import Memory
 from sinks.vectors.port import Vector
-from tests.settle_candidate import SOUTH, settle_candidate
-
-MakeCandidate = Callable[..., Candidate]
-MakeMemory = Callable[..., Memory]
-MakeBatch = Callable[..., CandidateBatch]
+from tests.builders.settled import SOUTH, settled_among_all
+from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -25,7 +19,7 @@ def test_one_statement_ends_every_memory_that_it_contradicts(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 2, [memory("User is vegetarian."), memory("User avoids meat."), memory("User likes tofu.")])
-    ruling = settle_candidate(ledger, batch(), candidate("User eats meat again."), now)
+    ruling = settled_among_all(ledger, batch(), candidate("User eats meat again."), now)
     assert ruling.result == "superseded"
     assert {each.text for each in ledger.live_memories()} == {"User likes tofu.", "User eats meat again."}
 
@@ -34,8 +28,8 @@ def test_the_second_of_two_candidates_of_a_slice_corrects_the_first(
     candidate: MakeCandidate, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 0)
-    settle_candidate(ledger, batch(), candidate("User's dentist is called Frey."), now)
-    settle_candidate(ledger, batch(), candidate("User's dentist is called Fried.", at=11), now)
+    settled_among_all(ledger, batch(), candidate("User's dentist is called Frey."), now)
+    settled_among_all(ledger, batch(), candidate("User's dentist is called Fried.", at=11), now)
     assert [each.text for each in ledger.live_memories()] == ["User's dentist is called Fried."]
 
 
@@ -43,7 +37,9 @@ def test_a_planned_move_ends_the_current_home_on_the_move_date_and_not_before(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [home := memory("User lives in Turku.")])
-    ruling = settle_candidate(ledger, batch(), candidate("User is moving to Oulu on 2026-06-01.", event_time=JUNE), now)
+    ruling = settled_among_all(
+        ledger, batch(), candidate("User is moving to Oulu on 2026-06-01.", event_time=JUNE), now
+    )
     live = {each.text: each for each in ledger.live_memories()}
     assert (live[home.text].valid_until, live[home.text].superseded_by) == (JUNE, ruling.memory_id)
     assert live["User is moving to Oulu on 2026-06-01."].valid_from == JUNE
@@ -68,7 +64,7 @@ def test_a_temporary_statement_does_not_end_a_permanent_memory(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("User lives in Turku.")])
-    settle_candidate(ledger, batch(), candidate("User lives in Porto until June.", valid_until=JUNE), now)
+    settled_among_all(ledger, batch(), candidate("User lives in Porto until June.", valid_until=JUNE), now)
     ends = {each.text: each.valid_until for each in ledger.live_memories()}
     assert ends == {"User lives in Turku.": None, "User lives in Porto until June.": JUNE}
     porto = ledger.live_memories()[-1]
@@ -79,7 +75,7 @@ def test_a_correction_of_a_future_event_supersedes_the_memory_immediately(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("The exam is on Tuesday.")])
-    settle_candidate(ledger, batch(), candidate("The exam is on Monday.", event_time=JUNE), now)
+    settled_among_all(ledger, batch(), candidate("The exam is on Monday.", event_time=JUNE), now)
     assert [each.text for each in ledger.live_memories()] == ["The exam is on Monday."]
 
 
@@ -89,7 +85,7 @@ def test_a_refinement_with_additional_content_is_appended_to_the_text_and_embedd
     known = memory("User has a dog called Rex.")
     ledger = Ledger("n", 1, [known])
     said = candidate("User's dog Rex is a labrador.", refines=known.memory_id)
-    ruling = settle_candidate(ledger, batch(), said, now, cosine=0.8)
+    ruling = settled_among_all(ledger, batch(), said, now, cosine=0.8)
     (after,) = ledger.live_memories()
     assert ruling.result == "merged"
     assert after.text == "User has a dog called Rex. User's dog Rex is a labrador."
@@ -103,7 +99,7 @@ def test_a_refinement_too_long_to_append_becomes_a_new_memory_with_a_refines_lin
     known = memory("User has a dog called Rex, " + "which they found on a long walk through the woods, " * 3)
     ledger = Ledger("n", 1, [known])
     said = candidate("User's dog Rex is a labrador with a limp.", refines=known.memory_id)
-    settle_candidate(ledger, batch(), said, now, cosine=0.8)
+    settled_among_all(ledger, batch(), said, now, cosine=0.8)
     beside = ledger.live_memories()[-1]
     assert beside.text == said.text
     assert [(each.type, each.memory_id) for each in beside.links] == [("refines", known.memory_id)]
@@ -115,7 +111,7 @@ def test_a_model_contradicts_verdict_is_ignored_for_another_person_or_an_unrelat
     wife, tea = memory("User's wife plays the cello."), memory("User likes tea.")
     for known, cosine in ((wife, 0.8), (tea, 0.1)):
         ledger = Ledger("n", 1, [known])
-        settle_candidate(ledger, batch(), candidate("User plays the viola.", contradicts=known.memory_id), now, cosine)
+        settled_among_all(ledger, batch(), candidate("User plays the viola.", contradicts=known.memory_id), now, cosine)
         assert len(ledger.live_memories()) == 2
 
 
@@ -130,7 +126,7 @@ def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memori
         contradicts=first.memory_id,
         supersedes=(second.memory_id,),
     )
-    settle_candidate(ledger, batch(), said, now, cosine=0.1)
+    settled_among_all(ledger, batch(), said, now, cosine=0.1)
     assert [each.text for each in ledger.live_memories()] == [said.text]
 
 
@@ -150,7 +146,7 @@ def test_a_hedged_statement_ends_no_memory(
     allergy = memory("User is allergic to peanuts.", confidence=0.95, pinned=pinned)
     ledger = Ledger("n", 1, [allergy])
     said = candidate("User's peanut allergy is gone.", supersedes=(allergy.memory_id,), confidence=confidence)
-    ruling = settle_candidate(ledger, batch(), said, now)
+    ruling = settled_among_all(ledger, batch(), said, now)
     made = ledger.find_live(ruling.memory_id)
     assert made is not None
     assert (ledger.find_live(allergy.memory_id) is not None) is spared
@@ -161,7 +157,7 @@ def test_a_hedged_statement_ends_another_hedged_one(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
     ledger = Ledger("n", 1, [memory("User may live in Turku.", confidence=0.4, memory_id="home")])
-    settle_candidate(ledger, batch(), candidate("User may live in Oulu.", supersedes=("home",), confidence=0.4), now)
+    settled_among_all(ledger, batch(), candidate("User may live in Oulu.", supersedes=("home",), confidence=0.4), now)
     assert [each.text for each in ledger.live_memories()] == ["User may live in Oulu."]
 
 
@@ -171,7 +167,7 @@ def test_a_hedged_statement_that_was_said_before_a_surer_memory_is_outdated(
     home = memory("User lives in Lyon.", at=20)
     ledger = Ledger("n", 1, [home])
     late = candidate("User lives in Berlin.", at=10, confidence=0.4, supersedes=(home.memory_id,))
-    assert settle_candidate(ledger, batch(), late, now).result == "dropped"
+    assert settled_among_all(ledger, batch(), late, now).result == "dropped"
 
 
 def test_a_late_statement_takes_no_clause_out_of_a_memory_that_was_said_later(

@@ -13,10 +13,8 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.models.port import Compaction
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
-from tests.builders.memories import a_memory
-from tests.unit.curation.rules.conftest import NOON
+from tests.builders.memories import NOON, a_memory
 
-MakeMemory = Callable[..., Memory]
 CAUSE = Cause(actor="offline", request_id="r")
 
 

@@ -10,7 +10,7 @@ from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.notes import with_missing_sentences
 from schemas.extraction.candidates import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
-from tests.settle_candidate import settle_candidate
+from tests.builders.settled import settled_among_all
 
 OLD = "User plans a trip to Porto in May. The hotel is booked."
 
@@ -66,5 +66,5 @@ def test_a_model_that_was_shown_the_note_rewrites_all_of_it(
     asked_at = note.updated_at + timedelta(seconds=stored_s_before)
     asked = replace(batch(said), provider=provider, requested_at=asked_at)
     ledger = Ledger("n", 1, [note])
-    assert settle_candidate(ledger, asked, said, now, may_create=False, note=note, cosine=0.8).result == "merged"
+    assert settled_among_all(ledger, asked, said, now, may_create=False, note=note, cosine=0.8).result == "merged"
     assert [each.text for each in ledger.live_memories()] == [text]
