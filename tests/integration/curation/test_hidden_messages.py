@@ -66,6 +66,32 @@ async def test_repetitions_of_a_forgotten_memory_are_hidden_and_named_in_its_eve
     assert await hidden(bench) == set()
 
 
+async def test_messages_that_name_the_topic_of_a_wish_are_hidden_without_a_memory_until_the_wish_is_undone(
+    bench: "Bench",
+) -> None:
+    again = FakeRepeatedMessages({}, naming={"Yasmin": [("other", "m4")]})
+    curator = bench.curator_under(Policies((GROUP,)), said_again=again)
+    (batch,) = await batches(request("Please forget what I told you about Yasmin.", conversation_id="third"))
+    await curator.curate(batch)
+    assert await hidden(bench) == {("other", "m4"), ("third", "m1")}
+
+    assert await undo(bench, batch.wishes[0].wish_id) == "accepted"
+    assert await hidden(bench) == set()
+
+
+async def test_messages_that_name_the_topic_of_a_wish_are_hidden_with_the_first_of_its_memories(bench: "Bench") -> None:
+    await say(bench, "I have a dog named Rex.", conversation_id="first")
+    again = FakeRepeatedMessages({}, naming={"Rex": [("other", "m4")]})
+    curator = bench.curator_under(Policies((GROUP,)), said_again=again)
+    (batch,) = await batches(request("Please forget what I told you about Rex.", conversation_id="third"))
+    await curator.curate(batch)
+    assert await hidden(bench) == {("first", "m1"), ("other", "m4"), ("third", "m1")}
+
+    gone = await only(bench, "deleted")
+    assert await undo(bench, gone.memory_id) == "accepted"
+    assert await hidden(bench) == set()
+
+
 @pytest.mark.parametrize(("most", "found"), [(1, {"n"}), (2, {"n", "k"})])
 async def test_predecessors_of_a_forgotten_memory_count_towards_the_limit_of_repetition_searches(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch, most: int, found: set[str]

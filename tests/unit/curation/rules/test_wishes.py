@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant
+from agents.curation.rules.commands.wishes import forget, is_personal, memories_meant, names_topic
 from agents.curation.rules.ledger.ledger import Ledger
 from agents.curation.rules.ledger.outcomes import WishOutcome
 from schemas.extraction.candidates import CandidateBatch, Source, Wish
@@ -305,3 +305,32 @@ def test_a_wish_for_a_message_that_says_more_forgets_only_what_its_words_say() -
     wish = Wish(wish_id="w", message=WISH, topic="my divorce", said="my getting a divorce", messages=(meant,))
 
     assert [each.text for each in memories_meant(wish, memories, (), personal=False)] == ["User is getting a divorce."]
+
+
+@pytest.mark.parametrize(
+    ("content", "topic"),
+    [
+        ("my gf Yasmin says she wants it firmer", "Yasmin"),
+        ("yasmin called", "Yasmin"),
+        ("Yasmin's birthday is in May", "my girlfriend Yasmin"),
+        ("My sister Clara gets married in Bologna", "my sister Clara"),
+        ("Ich war mit Paul im Kino", "Paul"),
+    ],
+)
+def test_a_message_that_names_the_topic_of_a_wish_is_meant(content: str, topic: str) -> None:
+    assert names_topic(content, topic)
+
+
+@pytest.mark.parametrize(
+    ("content", "topic"),
+    [
+        ("I split up last week", "Yasmin"),
+        ("My boss Clara is strict", "my sister Clara"),
+        ("My job is boring", "my job"),
+        ("Der Umzug war teuer", "meinen Umzug"),
+        ("My sister Clara loves tea", "my sister Clara's wedding"),
+        ("My family is large", "my family"),
+    ],
+)
+def test_a_message_with_a_common_word_or_about_somebody_else_is_not_meant(content: str, topic: str) -> None:
+    assert not names_topic(content, topic)
