@@ -28,9 +28,9 @@ BEGINS: Final = (
 )
 # No break after abbreviations, initials, and the ordinals of German dates ("am 3. März").
 BREAK = re.compile(
-    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bNr\."
+    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b(?i:Dr)\.)(?<!\b(?i:St)\.)(?<!\bNo\.)(?<!\bNr\."
     r")(?<!\bInc\.)(?<!\bLtd\.)(?<!\bJr\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\ba\.m\.)(?<!\bp\.m\.)(?<!"
-    r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
+    r"\bMr\.)(?<!\b(?i:Ms)\.)(?<!\b(?i:Mrs)\.)(?<!\bvs\.)(?<!\b(?i:z)\.B\.)(?<!\b(?i:prof)\.)(?<!\b(?i:bzw)\.)(?<!\b(?i:ca)\.)(?<!\b(?i:evtl)\.)"
     rf"(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+"
 )
 # Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
