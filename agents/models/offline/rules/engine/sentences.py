@@ -26,7 +26,7 @@ BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
     r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"
 )
-ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "prof", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
+ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
 # As written: in lower case "no." is an answer.
 CASED: Final = ("No", "etc", "approx", "vs", r"e\.g", r"i\.e", r"a\.m", r"p\.m", "[A-Z]")
 NO_END: Final = "".join(rf"(?<!\b{each}\.)" for each in (*CASED, *(f"(?i:{each})" for each in ABBREVIATIONS)))
