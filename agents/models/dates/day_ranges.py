@@ -31,6 +31,8 @@ class DayRange(NamedTuple):
 
 def day_range(sentence: str, start: int, end: int, day: date, language: str) -> DayRange | None:
     """The range that a day at this place begins or ends; None if there is no other day of the month beside it."""
+    first: date | None
+    last: date | None
     look_from = max(0, start - LOOK_BACK_CHARS)
     before = BEFORE.search(sentence[look_from:start])
     if before is not None and (before["to"] or LEAD.match(sentence, start)):

@@ -256,8 +256,8 @@ def forget(
     without one. Too many memories that only the wish's words describe stay."""
     if not found:
         messages = () if policy.on_forget_wish == "report" else tuple(naming)
-        reason = "no memory has this content"
-        return WishOutcome(wish_id=wish.wish_id, result="unknown", reason=reason, messages=messages)
+        nothing = "no memory has this content"
+        return WishOutcome(wish_id=wish.wish_id, result="unknown", reason=nothing, messages=messages)
     reason: str | None = None
     most = MAX_MEMORIES if wish.topic is None or theme_named(wish.topic) is None else MAX_OF_THEME
     described = [memory for memory in found if not is_identified(memory, wish)]
