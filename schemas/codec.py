@@ -6,6 +6,7 @@ import msgspec
 import orjson
 
 from schemas.errors import Rejected
+from schemas.hints import with_hint
 
 T = TypeVar("T")
 
@@ -50,7 +51,7 @@ def decode(data: bytes | None, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=shape)
     except msgspec.ValidationError as exc:
-        raise Rejected("invalid", f"not a {shape.__name__}: {exc}") from exc
+        raise Rejected("invalid", f"not a {shape.__name__}: {with_hint(str(exc), shape)}") from exc
     except RecursionError as exc:
         raise Rejected("invalid", f"not a {shape.__name__}: nested too deeply") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
@@ -90,4 +91,4 @@ def convert(value: Any, shape: type[T]) -> T:
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as exc:
-        raise Rejected("invalid", f"not a {shape.__name__}: {exc}") from exc
+        raise Rejected("invalid", f"not a {shape.__name__}: {with_hint(str(exc), shape)}") from exc

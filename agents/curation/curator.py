@@ -136,7 +136,7 @@ class Curator:
                 )
                 stored = wishes_to_store(batch, wishes)
                 await ForgottenWishes(connection).keep(batch.namespace, stored, now)
-                await hide_messages(connection, batch, stored, rulings)
+                await hide_messages(connection, batch, stored, rulings, wishes)
                 await put_records(connection, batch.namespace, outcome_records.wish_records(batch, wishes, policy, now))
                 return await record_part(connection, part, outcome, now)
 

@@ -40,9 +40,12 @@ class BeginErasures(Protocol):
 
 
 class FindRepetitions(Protocol):
-    """agents.passages.repeated_messages.RepeatedMessages: finds the messages of the user that repeat a memory."""
+    """agents.passages.repeated_messages.RepeatedMessages: finds the messages of the user that repeat a memory, or that name the
+    topic of the wish."""
 
     async def of(self, connection: Connection, namespace: str, wish: Wish, memory: Memory) -> tuple[MessageId, ...]: ...
+
+    async def naming_topic(self, connection: Connection, namespace: str, wish: Wish) -> tuple[MessageId, ...]: ...
 
 
 async def apply_wishes(
@@ -78,7 +81,8 @@ async def apply_wishes(
             near = await load_related(connection, vectors, batch, prepared, policy, ledger, wish)
             found = memories_meant(wish, ledger.live_memories(), near, personal)
             repetitions = await repeating_messages(connection, said_again, batch.namespace, wish, found, personal)
-            outcomes.append(forget(ledger, batch, wish, found, policy, now, repetitions))
+            naming = await said_again.naming_topic(connection, batch.namespace, wish) if said_again is not None else ()
+            outcomes.append(forget(ledger, batch, wish, found, policy, now, repetitions, naming))
     return tuple(outcomes)
 
 
@@ -149,13 +153,19 @@ def texts_of(batch: CandidateBatch) -> list[str]:
 
 
 async def hide_messages(
-    connection: Connection, batch: CandidateBatch, wishes: Sequence[Wish], rulings: Sequence[Ruling]
+    connection: Connection,
+    batch: CandidateBatch,
+    wishes: Sequence[Wish],
+    rulings: Sequence[Ruling],
+    outcomes: Sequence[WishOutcome] = (),
 ) -> None:
-    """Hides messages from search: those with the stored wishes, those that the wishes refer to, and the sources of
-    candidates that a wish dropped."""
+    """Hides messages from search: those with the stored wishes, those that the wishes refer to, those of their outcomes, and
+    the sources of candidates that a wish dropped."""
     hidden = HiddenMessages(connection)
     for wish in wishes:
         await hidden.hide(batch.namespace, wish.wish_id, wish.sources)
+    for outcome in outcomes:
+        await hidden.hide(batch.namespace, outcome.wish_id, outcome.messages)
     sources = {each.candidate_id: each.sources for each in batch.candidates}
     for ruling in rulings:
         if ruling.wish_id is not None:

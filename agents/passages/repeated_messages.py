@@ -1,5 +1,5 @@
 """Finds other messages in which a user said what they asked to have forgotten: a bounded search by words, then the rules for
-repeats."""
+repeats and for names."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from agents.curation.rules.commands.repeats import repeats
+from agents.curation.rules.commands.wishes import named_by, names_topic
 from agents.models.offline.findings import findings
 from agents.models.offline.rules.engine.injection import is_injection
 from agents.models.offline.rules.engine.languages import language_of
@@ -58,6 +59,20 @@ class RepeatedMessages:
                 again.append(MessageId(conversation_id=each.conversation_id, message_id=each.message_id))
             await asyncio.sleep(0)  # lets other tasks run while the transaction is open
         return tuple(again)
+
+    async def naming_topic(self, connection: Connection, namespace: str, wish: Wish) -> tuple[MessageId, ...]:
+        """The user's messages up to the time of the wish that have all names of its topic ("forget what I told you about
+        Yasmin"); none of a guest, and none for a topic without a name."""
+        if wish.topic is None or wish.message.guest_id is not None or not named_by(wish.topic):
+            return ()
+        live, until = live_namespace_of(namespace), wish.message.timestamp or datetime.now(UTC)
+        words = [term(live, word) for word in question_words(wish.topic)[:MAX_WORDS]]
+        found = await UserMessages(connection).with_words(live, words, wish.message, until)
+        return tuple(
+            MessageId(conversation_id=each.conversation_id, message_id=each.message_id)
+            for each in found
+            if names_topic(beginning(each.content), wish.topic)
+        )
 
 
 class RepeatComparison:

@@ -27,6 +27,7 @@ DEFAULT: Final = 0.4  # importance of an unrated memory: 100 points, casual
 MAXIMUM: Final = 10_000  # points from which the highest band begins
 MOST_POINTS: Final = 1_000_000
 LEAST_MAXIMUM: Final = 0.99999  # fraction of 10,000 points
+PLACES: Final = 9  # of a fraction: 0.42, not 0.42000000000000004
 RATIO: Final = MOST_POINTS / MAXIMUM
 ANCHORS: Final = ((0, 0.0), (10, 0.2), (100, 0.4), (500, 0.6), (1_000, 0.75), (5_000, 0.9), (MAXIMUM, 1.0))
 BANDS: Final[tuple[tuple[int, Band], ...]] = (
@@ -57,7 +58,7 @@ def of_points(rated: int) -> Fraction:
     if rated >= MAXIMUM:
         return 1.0 if rated == MOST_POINTS else LEAST_MAXIMUM + (1.0 - LEAST_MAXIMUM) * log(rated / MAXIMUM, RATIO)
     (low, least), (high, most) = next(pair for pair in pairwise(ANCHORS) if rated <= pair[1][0])
-    return least + (most - least) * (rated - low) / (high - low)
+    return round(least + (most - least) * (rated - low) / (high - low), PLACES)
 
 
 def tenths(importance: Fraction) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from schemas.extraction.candidates import Source
+from schemas.memories.events import MessageId
 from sinks.memories.entry import LedgerEntry
 from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
@@ -18,7 +19,7 @@ class HiddenMessages:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def hide(self, namespace: str, wish_id: str, sources: Iterable[Source]) -> None:
+    async def hide(self, namespace: str, wish_id: str, sources: Iterable[Source | MessageId]) -> None:
         """Hides the messages that a wish means and the message with the wish, also those without memories."""
         rows = [(storable(each.conversation_id), storable(each.message_id), wish_id, wish_id) for each in sources]
         if rows:

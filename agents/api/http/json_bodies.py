@@ -18,12 +18,12 @@ MAX_BODY_BYTES: Final = 1_048_576
 def json_body(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
     """Returns a dependency that decodes the request body: `Annotated[Shape, Depends(json_body(Shape))]`.
 
-    The dependency raises Rejected, Problem 413, and Problem 415 for another media type: browsers send some of those cross-site
-    without a preflight request.
+    No body at all is an empty object. The dependency raises Rejected, Problem 413, and Problem 415 for another media type:
+    browsers send some of those cross-site without a preflight request.
     """
 
     async def body(request: Request) -> T:
-        return codec.decode_untrusted(await read_json(request), shape)
+        return codec.decode_untrusted(b"{}" if has_no_body(request) else await read_json(request), shape)
 
     return body
 
@@ -33,6 +33,12 @@ async def read_json(request: Request) -> bytes:
     if media_type(request) != JSON:
         raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
     return await read_body(request, MAX_BODY_BYTES)
+
+
+def has_no_body(request: Request) -> bool:
+    """Whether a request has neither a body nor a media type for one."""
+    is_empty = request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
+    return is_empty and not media_type(request)
 
 
 def media_type(request: Request) -> str:

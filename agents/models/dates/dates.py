@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct, structs
 
 from agents.models.dates.calendar_days import calendar_day, day_or_none, first_of, season, shifted, weekday
+from agents.models.dates.day_ranges import day_range
 from agents.models.dates.words import (
     AFTER,
     BEFORE,
@@ -48,6 +49,8 @@ AFTER_PREPOSITION = re.compile(
 SINCE_WHEN = re.compile(r"\b(?:since|seit|depuis|desde)(?: (?:the|dem|le|el))?\s*$", re.IGNORECASE)
 # Words between the two days of a period: "from Monday to Thursday".
 TO_WHEN = re.compile(r"\s*(?:to|until|till|through|bis(?: zum)?|-|–)\s*", re.IGNORECASE)
+# Words between recurring days: "every Tuesday and Friday".
+LISTED = re.compile(r"\s*(?:[,&/+]|,? ?\b(?:and|or|und|oder|sowie|et|ou|y|o)\b)\s*", re.IGNORECASE)
 # Characters before a date that are searched for words that change its meaning ("every other", "depuis").
 LOOK_BACK_CHARS = 24
 DAYS_OF = {"day": 1, "week": 7, "weekend": 2, "month": 30, "year": 365} | dict.fromkeys(SEASONS, 91)
@@ -86,12 +89,17 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
     speaker's time zone."""
     found: list[Dated] = []
     passing: bool | None = None
+    recurred = -1  # the end of the latest recurring date
     for match in phrase(language).finditer(sentence):
-        if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
+        if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()) or (
+            recurred >= 0 and " " not in match[0] and LISTED.fullmatch(sentence, recurred, match.start())
+        ):
+            recurred = match.end()
             continue
         dated = resolve(match, said_at.date(), language)
         if dated is None:
             continue
+        dated = with_range(dated, sentence, language)
         if not found or not is_period(found[-1], dated, sentence):
             found.append(dated)
             continue
@@ -100,6 +108,26 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
         if passing and first.day <= date.max - timedelta(days=7):
             found.append(moved(dated, first.day + timedelta(days=(dated.day - first.day).days % 7)))
     return found
+
+
+def with_range(dated: Dated, sentence: str, language: str) -> Dated:
+    """The date with the other day of its range, if it has one; it counts from the first day on."""
+    days = None if dated.relative else day_range(sentence, dated.start, dated.end, dated.day, language)
+    if days is None:
+        return dated
+    lead = dated.written.split(" ")[0]
+    written = (
+        f"{lead} {days.written}" if dated.start == days.start and lead in ("from", "since", "ab") else days.written
+    )
+    return structs.replace(
+        dated,
+        start=days.start,
+        end=days.end,
+        original=sentence[days.start : days.end],
+        written=written,
+        day=days.first,
+        days=(days.last - days.first).days + 1,
+    )
 
 
 def is_period(first: Dated, last: Dated, sentence: str) -> bool:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agents.models.dates.calendar_days import day_or_none
 from agents.models.dates.dates import Dated, dates_in
+from agents.models.dates.day_ranges import FIRST
 from agents.models.dates.words import MONTHS
 
 UNTIL, SINCE = "until", "since"
@@ -136,15 +137,30 @@ def implied(sentence: str, times: list[Time], today: date, language: str) -> dic
 def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
     """Days, and months and years that stand alone, in order."""
     dated = dates_in(sentence, said_at, language)
-    times = [
-        Time(without_lead(each, language), each.end, each.day, each.day + timedelta(days=each.days), each.bare)
-        for each in dated
-    ]
+    times = [range_time(each) or time_of(each, language) for each in dated]
     taken = [range(each.start, each.end) for each in dated]
     for match in alone(language).finditer(sentence):
         if not any(match.start("time") in span or match.end() - 1 in span for span in taken):
             times += month_or_year(match, said_at.date(), language)
     return sorted(times, key=lambda each: each.start)
+
+
+def time_of(each: Dated, language: str) -> Time:
+    after = each.day + timedelta(days=1 if is_day_range(each) else each.days)
+    return Time(without_lead(each, language), each.end, each.day, after, each.bare)
+
+
+def range_time(each: Dated) -> Time | None:
+    """The last day of "from the 5th to 19 April", at its place; None for other dates."""
+    first = FIRST.match(each.original) if is_day_range(each) else None
+    if first is None:
+        return None
+    last = each.day + timedelta(days=each.days - 1)
+    return Time(each.start + first.end(), each.end, last, last + timedelta(days=1))
+
+
+def is_day_range(each: Dated) -> bool:
+    return each.days > 1 and not each.relative
 
 
 def without_lead(dated: Dated, language: str) -> int:

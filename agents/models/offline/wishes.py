@@ -15,6 +15,7 @@ from agents.models.offline.rules.engine.sentences import is_question
 from agents.models.offline.rules.findings.sentence_findings import apply_rules
 from agents.models.offline.rules.framing.frame_patterns import REPORTING_VERBS
 from agents.models.offline.rules.framing.framing import is_hearsay, is_unreal, own_part
+from agents.models.offline.rules.tables.german_third_person import is_first_person
 from agents.models.offline.rules.wishes.english import ENGLISH
 from agents.models.offline.rules.wishes.french import FRENCH
 from agents.models.offline.rules.wishes.german import GERMAN
@@ -203,7 +204,10 @@ def statements(clause: str, code: str, said_at: datetime) -> list[str]:
 
 
 def with_verb_second(clause: str) -> str:
-    """A German clause after "dass" as a main clause: "ich wohne in Berlin" for "ich in Berlin wohne"."""
+    """A German clause after "dass" as a main clause: "ich wohne in Berlin" for "ich in Berlin wohne". What follows the verb is
+    left out: "dass ich 71 Kilo wiege, ist mir peinlich"."""
+    before, _, _ = clause.partition(",")
+    clause = before if is_first_person(before.split(" ")[-1]) else clause
     subject = re.match(r"(?:ich|wir|(?:mein|unser)\w* \w+) ", clause, re.IGNORECASE)
     rest, _, verb = clause[subject.end() :].rpartition(" ") if subject else ("", "", "")
     return f"{subject.group()}{verb} {rest}" if subject and rest else clause

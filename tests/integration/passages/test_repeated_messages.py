@@ -70,3 +70,24 @@ async def test_the_number_of_repetitions_found_is_limited(said: Said) -> None:
         *(said.message("I'm allergic to peanuts.", conversation=f"n{number}") for number in range(MAX_MESSAGES + 20))
     )
     assert len(await again(said)) == MAX_MESSAGES
+
+
+async def naming(said: Said, topic: str) -> list[str]:
+    wish = Source(conversation_id="c1", message_id="wish", user_id="ada", timestamp=LATER)
+    async with said.pool.acquire() as connection, connection.transaction():
+        found = await RepeatedMessages().naming_topic(connection, ADA, Wish(wish_id="w", message=wish, topic=topic))
+    return sorted(each.message_id for each in found)
+
+
+async def test_own_earlier_messages_that_name_the_topic_of_a_wish_are_found(said: Said) -> None:
+    first = said.message("my gf Yasmin says she wants it firmer but whatever")
+    second = said.message("Yasmin's birthday is in May.", conversation="c2")
+    await said.said(
+        first,
+        second,
+        said.message("Yasmin called.", conversation="c3", user="bob"),
+        said.message("Yasmin called again.", conversation="c4", at=LATER + timedelta(minutes=1)),
+        said.message("I bought a mattress.", conversation="c5"),
+    )
+    assert await naming(said, "Yasmin") == sorted([first.message.message_id, second.message.message_id])
+    assert await naming(said, "my mattress") == []

@@ -67,7 +67,10 @@ def _create(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
-        return accepted(ledger, "reinforced", command_changes.reinforced_by_command(known, command, now), command, now)
+        again = command_changes.reinforced_by_command(known, command, now)
+        if ends_before_it_begins(command, again):
+            return rejected(ledger, ENDS_EARLY)
+        return accepted(ledger, "reinforced", again, command, now)
     made = command_changes.created_by_command(command, command.text, now)
     if ends_before_it_begins(command, made):
         return rejected(ledger, ENDS_EARLY)

@@ -168,11 +168,35 @@ def is_about(memory: Memory, topic: str) -> bool:
         return False
     if {each.attribute for each in readings(memory.text)} & attributes(topic):
         return True
-    content = {each for each in of_topic.content if each not in EMPTY | OWN} - {meaning("about")}
+    content = content_of(of_topic)
     tagged = {meaning(word) for tag in (*memory.tags, memory.kind) for word in normalise(tag).split()}
     words_of_memory = {*memory_statement.content, *tagged}
     verbs = {VERB_ENDING.sub("", each) for each in words_of_memory}
     return bool(content) and all(each in words_of_memory or verb_stem(each) in verbs for each in content)
+
+
+def content_of(of_topic: Statement) -> set[str]:
+    """The content words of a topic, read as "about <topic>"."""
+    return {each for each in of_topic.content if each not in EMPTY | OWN} - {meaning("about")}
+
+
+def named_by(topic: str) -> frozenset[str]:
+    """The names of a topic such as "Yasmin" or "my sister Clara". Empty for a theme, and for a thing ("my job", "meinen Umzug",
+    "Clara's wedding"): in German nouns look like names, and a common word in a message says little."""
+    plain = POSSESSIVE.sub(" ", topic)
+    of_topic = statement(f"about {plain}")
+    named, whose = frozenset(of_topic.names) - words.RELATIONS, relations(of_topic.tokens)
+    further = {each for each in content_of(of_topic) if each not in whose} - {meaning(each) for each in named}
+    is_person = not further and (plain[:1].isupper() or bool(whose))
+    return named if is_person and theme_named(plain) is None else frozenset()
+
+
+def names_topic(content: str, topic: str) -> bool:
+    """Whether a message has all names of a topic, and names no other person or animal than a topic such as "my sister Clara"."""
+    said = statement(POSSESSIVE.sub(" ", f"User: {content} "))
+    named, whose = named_by(topic), relations(statement(POSSESSIVE.sub(" ", topic)).tokens)
+    others = relations(said.tokens)
+    return bool(named) and named <= set(said.tokens) and (not whose or not others or whose <= others)
 
 
 def verb_stem(noun: str) -> str | None:
@@ -207,12 +231,16 @@ def forget(
     policy: Policy,
     now: datetime,
     said_again: Mapping[str, tuple[MessageId, ...]],
+    naming: Sequence[MessageId] = (),
 ) -> WishOutcome:
     """Removes the memories that a wish means, each by its own change, which can be undone. `said_again` has by memory
-    further messages with its content. In doubt, the limit applies to those that a model names and those that only the wish's
-    words describe together; a model's names alone decide if they keep to it."""
+    further messages with its content; `naming` are messages that name the wish's topic, hidden with the first memory, or
+    without one. In doubt, the limit applies to those that a model names and those that only the wish's words describe
+    together; a model's names alone decide if they keep to it."""
     if not found:
-        return WishOutcome(wish_id=wish.wish_id, result="unknown", reason="no memory has this content")
+        messages = () if policy.on_forget_wish == "report" else tuple(naming)
+        nothing = "no memory has this content"
+        return WishOutcome(wish_id=wish.wish_id, result="unknown", reason=nothing, messages=messages)
     reason: str | None = None
     most = MAX_MEMORIES if wish.topic is None or theme_named(wish.topic) is None else MAX_OF_THEME
     if sum(not is_pointed_at(memory, wish) for memory in found) > most:
@@ -236,7 +264,8 @@ def forget(
     kind: Change = "deleted" if policy.on_forget_wish == "delete" else "expired"
     for memory in found:
         after = change.deleted(memory, now) if kind == "deleted" else change.retracted(memory, now)
-        ledger.enter(kind, after, replace(cause, said_again=said_again.get(memory.memory_id, ())), now)
+        again = (*said_again.get(memory.memory_id, ()), *(naming if memory is found[0] else ()))
+        ledger.enter(kind, after, replace(cause, said_again=tuple(dict.fromkeys(again))), now)
     return WishOutcome(wish_id=wish.wish_id, result="forgotten", memory_ids=memory_ids, reason=reason)
 
 

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from schemas.memories.events import MessageId
 from schemas.memories.memories import Change
 
 WishResult: TypeAlias = Literal[
@@ -26,13 +27,14 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class WishOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of a wish to forget, with the memories that it removed. `unclear`: it may mean too many memories, so none
     is removed. `reported`: the policy leaves the decision to people. `erasure_reported`, `erasure_begun`: a wish to
-    forget everything."""
+    forget everything. `messages` are hidden although no memory was removed."""
 
     wish_id: str
     result: WishResult
     memory_ids: tuple[str, ...] = ()
     erasure_id: str | None = None
     reason: str | None = None
+    messages: tuple[MessageId, ...] = ()
 
 
 class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -77,6 +77,22 @@ async def test_malformed_json_wrong_content_type_deep_nesting_and_oversize_get_d
         assert (large.status_code, large.json()["type"]) == (413, "urn:memstream:problem:content-too-large")
 
 
+async def test_the_reason_for_refusing_a_value_says_what_would_be_accepted(api: Api):
+    client = api.client(write="*")
+    answers = [
+        await client.post("/v1/memories", json=NEW | body) for body in ({"scale": "percent"}, {"valid_from": "May 3"})
+    ]
+    assert [answer.status_code for answer in answers] == [422, 422]
+    enum, time = (answer.json()["detail"] for answer in answers)
+    assert "use fraction, tenths, points" in enum
+    assert "such as 2026-03-02T09:00:00Z" in time
+
+
+async def test_a_request_without_a_body_is_an_empty_object(api: Api):
+    answer = await api.client(write="*").post("/v1/memories")
+    assert (answer.status_code, answer.json()["detail"][:14]) == (422, "not a NewMemory"[:14])
+
+
 async def in_parts(size: int) -> AsyncIterator[bytes]:
     """Without saying how much there will be."""
     for _ in range(0, size, 1_000):
@@ -209,7 +225,7 @@ async def test_an_undo_restores_a_deleted_memory_and_versions_list_the_whole_his
     await client.patch(address, json={"text": "User plays go."})
     await client.delete(address)
     assert (await client.get(address)).status_code == 404
-    back = await client.post(f"{address}/undo", json={})
+    back = await client.post(f"{address}/undo")
     assert (back.status_code, back.json()["memory"]["text"]) == (200, "User plays go.")
     first = await client.post(f"{address}/undo", json={"version": 2})
     assert first.json()["memory"]["text"] == "User plays chess."

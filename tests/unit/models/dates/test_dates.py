@@ -99,3 +99,37 @@ def test_absolute_date_is_written_out_without_a_quotation() -> None:
 )
 def test_event_time_is_utc_and_noon_without_a_clock_time(language: str, sentence: str, hour: int) -> None:
     assert event_time(date(2026, 3, 6), sentence, NOW, language).hour == hour
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "we go every Tuesday and Friday"),
+        ("en", "every Monday, Wednesday and Friday"),
+        ("de", "jeden Dienstag und Freitag"),
+    ],
+)
+def test_all_weekdays_of_a_recurring_list_recur(language: str, sentence: str) -> None:
+    assert dates_in(sentence, NOW, language) == []
+
+
+def test_a_day_of_its_own_after_a_recurring_one_is_a_date() -> None:
+    assert [found.original for found in dates_in("not every Friday, but on Monday", NOW, "en")] == ["on Monday"]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "written"),
+    [
+        ("de", "umgebucht auf 9. bis 13. November", "umgebucht auf 2026-11-09 bis 2026-11-13"),
+        ("de", "vom 9.-13. November 2025", "vom 2025-11-09 bis 2025-11-13"),
+        ("en", "camp is Aug 10-14", "camp is 2026-08-10 to 2026-08-14"),
+        ("en", "from 10th to 14th August", "from 2026-08-10 to 2026-08-14"),
+        ("fr", "du 3 au 7 mai", "du 2026-05-03 au 2026-05-07"),
+        ("es", "del 3 al 7 de mayo", "del 2026-05-03 al 2026-05-07"),
+        ("en", "March 3 2027-04", "On 2027-03-03-04"),
+        ("en", "see you Aug 10 to 3 of us", "see you on 2026-08-10 to 3 of us"),
+        ("de", "bis 13. November", "Bis 2026-11-13"),
+    ],
+)
+def test_the_two_days_of_a_range_are_written_out(language: str, sentence: str, written: str) -> None:
+    assert with_dates(sentence, dates_in(sentence, NOW, language), language)[0] == written

@@ -69,3 +69,12 @@ async def test_the_offline_provider_sets_the_validity_dates_of_a_statement() -> 
     (found,) = (await OfflineProvider().extract(slice_of("We're moving to Lyon on 2026-06-01."), knowing())).proposals
     assert found.valid_from is not None and found.valid_from.isoformat() == "2026-05-31T22:00:00+00:00"
     assert found.valid_until is None and found.event_time is not None
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("en", "Petr stays with us from the 5th to 19 April"), ("de", "Petr wohnt vom 5. bis 19. April bei uns")],
+)
+def test_a_range_of_days_ends_after_its_last_day(language: str, sentence: str) -> None:
+    until = validity(sentence, datetime(2026, 3, 2, 9, tzinfo=UTC), language).valid_until
+    assert until == datetime(2026, 4, 20, tzinfo=UTC)

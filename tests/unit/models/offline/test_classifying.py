@@ -6,9 +6,10 @@ import pytest
 
 from agents.models.offline.findings import findings_in, read
 from agents.models.offline.provider import OfflineProvider
+from agents.models.offline.rules.findings.classified_statements import ONE_SPEAKER, SEVERAL_SPEAKERS, Thresholds
 from schemas.extraction.sentences import Sentence, SentenceScores
 from tests.builders.slices import knowing, said, slice_of
-from tests.fakes.sentence_classifier import OTHER, STATEMENT, UNREAL, FakeSentenceClassifier
+from tests.fakes.sentence_classifier import LIMIT, OTHER, STATEMENT, UNREAL, WISH, FakeSentenceClassifier
 
 
 def test_rules_detect_fiction_among_sentences_without_classifier_scores() -> None:
@@ -70,3 +71,19 @@ async def test_a_repeated_sentence_is_judged_separately_at_each_position() -> No
     provider = OfflineProvider(classifier=InTurn())
     answer = await provider.extract(slice_of("I live in Leeds. Nice, eh. I live in Leeds."), knowing())
     assert [each.text for each in answer.proposals] == ["User lives in Leeds."]
+
+
+def tags(text: str, scores: SentenceScores, thresholds: Thresholds) -> list[str]:
+    return [
+        tag for _, each in findings_in(read(said(text)), scores=(scores,), thresholds=thresholds) for tag in each.tags
+    ]
+
+
+def test_one_person_sets_a_limit_in_words_that_no_class_has() -> None:
+    assert tags("Charcoal for my burgers from me.", LIMIT, ONE_SPEAKER) == ["constraint"]
+
+
+def test_among_several_people_a_limit_or_wish_needs_a_word_of_its_class() -> None:
+    assert tags("Charcoal for my burgers from me.", LIMIT, SEVERAL_SPEAKERS) == []
+    assert tags("Send me the pictures.", WISH, SEVERAL_SPEAKERS) == []
+    assert tags("I'm coeliac, so please no bread.", LIMIT, SEVERAL_SPEAKERS) == ["constraint"]

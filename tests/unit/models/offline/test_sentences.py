@@ -3,11 +3,14 @@
 import pytest
 
 from agents.models.offline.provider import OfflineProvider
+from agents.models.offline.rules.engine.sentences import sentences
 from schemas.policies.policies import Policy
 from tests.builders.slices import knowing, slice_of
 from tests.unit.models.offline.proposing import proposals
 
 REMEMBERED = [
+    ("My wife and I moved to Ghent.", "fact", "User moved to Ghent with their wife."),
+    ("Tom and I share a flat in Bath.", "fact", "User shares a flat in Bath with Tom."),
     ("My name is Jonas Weber.", "fact", "User's name is Jonas Weber."),
     ("Hi! I'm allergic to penicillin.", "fact", "User is allergic to penicillin."),
     ("Please remember that I have a peanut allergy.", "fact", "User has a peanut allergy."),
@@ -257,3 +260,11 @@ async def test_feelings_with_their_reason_are_kept_where_the_policy_asks_for_the
     answer = await OfflineProvider().extract(slice_of(sentence), knowing(policy=companion))
     assert [(item.kind, item.text) for item in answer.proposals] == ([("emotion", statement)] if statement else [])
     assert (await OfflineProvider().extract(slice_of(sentence), knowing())).proposals == ()
+
+
+@pytest.mark.parametrize("abbreviation", ["dr.", "Dr.", "ca.", "bzw.", "nr."])
+def test_an_abbreviation_ends_no_sentence_however_it_is_written(abbreviation: str) -> None:
+    assert sentences(f"Das war {abbreviation} Hennig. Sie ist nett.") == [
+        f"Das war {abbreviation} Hennig.",
+        "Sie ist nett.",
+    ]

@@ -40,6 +40,7 @@ STATED = {
     "Forget I ever said I live in Berlin": "User lives in Berlin.",
     "I don't want you to remember that I smoke.": "User smokes",
     "Vergiss bitte, dass ich in Berlin wohne.": "Der Nutzer wohnt in Berlin.",
+    "Vergiss bitte, dass ich in Berlin wohne, ist mir peinlich": "Der Nutzer wohnt in Berlin.",
     "Kannst du bitte vergessen, dass ich in Berlin wohne?": "Der Nutzer wohnt in Berlin.",
     "Oublie que j'habite à Berlin": "L'utilisateur habite à Berlin.",
     "Olvida que vivo en Berlín.": "El usuario vive en Berlín.",

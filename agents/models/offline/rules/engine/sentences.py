@@ -26,13 +26,12 @@ BEGINS: Final = (
     r"what|where|when|who|why|which|how|can|could|do|does|did|is|are|would|should|any|please|thanks|and|but|also"
     r"|I|I'm|im|I've|I'll|we|we're|they|he|she|it|it's|its|my|our"
 )
+ABBREVIATIONS: Final = ("dr", "st", "nr", "mr", "ms", "mrs", "jr", "inc", "ltd", "bzw", "ca", "evtl", r"z\.b")
+# As written: in lower case "no." is an answer.
+CASED: Final = ("No", "etc", "approx", "vs", r"e\.g", r"i\.e", r"a\.m", r"p\.m", "[A-Z]")
+NO_END: Final = "".join(rf"(?<!\b{each}\.)" for each in (*CASED, *(f"(?i:{each})" for each in ABBREVIATIONS)))
 # No break after abbreviations, initials, and the ordinals of German dates ("am 3. März").
-BREAK = re.compile(
-    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bNr\."
-    r")(?<!\bInc\.)(?<!\bLtd\.)(?<!\bJr\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\ba\.m\.)(?<!\bp\.m\.)(?<!"
-    r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
-    rf"(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+"
-)
+BREAK = re.compile(rf"(?<=[.!?…]){NO_END}(?:(?<!\b\d\.)(?<!\b\d\d\.)|(?=\s+(?i:{BEGINS})\b))\s+")
 # Single quotes are also apostrophes: only a long text between two separate ones is a quotation.
 SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")
 WORDS_OF_A_NAME = 4

@@ -18,15 +18,18 @@ from schemas.extraction.sentences import SentenceScores
 
 
 class Thresholds(NamedTuple):
-    """Probabilities from which on a sentence is a lasting statement; `without_speaker` if it does not name the speaker."""
+    """Probabilities from which on a sentence is a lasting statement; `without_speaker` if it does not name the speaker. With
+    `worded_limits` a limit or a wish must also have a word of its class."""
 
     statement: float
     without_speaker: float
+    worded_limits: bool = False
 
 
 ONE_SPEAKER: Final = Thresholds(statement=0.6, without_speaker=0.8)
-# People who talk with each other say much that is over in an hour.
-SEVERAL_SPEAKERS: Final = Thresholds(statement=0.9, without_speaker=0.95)
+# People who talk with each other say much that is over in an hour ("no pork for the grill tonight", "be there at 8"), and wish
+# things from each other.
+SEVERAL_SPEAKERS: Final = Thresholds(statement=0.9, without_speaker=0.95, worded_limits=True)
 # Probabilities from which on a sentence is made up, or states nothing lasting.
 MADE_UP: Final = 0.12
 IDLE: Final = 0.95

@@ -70,7 +70,7 @@ def apply_rules(
     if (scores is None or scores.limit < LIMIT) and is_temporary(language, sentence):
         yield from (each for each in found if not is_limit(language, each))
         return
-    found = apply_classifier(language, sentence, said_at, found, scores)
+    found = apply_classifier(language, sentence, said_at, found, scores, thresholds)
     found = [untag_single_meal(language, sentence, each) for each in found]
     yield from (
         found if scores is None else with_statement(language, sentence, said_at, feelings, scores, found, thresholds)
@@ -105,7 +105,12 @@ def is_limit(language: LanguageRules, found: Finding) -> bool:
 
 
 def apply_classifier(
-    language: LanguageRules, sentence: str, said_at: datetime, found: list[Finding], scores: SentenceScores | None
+    language: LanguageRules,
+    sentence: str,
+    said_at: datetime,
+    found: list[Finding],
+    scores: SentenceScores | None,
+    thresholds: Thresholds = ONE_SPEAKER,
 ) -> list[Finding]:
     """The findings without limits and wishes that the classifier rejects, and with one that it finds itself. The classifier
     is the regression over words, or that of sentences if the sentence has `scores`."""
@@ -121,6 +126,8 @@ def apply_classifier(
     if scored.either < (LIMIT if scores else SURE) or len(plain.split()) > instructions.LONGEST_WORDS:
         return found
     kind: InstructionKind = "limit" if scored.limit >= scored.wish else "wish"
+    if scores is not None and thresholds.worded_limits and not has_words_of(language, kind, plain):
+        return found
     if scores is not None:
         return add_classified_instruction(language, kind, sentence, plain, said_at, found, scored.either)
     if kind == "wish" and not is_lasting(language, plain, scored.wish):
@@ -129,6 +136,12 @@ def apply_classifier(
         return tagged(found, kind)
     is_possible = may_be_instruction(language, kind, sentence, plain)
     return [instruction_finding(language, kind, plain, said_at)] if is_possible else found
+
+
+def has_words_of(language: LanguageRules, kind: InstructionKind, plain: str) -> bool:
+    """Whether a sentence has a word of limits, or of wishes that last."""
+    patterns = instruction_patterns(language.code)
+    return patterns.names_limit(plain) if kind == "limit" else patterns.says_always(plain)
 
 
 def add_classified_instruction(

@@ -3,47 +3,11 @@
 import re
 
 from agents.models.offline.rules.engine.rule import LanguageRules, anywhere, starting
-from agents.models.offline.rules.tables.templated import Replacing, templated, topics
+from agents.models.offline.rules.tables.german_third_person import reword, third
+from agents.models.offline.rules.tables.templated import templated, topics
 
 WER = "Der Nutzer"
 NAME = r"(?P<x>(?-i:[A-ZÄÖÜ])[\wäöüß'-]*(?: (?-i:[A-ZÄÖÜ])[\wäöüß'-]*){0,2})"
-IRREGULAR = {
-    **{
-        "bin": "ist",
-        "habe": "hat",
-        "hab": "hat",
-        "werde": "wird",
-        "weiß": "weiß",
-        "fahre": "fährt",
-        "esse": "isst",
-        "lese": "liest",
-    },
-    **{
-        "sehe": "sieht",
-        "spreche": "spricht",
-        "treffe": "trifft",
-        "nehme": "nimmt",
-        "gebe": "gibt",
-        "schlafe": "schläft",
-    },
-    **{
-        "trage": "trägt",
-        "laufe": "läuft",
-        "helfe": "hilft",
-        "fange": "fängt",
-        "lasse": "lässt",
-        "halte": "hält",
-        "vertrage": "verträgt",
-    },
-    **{
-        "wasche": "wäscht",
-        "vergesse": "vergisst",
-        "heiße": "heißt",
-        "reise": "reist",
-        "hasse": "hasst",
-        "verlasse": "verlässt",
-    },
-}
 UNCHANGED = (
     r"(?:war|wurde|ging|kam|fuhr|fand|blieb|traf|sah|nahm|gab|flog|las|aß|lief|hieß|\w+te|mag|kann|will|muss|darf|soll)"
 )
@@ -87,19 +51,6 @@ TOPICS = topics(
     work=r"arbeite\w*|beruf|job|firma|studier\w*|universität|schule|lehrer\w*|arzt|ärztin|ingenieur\w*|anwalt|rentner\w*|chef\w*",
     family=r"frau|mann|tochter|töchter|sohn|söhne|kind(?:er)?|bruder|brüder|schwester\w*|mutter|vater|eltern|hunde?|katzen?|verheiratet",
 )
-
-
-PAST = re.compile(r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö|züch|rich|leuch|flech)te$)\w+te|wurde")
-
-
-def third(verb: str) -> str:
-    """The verb for "er" instead of "ich"."""
-    verb = verb.lower()
-    if verb in IRREGULAR:
-        return IRREGULAR[verb]
-    if not verb.endswith("e") or PAST.fullmatch(verb):
-        return verb
-    return verb[:-1] + ("et" if verb[-2] in "td" else "t")
 
 
 CHANGES = (
@@ -211,26 +162,6 @@ def with_subject(text: str) -> str:
 
 
 FIRST = r"(?:ich|wir|mein|meine|unser|unsere)"
-POSSESSIVE = Replacing(
-    {
-        **{
-            "mein": "sein",
-            "meine": "seine",
-            "meinen": "seinen",
-            "meinem": "seinem",
-            "meiner": "seiner",
-            "meines": "seines",
-        },
-        **{"mich": "sich", "mir": "sich", "unser": "das gemeinsame", "unsere": "die gemeinsame"},
-    }
-)
-WITHIN = re.compile(r"\bich (\w+)", re.IGNORECASE)
-
-
-def reword(text: str) -> str:
-    return POSSESSIVE(WITHIN.sub(lambda found: f"er {third(found[1])}", text))
-
-
 GERMAN = LanguageRules(
     code="de",
     normalise=with_subject,

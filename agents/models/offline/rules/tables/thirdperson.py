@@ -35,6 +35,14 @@ DROPPED = re.compile(
     r"|expecting|dating|renting|allergic to|scared of|terrified of|afraid of)) (?!(?:of|by|is|are|was|out|with it|means)\b)",
     re.IGNORECASE,
 )
+# "Tom and I moved to Bath" is "I moved to Bath with Tom"; not "Tom and I are brothers", nor the first word of any sentence.
+COMPANION = re.compile(
+    r"^(?P<who>my (?:(?!and\b)\w+ )?\w+|(?!(?:yes|no|ok(?:ay)?|well|thanks|sure|right|true|also|great|nice|cool|hi|hey|yeah"
+    r"|yep|today|tomorrow|yesterday|sometimes|now|then|still|haha|lol|exactly|agreed|same|work|done|good|fine|wow|oh)\b)(?-i:[A-Z])\w+)"
+    r" and I (?P<said>(?:(?:split|broke|met) up|got (?:engaged|divorced))?)"
+    r"(?P<rest>(?!(?:are|were|am|have been|both|each)\b)[^,;.!?]*?)(?=[,;.!?]|$| (?:and|but|because|so|since)\b)",
+    re.IGNORECASE,
+)
 ADVERBS_WORDS = (
     "really absolutely definitely always usually generally mostly still also currently now just actually "
     "strongly only particularly especially often totally personally never recently finally already both "
@@ -98,13 +106,20 @@ def expanded(sentence: str) -> str:
     if CONTRACTED.search(sentence):
         for pattern, whole in EXPANSIONS:
             sentence = pattern.sub(whole, sentence)
-    sentence = DROPPED.sub(with_subject, sentence, count=1)
+    sentence = COMPANION.sub(with_companion, DROPPED.sub(with_subject, sentence, count=1), count=1)
     return re.sub(r"^i\b|(?<=[\s,])i\b(?!\.)", "I", sentence)
 
 
 def with_subject(found: re.Match[str]) -> str:
     said = found[0][:1].lower() + found[0][1:]
     return f"I {said}" if found["did"] else f"I am {said}"
+
+
+def with_companion(found: re.Match[str]) -> str:
+    who = re.sub(r"^My\b", "my", found["who"])
+    if found["said"]:
+        return f"I {found['said']} with {who}{found['rest']}"
+    return f"I {found['rest']} with {who}" if found["rest"] else found[0]
 
 
 def third_person(clause: str) -> str:
@@ -137,6 +152,8 @@ def pronouns(text: str) -> str:
 
 def conjugated(predicate: str) -> str:
     """The predicate of "I" or "we" in the third person singular, coordinated verbs included."""
+    if predicate.startswith("split up "):  # over, whatever its form says
+        return predicate
     words = predicate.split(" ")
     at = next((index for index, word in enumerate(words) if word.lower() not in ADVERBS), 0)
     words[at] = third(words[at])

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.curation.rules.commands.wishes import memories_meant
+from agents.curation.rules.commands.wishes import memories_meant, names_topic
 from schemas.extraction.candidates import Source
 from tests.builders.memories import NOON, a_memory
 from tests.builders.wishes import STATEMENTS, a_wish
@@ -144,3 +144,32 @@ def test_a_forget_wish_spares_memories_stated_after_the_wish() -> None:
     wish = a_wish(message=at(2), statement="User lives in Berlin.")
 
     assert memories_meant(wish, [earlier, later], (), personal=True) == [earlier]
+
+
+@pytest.mark.parametrize(
+    ("content", "topic"),
+    [
+        ("my gf Yasmin says she wants it firmer", "Yasmin"),
+        ("yasmin called", "Yasmin"),
+        ("Yasmin's birthday is in May", "my girlfriend Yasmin"),
+        ("My sister Clara gets married in Bologna", "my sister Clara"),
+        ("Ich war mit Paul im Kino", "Paul"),
+    ],
+)
+def test_a_message_that_names_the_topic_of_a_wish_is_meant(content: str, topic: str) -> None:
+    assert names_topic(content, topic)
+
+
+@pytest.mark.parametrize(
+    ("content", "topic"),
+    [
+        ("I split up last week", "Yasmin"),
+        ("My boss Clara is strict", "my sister Clara"),
+        ("My job is boring", "my job"),
+        ("Der Umzug war teuer", "meinen Umzug"),
+        ("My sister Clara loves tea", "my sister Clara's wedding"),
+        ("My family is large", "my family"),
+    ],
+)
+def test_a_message_with_a_common_word_or_about_somebody_else_is_not_meant(content: str, topic: str) -> None:
+    assert not names_topic(content, topic)

@@ -1,8 +1,8 @@
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 
-from agents.curation.rules.commands.apply_command import apply_command
+from agents.curation.rules.commands.apply_command import ENDS_EARLY, apply_command
 from agents.curation.rules.ledger.ledger import Ledger
 from sinks.vectors.port import Neighbour
 from tests.builders.settled import EAST, settled
@@ -82,6 +82,16 @@ def test_a_create_command_with_a_known_text_reinforces_the_memory(
     assert (outcome.status, outcome.change, outcome.memory_id) == ("accepted", "reinforced", known.memory_id)
     assert ledger.entries[0].after.tags == ("pets", "dog")
     assert ledger.entries[0].after.text == "User has a dog"
+
+
+def test_no_create_command_ends_a_known_memory_before_it_begins(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [memory("User has a dog")])
+    ends_early = command("create", text="User has a dog", valid_from=now, valid_until=now - timedelta(days=1))
+    outcome = apply_command(ledger, ends_early, EAST, now)
+    assert (outcome.status, outcome.reason) == ("rejected", ENDS_EARLY)
+    assert ledger.entries == []
 
 
 def test_invalid_commands_are_rejected_with_a_reason(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
