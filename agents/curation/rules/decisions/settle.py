@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from agents.curation.rules.decisions.comparing import confirmed_ids
 from agents.curation.rules.decisions.contradictions import (
     EndedMemory,
     concern_of,
@@ -80,7 +81,8 @@ def settle(
     repeated = ledger.find_live(candidate.repeats)
     candidate = with_addition(candidate, repeated if repeated and concerns(repeated) else None)
     nearest = [each for each in ledger.neighbours(vector, found) if concerns(each.memory)][:MAX_NEAREST]
-    repeats = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {})
+    confirmed = confirmed_ids(candidate, nearest, relations or {})
+    repeats = possible_repeats(ledger, candidate, nearest, thresholds.related, cosines or {}, confirmed)
     near = [each for each in repeats if concerns(each.memory)]
     ids_named = dict.fromkeys((*contradicted_ids(candidate), *corrected))
     named = [memory for each in ids_named if (memory := ledger.find_live(each)) is not None and concerns(memory)]
@@ -107,6 +109,7 @@ def settle(
         thresholds,
         ends.wholly,
         ends.objection or objected,
+        confirmed,
         ahead=ahead,
     )
     if not may_create and (creates_memory(decision) or (note is not None and folds_into(decision, note))):
