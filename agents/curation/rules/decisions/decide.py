@@ -12,7 +12,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.merge import adds_content, would_lose_words
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import last_said, new_sources, said_later
-from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.guards import objection, objections
 from agents.curation.rules.statements.languages import FIGURES, in_other_language
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.similarity import ALIKE, ratio
@@ -222,10 +222,17 @@ def guard_objection(candidate: Candidate, possible: PossibleMatch) -> str | None
         return guard if guard in STATE_GUARDS else None
     if not possible.automatic and in_other_language(candidate, possible.memory):
         return guard if guard in FIGURES else None
+    if possible.confirmed:
+        return next((each for each in said_otherwise(candidate, possible.memory) if each in CONFIRMED_GUARDS), None)
     if guard is not None and candidate.refines == possible.memory.memory_id:
         guard = objection(possible.memory.text, candidate.text)
-    if possible.confirmed and guard not in CONFIRMED_GUARDS:
-        return None
     if guard is None and possible.automatic:
         return doubt(candidate.text, possible.memory.text)
     return guard
+
+
+def said_otherwise(candidate: Candidate, memory: Memory) -> Iterator[str]:
+    """The guards that object to a repetition; for a refinement, those that find something of the memory missing."""
+    if candidate.refines == memory.memory_id:
+        return objections(memory.text, candidate.text)
+    return objections(candidate.text, memory.text)
