@@ -83,7 +83,7 @@ async def settle_candidates(
     foreign = await memories_in_other_languages(connection, batch, prepared, policy)
     await load_judged(connection, ledger, prepared)
     comparable = [[each for each in near if each.score >= limits.comparable] for near in neighbours]
-    candidates = with_verdicts(ledger, candidates, concerns, comparable, prepared, policy, foreign)
+    candidates = with_verdicts(ledger, candidates, concerns, comparable, prepared, policy, foreign, limits.comparable)
     if prepared.relations is not None:
         pairs = pairs_to_compare(ledger, candidates, concerns, neighbours, prepared.vector, limits.comparable)
         clauses = dict.fromkeys(clauses_to_compare(ledger, candidates, concerns))

@@ -90,15 +90,21 @@ def follows(request: ExtractionRequest, old: Proposal, new: Proposal, is_earlier
 
 
 def is_another_value(old: str, new: str) -> bool:
-    """Whether two statements differ in one value only."""
+    """Whether two statements differ in one value only, either in figures and times or in other words."""
     before, after = meaningful(old), meaningful(new)
     shared = before & after
     changed = [before - after, after - before]
     if not all(0 < len(each) <= MAX_CHANGED for each in changed):
         return False
+    if figures(old).isdisjoint(changed[0]) != figures(new).isdisjoint(changed[1]):
+        return False
     return len(shared) >= MIN_SHARED * min(len(before), len(after)) and bool(shared)
 
 
 def meaningful(text: str) -> set[str]:
+    return {*statement(text).content, *figures(text)}
+
+
+def figures(text: str) -> set[str]:
     said = statement(text)
-    return {*said.content, *said.quantities, *said.times}
+    return {*said.quantities, *said.times}

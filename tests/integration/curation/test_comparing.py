@@ -67,7 +67,7 @@ async def test_a_memory_that_a_language_model_names_keeps_the_clauses_that_hold(
 
 async def test_a_memory_stays_active_when_the_model_is_unsure(bench: "Bench") -> None:
     known = await bench.remember(OLD)
-    doubtful = FakeComparer({(OLD, NEW): Relation(0.75, 0.2, 0.05)})
+    doubtful = FakeComparer({(OLD, NEW): Relation(0.65, 0.3, 0.05)})
     outcome = await curator(bench, doubtful).curate(bench.batch(NEW))
     assert [each.result for each in outcome.rulings] == ["created"]
     kept = await bench.memories.get(known.memory_id)
@@ -208,3 +208,49 @@ async def memory_of(bench: "Bench", memory_id: str) -> Memory:
     memory = await bench.memories.get(memory_id)
     assert memory is not None
     return memory
+
+
+async def test_of_several_memories_only_the_nearest_ends_as_a_whole(bench: "Bench") -> None:
+    near, far = await bench.remember(OLD), await bench.remember("User keeps a goat behind the house")
+    comparer = FakeComparer({(near.text, NEW): ENDS, (far.text, NEW): ENDS})
+    await curator(bench, comparer).curate(bench.batch(NEW))
+    assert {tuple(each) for each in comparer.compared} >= {(near.text, NEW), (far.text, NEW)}
+    assert [(await memory_of(bench, each.memory_id)).status for each in (near, far)] == ["superseded", "active"]
+
+
+async def test_statements_of_one_message_do_not_end_each_other(bench: "Bench") -> None:
+    first = bench.candidate(OLD)
+    comparer = FakeComparer({(OLD, NEW): ENDS, (NEW, OLD): ENDS})
+    outcome = await curator(bench, comparer).curate(bench.batch(first, bench.candidate(NEW, sources=first.sources)))
+    assert [each.result for each in outcome.rulings] == ["created", "created"]
+    assert comparer.compared == []
+
+
+SAME = Relation(0.02, 0.03, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("User keeps bees and eats no honey", "User keeps bees and wants honey-free food"),  # negation
+        ("User keeps bees behind the barn", "User has hives at the back of the barn"),  # a low cosine
+    ],
+)
+async def test_a_repetition_that_both_models_find_reinforces_the_memory(bench: "Bench", known: str, said: str) -> None:
+    memory = await bench.remember(known)
+    batch = bench.batch(bench.candidate(said, repeats=memory.memory_id))
+    forecasts = [
+        await Forecast(
+            bench.pool, bench.vectors, FakeEmbedder(), Editor(bench.provider), bench.now, FakeComparer(relations)
+        ).decide(batch, Policy(name="default"))
+        for relations in ({}, {(known, said): SAME})
+    ]
+    assert [each.rulings[0].result for each in forecasts] == ["created", "reinforced"]
+
+
+async def test_a_repetition_that_both_models_find_still_needs_the_same_numbers(bench: "Bench") -> None:
+    known = await bench.remember("User keeps 20 bees behind the barn")
+    said = "User keeps 30 bees behind the barn"
+    comparer = FakeComparer({(known.text, said): SAME})
+    outcome = await curator(bench, comparer).curate(bench.batch(bench.candidate(said, repeats=known.memory_id)))
+    assert outcome.rulings[0].memory_id != known.memory_id

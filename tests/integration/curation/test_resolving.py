@@ -283,3 +283,24 @@ async def test_no_model_request_is_sent_when_there_is_nothing_to_compare(bench: 
     known = bench.candidate("User lives in Turku")
     await curator(bench).curate(bench.batch(replace(known, candidate_id="again"), policy="resolving"))
     assert bench.provider.call_counts["resolve"] == 0
+
+
+async def test_candidates_without_anything_near_are_not_sent_to_the_model(bench: "Bench") -> None:
+    await bench.remember("User has a dog called Rex")
+    said = ("User has a dog called Bello", "Deployments take place on Fridays", "Lunch costs nine euros")
+    asked: list[str] = []
+
+    def verdicts(candidates: Sequence[Candidate], known: Sequence[Memory]) -> tuple[Verdict, ...]:
+        asked.extend(each.text for each in candidates)
+        return ()
+
+    bench.provider.verdicts = verdicts
+    await curator(bench).curate(bench.batch(*said, policy="resolving"))
+    assert asked == ["User has a dog called Bello"]
+
+
+async def test_no_model_request_is_sent_when_candidates_name_all_memories_near_them(bench: "Bench") -> None:
+    known = await bench.remember("User has a dog called Rex")
+    said = bench.candidate("User has a dog called Bello, not Rex", contradicts=known.memory_id)
+    await curator(bench).curate(bench.batch(said, policy="resolving"))
+    assert bench.provider.call_counts["resolve"] == 0

@@ -56,6 +56,13 @@ def test_an_additional_statement_corrects_no_earlier_proposal(second: str, text:
     assert corrected(request, (proposed(MEDIUM, "m1"), proposed(text, "m2"))) == {}
 
 
+def test_a_place_corrects_no_number() -> None:
+    request = slice_of("Mum is 62, no wait 63, and lives in Brighton, well Hove actually.")
+
+    proposals = [proposed(text, "m1") for text in ("User's mum is 63.", "User's mum lives in Hove.")]
+    assert corrected(request, proposals) == {}
+
+
 def test_a_message_of_another_speaker_corrects_no_proposal() -> None:
     policy = Policy(name="group", namespaces=("{app_id}",))
     (request,) = slices_of(

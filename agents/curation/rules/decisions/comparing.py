@@ -15,7 +15,8 @@ from agents.curation.rules.decisions.clauses import (
 )
 from agents.curation.rules.decisions.incoming import contradicted_ids
 from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
-from agents.curation.rules.ledger.sources import said_later
+from agents.curation.rules.ledger.scored import Scored
+from agents.curation.rules.ledger.sources import new_sources, said_later
 from agents.curation.rules.statements import words
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.statement import statement
@@ -31,6 +32,7 @@ MOST_COMPARED: Final = 6  # per candidate, the nearest first
 # The beginning of a statement whose subject has a number: "Room 3 is ...".
 NUMBERED: Final = re.compile(r"\W*(?:(?:the|der|die|das|le|la|el) )?([^\W\d_]+) (\d+)\b", re.IGNORECASE)
 REASON: Final = "the candidate replaces it"
+SAYS_SAME: Final = 0.8  # least probability of `same` that confirms a language model's answer
 
 
 def pairs_to_compare(
@@ -42,17 +44,22 @@ def pairs_to_compare(
     comparable: float,
 ) -> tuple[Pair, ...]:
     """Each new candidate with the live memories and the other candidates, in the languages of the model, that have a cosine of at
-    least `comparable`. A candidate that names related memories is not compared. `concerns` are those of the candidates.
-    `vector_of` raises NeedsVectors."""
+    least `comparable`, but not with those of the same messages. A candidate that names related memories is only compared with
+    the one that it repeats or refines. `concerns` are those of the candidates. `vector_of` raises NeedsVectors."""
     pairs: dict[Pair, None] = {}
     for candidate, concerned, found in zip(candidates, concerns, neighbours, strict=True):
-        if not is_compared(candidate) or names_others(candidate) or not ledger.is_new(candidate, concerned):
+        if not is_compared(candidate) or not ledger.is_new(candidate, concerned):
             continue
         vector = vector_of(candidate.text)
         near: list[tuple[float, Memory | Candidate]] = [
-            (each.score, each.memory) for each in ledger.neighbours(vector, found) if concerned(each.memory)
+            (each.score, each.memory)
+            for each in ledger.neighbours(vector, found)
+            if concerned(each.memory) and may_be_compared(candidate, each.memory)
         ]
-        near += [(cosine(vector, vector_of(other.text)), other) for other in candidates if other is not candidate]
+        if not names_others(candidate):
+            near += [
+                (cosine(vector, vector_of(other.text)), other) for other in candidates if new_sources(candidate, other)
+            ]
         ranked = sorted(near, key=lambda each: -each[0])
         texts = (each.text for score, each in ranked if score >= comparable and is_compared(each))
         pairs |= dict.fromkeys(pair_of(text, candidate.text) for text in nearest_others(texts, candidate.text))
@@ -81,6 +88,13 @@ def clauses_to_compare(ledger: Ledger, candidates: Sequence[Candidate], concerns
         )
         for memory in islice(may_stay, MOST_COMPARED):
             yield from pairs_of_cuts(pair_of(memory.text, candidate.text))
+
+
+def may_be_compared(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the model compares the two: any memory of other messages, unless the candidate names those that it is about."""
+    if names_others(candidate):
+        return memory.memory_id in (candidate.repeats, candidate.refines)
+    return bool(new_sources(candidate, memory))
 
 
 def names_others(candidate: Candidate) -> bool:
@@ -115,6 +129,14 @@ def is_replaced(candidate: Candidate, memory: Memory, relations: Mapping[Pair, R
     if relation is None or relation.ends < MEMORY_ENDS or said_later(memory, candidate):
         return False
     return not (numbers_tell_apart(memory.text, candidate.text) or names_tell_apart(memory.text, candidate.text))
+
+
+def confirmed_ids(candidate: Candidate, near: Sequence[Scored], relations: Mapping[Pair, Relation]) -> frozenset[str]:
+    """The ids of memories that the candidate repeats or refines by a language model's answer, and says the same as by the
+    comparison of both."""
+    named = (each.memory for each in near if each.memory.memory_id in (candidate.repeats, candidate.refines))
+    found = ((each.memory_id, relations.get(pair_of(each.text, candidate.text))) for each in named)
+    return frozenset(memory_id for memory_id, relation in found if relation and relation.same >= SAYS_SAME)
 
 
 def rest_of_memory(candidate: Candidate, memory: Memory, relations: Mapping[Pair, Relation]) -> str | None:

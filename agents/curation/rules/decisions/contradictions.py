@@ -7,10 +7,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from agents.curation.rules.attributes.attribute_values import owners
-from agents.curation.rules.attributes.readings import readings
 from agents.curation.rules.conflicts.conflicts import conflict
 from agents.curation.rules.decisions.comparing import REASON, is_replaced, rest_of_memory
+from agents.curation.rules.decisions.persons import is_about_somebody_else, names_same_person
 from agents.curation.rules.ledger.ledger import Concern, Ledger
 from agents.curation.rules.ledger.personal_namespaces import is_personal, names_one_person
 from agents.curation.rules.ledger.scored import Scored
@@ -62,12 +61,12 @@ def contradicted_memories(
     *,
     in_part: bool = True,
 ) -> tuple[tuple[EndedMemory, ...], str | None]:
-    """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find or
-    the comparison of both statements. Also the objection of the first guard.
+    """The memories that the candidate ends: those that the model named and no guard spares, then those that the rules find, and
+    the nearest that ends by the comparison of both statements. Also the objection of the first guard.
 
-    `named` and `near` are live memories; `cosines` has the known cosines of named ones. Two statements with a cosine of at
-    least `comparable` may be about the same. Memories in `corrected` end unless they say the same. `verdict` says when memories
-    end, and which were never true. Without `in_part` memories end as a whole.
+    `named` and `near` are live memories, `near` nearest first; `cosines` has the known cosines of named ones. Two statements with
+    a cosine of at least `comparable` may be about the same. Memories in `corrected` end unless they say the same. `verdict` says
+    when memories end, and which were never true. Without `in_part` memories end as a whole.
     """
     found: dict[str, EndedMemory] = {}
     objected: str | None = None
@@ -80,6 +79,7 @@ def contradicted_memories(
             found[memory.memory_id] = EndedMemory(memory, reason, rest, until)
         else:
             objected = objected or f"{memory.memory_id} is not contradicted: {guard}"
+    may_end_wholly = True
     for each in near:
         if each.memory.memory_id in found or each.memory.memory_id in (candidate.repeats, candidate.refines):
             continue
@@ -87,12 +87,13 @@ def contradicted_memories(
             continue
         why = conflict(candidate.text, each.memory.text)
         replaced = is_replaced(candidate, each.memory, relations or {})
-        if why is None and replaced:
+        rest = rest_of_memory(candidate, each.memory, relations or {}) if replaced and in_part else None
+        if why is None and replaced and (may_end_wholly or rest is not None):
             guard = reason_to_ignore(candidate, each.memory, each.score, comparable)
             why = REASON if guard is None else None
         if why is not None:
-            rest = rest_of_memory(candidate, each.memory, relations or {}) if replaced and in_part else None
             found[each.memory.memory_id] = EndedMemory(each.memory, why, rest)
+            may_end_wholly = may_end_wholly and not replaced  # of memories further away, most hold beside the candidate
     return tuple(found.values()), objected
 
 
@@ -116,7 +117,7 @@ def reason_to_keep(
     """The guard that protects a memory that a model named; None if it ends."""
     if is_outweighed(candidate, memory):
         return "a user stated it, and the candidate is attributed"
-    guard = reason_to_ignore(candidate, memory, cosine, comparable, reason == CORRECTED)
+    guard = reason_to_ignore(candidate, memory, cosine, comparable, reason == CORRECTED, is_named=True)
     if guard is None and reason == MODEL and is_interrupted(candidate, memory, until):
         return "it holds again after the candidate"
     return guard
@@ -211,14 +212,22 @@ def is_interrupted(candidate: Candidate, memory: Memory, until: datetime | None 
 
 
 def reason_to_ignore(
-    candidate: Candidate, memory: Memory, cosine: float | None, comparable: float, is_corrected: bool = False
+    candidate: Candidate,
+    memory: Memory,
+    cosine: float | None,
+    comparable: float,
+    is_corrected: bool = False,
+    *,
+    is_named: bool = False,
 ) -> str | None:
-    """Why a model's `contradicts` is ignored; None if it counts."""
+    """Why a model's answer that the candidate ends the memory is ignored; None if it counts. A language model that names the
+    memory may mean one person of several ("son Max" of "two children, Max and Ida")."""
     if says_the_same(candidate, memory):
         return "it says the same"
     if is_corrected or conflict(candidate.text, memory.text) is not None:
         return None
-    if is_about_somebody_else(candidate.text, memory.text):
+    of_one = is_named and names_same_person(candidate.text, memory.text)
+    if not of_one and is_about_somebody_else(candidate.text, memory.text):
         return "it is about somebody else"
     if (
         cosine is not None
@@ -227,19 +236,6 @@ def reason_to_ignore(
     ):
         return f"it is unrelated, cosine {cosine:.3f}"
     return None
-
-
-def is_about_somebody_else(text: str, other: str) -> bool:
-    """Whether a statement is clearly about another person than the other one. Statements that end something ("is divorced"),
-    or name a person of the other one ("husband is Pavel"), may be about the same."""
-    new, old, mine, theirs = statement(text), statement(other), owners(text), owners(other)
-    if mine == theirs or not (new.understood and old.understood):
-        return False
-    attributes = {each.attribute for each in readings(text)}
-    if attributes & {each.attribute for each in readings(other)} or not theirs:
-        return True
-    is_over = new.ended or new.denied or new.negated is not None or any(each.state for each in readings(text))
-    return not is_over and set(new.names).isdisjoint(old.names)
 
 
 def is_same_language(candidate: Candidate, memory: Memory) -> bool:

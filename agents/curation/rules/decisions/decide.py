@@ -1,6 +1,6 @@
 """Decides about a candidate: reinforce, merge, supersede, create or drop. Cheap checks come first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from agents.curation.rules.decisions.thresholds import Thresholds
 from agents.curation.rules.ledger.merge import adds_content, would_lose_words
 from agents.curation.rules.ledger.scored import Scored
 from agents.curation.rules.ledger.sources import last_said, new_sources, said_later
-from agents.curation.rules.statements.guards import objection
+from agents.curation.rules.statements.guards import objection, objections
 from agents.curation.rules.statements.languages import FIGURES, in_other_language
 from agents.curation.rules.statements.normalise import normalise
 from agents.curation.rules.statements.similarity import ALIKE, ratio
@@ -23,6 +23,10 @@ from schemas.policies.policies import Policy
 
 # Guards that apply to two statements with the same value of an attribute.
 STATE_GUARDS: Final = ("negation", "preference", "ended", "scope", "wish", "tense")
+ONE_MODEL: Final = "the model's verdict"
+TWO_MODELS: Final = "the verdicts of two models"
+# Guards that apply to a match by two models.
+CONFIRMED_GUARDS: Final = ("numbers", "times", "ended", "opposites", "subject", "names")
 
 
 class Reinforce(Struct, frozen=True):
@@ -71,12 +75,13 @@ Decision: TypeAlias = Reinforce | Merge | Rewrite | Supersede | Create | Drop
 
 class PossibleMatch(Struct, frozen=True):
     """A memory that may have the same statement, and the reason. `automatic` matches need no verdict of a model.
-    `same_attribute`: both give an attribute the same value, in any words."""
+    `same_attribute`: both give an attribute the same value, in any words. `confirmed`: two models call them the same."""
 
     memory: Memory
     reason: str
     automatic: bool
     same_attribute: bool = False
+    confirmed: bool = False
 
 
 def decide(
@@ -87,6 +92,7 @@ def decide(
     thresholds: Thresholds,
     ended: Sequence[EndedMemory] = (),
     objected: str | None = None,
+    confirmed: Collection[str] = (),
     *,
     ahead: bool = False,
 ) -> Decision:
@@ -94,8 +100,9 @@ def decide(
     contradicts.
 
     `neighbours` are sorted by cosine, highest first, from `thresholds.related` on, plus memories with the same value of an
-    attribute. The model's `repeats` and `refines` count only without an objection. `objected` says why its `contradicts` was
-    ignored. `ahead`: the candidate begins in the future.
+    attribute and those `confirmed`, which a second model calls the same. The model's `repeats` and `refines` count only without
+    an objection; if confirmed, fewer guards may object. `objected` says why its `contradicts` was ignored. `ahead`: the
+    candidate begins in the future.
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
@@ -112,7 +119,7 @@ def decide(
         for near in neighbours
         if near.memory.memory_id not in ended_ids and has_same_attribution(candidate, near.memory)
     ]
-    match, reason = find_match(candidate, exact, others, thresholds, policy.max_text_chars)
+    match, reason = find_match(candidate, exact, others, thresholds, policy.max_text_chars, confirmed)
     if ended:
         return Supersede(tuple(each.memory for each in ended), match, ended[0].reason)
     if match is None:
@@ -157,13 +164,18 @@ def has_same_attribution(candidate: Candidate, memory: Memory) -> bool:
 
 
 def find_match(
-    candidate: Candidate, exact: Memory | None, neighbours: Sequence[Scored], thresholds: Thresholds, most_chars: int
+    candidate: Candidate,
+    exact: Memory | None,
+    neighbours: Sequence[Scored],
+    thresholds: Thresholds,
+    most_chars: int,
+    confirmed: Collection[str] = (),
 ) -> tuple[Memory | None, str | None]:
     """The memory with the same statement, and the reason; otherwise None, and the objection to the best possible match."""
     if exact is not None:
         return exact, "the same text"
     objected = None
-    for possible in possible_matches(candidate, neighbours, thresholds):
+    for possible in possible_matches(candidate, neighbours, thresholds, confirmed):
         guard = guard_objection(candidate, possible)
         if guard is None and would_lose_words(possible.memory, candidate, most_chars):
             guard = "words that do not fit into one text"
@@ -174,7 +186,7 @@ def find_match(
 
 
 def possible_matches(
-    candidate: Candidate, neighbours: Sequence[Scored], thresholds: Thresholds
+    candidate: Candidate, neighbours: Sequence[Scored], thresholds: Thresholds, confirmed: Collection[str] = ()
 ) -> Iterator[PossibleMatch]:
     """Possible matches by text similarity, by attributes, by vectors, then by the model's verdict; the best first of each."""
     text = normalise(candidate.text)
@@ -190,7 +202,9 @@ def possible_matches(
             yield PossibleMatch(near.memory, f"cosine {near.score:.3f}", automatic=True)
     for near in neighbours:
         if near.memory.memory_id in (candidate.repeats, candidate.refines):
-            yield PossibleMatch(near.memory, f"the model's verdict, cosine {near.score:.3f}", automatic=False)
+            by_two = near.memory.memory_id in confirmed
+            reason = f"{TWO_MODELS if by_two else ONE_MODEL}, cosine {near.score:.3f}"
+            yield PossibleMatch(near.memory, reason, automatic=False, confirmed=by_two)
 
 
 def same_attribute_value(text: str, other: str) -> str | None:
@@ -208,8 +222,17 @@ def guard_objection(candidate: Candidate, possible: PossibleMatch) -> str | None
         return guard if guard in STATE_GUARDS else None
     if not possible.automatic and in_other_language(candidate, possible.memory):
         return guard if guard in FIGURES else None
+    if possible.confirmed:
+        return next((each for each in said_otherwise(candidate, possible.memory) if each in CONFIRMED_GUARDS), None)
     if guard is not None and candidate.refines == possible.memory.memory_id:
         guard = objection(possible.memory.text, candidate.text)
     if guard is None and possible.automatic:
         return doubt(candidate.text, possible.memory.text)
     return guard
+
+
+def said_otherwise(candidate: Candidate, memory: Memory) -> Iterator[str]:
+    """The guards that object to a repetition; for a refinement, those that find something of the memory missing."""
+    if candidate.refines == memory.memory_id:
+        return objections(memory.text, candidate.text)
+    return objections(candidate.text, memory.text)

@@ -1,6 +1,6 @@
 """Finds the memories that may already have a candidate's statement. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agents.curation.rules.decisions.decide import same_attribute_value
 from agents.curation.rules.ledger.ledger import Ledger
@@ -11,14 +11,20 @@ from schemas.memories.memories import Memory
 
 
 def possible_repeats(
-    ledger: Ledger, candidate: Candidate, nearest: Sequence[Scored], related: float, cosines: Mapping[str, float]
+    ledger: Ledger,
+    candidate: Candidate,
+    nearest: Sequence[Scored],
+    related: float,
+    cosines: Mapping[str, float],
+    confirmed: Collection[str] = (),
 ) -> list[Scored]:
     """The memories that may have the candidate's statement: those with a cosine of at least `related`, with the same value of an
-    attribute, or with the statement in another language."""
+    attribute, with the statement in another language, or `confirmed` by two models."""
     near = [
         each
         for each in nearest
         if each.score >= related
+        or each.memory.memory_id in confirmed
         or says_the_same_in_another_language(candidate, each.memory)
         or same_attribute_value(candidate.text, each.memory.text) is not None
     ]

@@ -1,24 +1,24 @@
 """Selects candidates for a model's verdicts, and applies these. A verdict is evidence: the rules check it against the current
 memories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from agents.curation.rules.decisions.decision_inputs import DecisionInputs, NeedsVerdicts
-from agents.curation.rules.decisions.incoming import in_message_order
-from agents.curation.rules.ledger.ledger import Concern, Ledger
+from agents.curation.rules.decisions.incoming import in_message_order, named_ids
+from agents.curation.rules.ledger.ledger import Concern, Ledger, cosine
 from agents.curation.rules.ledger.merge import preserves
 from agents.curation.rules.statements.guards import objection
-from agents.curation.rules.statements.languages import as_translated, in_other_language
+from agents.curation.rules.statements.languages import are_other_languages, as_translated, in_other_language
 from agents.curation.rules.statements.statement import statement
 from agents.curation.rules.statements.uncertainty import new_words
 from agents.models.port import Verdict
 from schemas.extraction.candidates import MAX_NAMED, Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from sinks.vectors.port import Neighbour
+from sinks.vectors.port import Neighbour, Vector
 
 NAME_CHARS: Final = 4
 # The greatest share of new words in an addition. A repetition in other words has more of them.
@@ -39,33 +39,41 @@ def with_verdicts(
     prepared: DecisionInputs,
     policy: Policy,
     foreign: Mapping[str, Sequence[Memory]],
+    comparable: float,
 ) -> tuple[Candidate, ...]:
-    """The candidates with the model's verdicts applied. `found` has the comparable neighbours of each candidate, `foreign` by
-    language the memories in other languages.
+    """The candidates with the model's verdicts applied. `found` has the neighbours of each candidate that have a cosine of at
+    least `comparable`, `foreign` by language the memories in other languages.
 
-    Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a candidate is new.
+    Raises NeedsVerdicts if the policy wants a model's verdicts, none were requested yet, and a new candidate has something to be
+    compared with.
     """
     if policy.resolve and prepared.verdicts is None:
         new = [place for place in in_message_order(candidates) if ledger.is_new(candidates[place], concerns[place])]
-        near = [
-            [
+        near = {
+            place: [
                 memory
                 for each in found[place]
                 if (memory := ledger.find_live(each.memory_id)) is not None and concerns[place](memory)
-            ]
+            ][:SHOWN_PER_CANDIDATE]
             for place in new
-        ]
-        others = [
-            in_other_languages(
+        }
+        others = {
+            place: in_other_languages(
                 candidates[place], foreign.get(candidates[place].language or "", ()), OTHER_LANGUAGES_PER_CANDIDATE
             )
             for place in new
+        }
+        asked = [
+            place
+            for place in new
+            if unnamed(candidates[place], (*near[place], *others[place]))
+            or is_near_another(candidates[place], [candidates[each] for each in new], prepared.vector, comparable)
         ]
         unresolved, memories = select_for_resolving(
-            [candidates[place] for place in new],
-            [each[:SHOWN_PER_CANDIDATE] for each in near],
+            [candidates[place] for place in asked],
+            [near[place] for place in asked],
             MAX_SHOWN,
-            others,
+            [others[place] for place in asked],
             MAX_OTHER_LANGUAGES,
         )
         if unresolved:
@@ -78,6 +86,24 @@ def with_verdicts(
             same, verdict = None, replace(verdict, same=None, text=None, says_more=False)
         judged.append(apply_verdict(each, verdict, same, policy.one_language))
     return tuple(judged)
+
+
+def unnamed(candidate: Candidate, memories: Iterable[Memory]) -> list[Memory]:
+    """The memories of which the extracting model did not say yet what the candidate is to them."""
+    named = {*named_ids(candidate), candidate.repeats}
+    return [each for each in memories if each.memory_id not in named]
+
+
+def is_near_another(
+    candidate: Candidate, candidates: Sequence[Candidate], vector_of: Callable[[str], Vector], comparable: float
+) -> bool:
+    """Whether the candidate may correct another one, or the other one it."""
+    vector = vector_of(candidate.text)
+    return any(
+        cosine(vector, vector_of(other.text)) >= comparable or are_other_languages(candidate.language, other.language)
+        for other in candidates
+        if other is not candidate
+    )
 
 
 def apply_verdict(

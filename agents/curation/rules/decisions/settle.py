@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from agents.curation.rules.decisions.comparing import confirmed_ids
 from agents.curation.rules.decisions.contradictions import (
     Endings,
     concern_of,
@@ -50,7 +51,8 @@ def settle(part: PartContext, incoming: IncomingCandidate) -> Ruling:
     incoming = replace(incoming, candidate=candidate)
     nearest = [each for each in ledger.neighbours(incoming.vector, incoming.found) if concerns(each.memory)]
     nearest = nearest[:MAX_NEAREST]
-    repeats = possible_repeats(ledger, candidate, nearest, part.thresholds.related, incoming.cosines)
+    confirmed = confirmed_ids(candidate, nearest, part.relations)
+    repeats = possible_repeats(ledger, candidate, nearest, part.thresholds.related, incoming.cosines, confirmed)
     near = [each for each in repeats if concerns(each.memory)]
     endings = find_endings(part, incoming, nearest, concerns)
     decision = decide(
@@ -61,6 +63,7 @@ def settle(part: PartContext, incoming: IncomingCandidate) -> Ruling:
         part.thresholds,
         endings.wholly,
         endings.objection,
+        confirmed,
         ahead=lies_ahead(candidate, part.now),
     )
     decision = within_limit(decision, incoming, part.policy)

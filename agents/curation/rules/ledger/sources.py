@@ -12,9 +12,9 @@ T = TypeVar("T")
 FIRST_SOURCES, LATEST_SOURCES = 10, 40
 
 
-def new_sources(candidate: Candidate, memory: Memory) -> tuple[Source, ...]:
-    """The candidate's messages that are not among the memory's sources."""
-    known = {(source.conversation_id, source.message_id) for source in memory.sources}
+def new_sources(candidate: Candidate, other: Memory | Candidate) -> tuple[Source, ...]:
+    """The candidate's messages that are not among the other's sources."""
+    known = {(source.conversation_id, source.message_id) for source in other.sources}
     fresh = {(source.conversation_id, source.message_id): source for source in candidate.sources}
     return tuple(source for key, source in fresh.items() if key not in known)
 

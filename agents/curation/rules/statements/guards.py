@@ -4,7 +4,7 @@ A guard checks that the candidate says nothing that the memory does not. In doub
 merged later, but a wrong merge loses one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
 from agents.curation.rules.statements import words
@@ -15,8 +15,13 @@ SWAPPABLE = 2  # the order matters from two names or numbers on
 
 def objection(candidate: str, memory: str) -> str | None:
     """The name of the first guard that objects, or None."""
+    return next(objections(candidate, memory), None)
+
+
+def objections(candidate: str, memory: str) -> Iterator[str]:
+    """The names of all guards that object."""
     new, old = statement(candidate), statement(memory)
-    return next((name for name, differs in GUARDS.items() if differs(new, old)), None)
+    return (name for name, differs in GUARDS.items() if differs(new, old))
 
 
 def other_numbers(new: Statement, old: Statement) -> bool:

@@ -15,7 +15,7 @@ from tests.builders.settled import SOUTH, settled_among_all
 from tests.unit.curation.rules.conftest import MakeBatch, MakeCandidate, MakeMemory
 
 ENDS = Relation(ends=0.9, holds=0.1, same=0.0)
-UNSURE = Relation(ends=0.7, holds=0.3, same=0.0)
+UNSURE = Relation(ends=0.6, holds=0.4, same=0.0)
 WEEK = "User teaches judo on Mondays, has the van till Friday."
 VAN_SOLD = "User sold the van to a cousin."
 

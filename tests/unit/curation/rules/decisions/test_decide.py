@@ -73,6 +73,22 @@ def test_a_guard_objection_overrides_a_model_repeats_verdict(candidate: MakeCand
     )
 
 
+def test_two_models_overrule_an_objected_negation_but_no_other_name(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    limits = Thresholds(related=0.70, merge=0.85)
+    results = []
+    for known, text in (
+        ("User eats no gluten with Ann", "User wants gluten-free food with Ann"),
+        ("User eats no gluten with Ann", "User wants gluten-free food with Ben"),
+    ):
+        near = Scored(memory(known), 0.5)
+        said = candidate(text, repeats=near.memory.memory_id)
+        decided = decide_within(said, None, (near,), POLICY, limits, confirmed={near.memory.memory_id})
+        results.append(type(decided))
+    assert results == [Reinforce, Create]
+
+
 def test_the_next_neighbour_may_match_when_a_guard_rejects_the_nearest(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:

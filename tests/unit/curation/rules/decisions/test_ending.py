@@ -115,6 +115,24 @@ def test_a_model_contradicts_verdict_is_ignored_for_another_person_or_an_unrelat
         assert len(ledger.live_memories()) == 2
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("User's three children live at home.", "User's child Nils moved out."),
+        ("User's child Mateo is allergic to peanuts.", "Mateo passed the test and eats peanuts."),
+        ("User's sister has her birthday on 5 July.", "The birthday of the user's sister is 3 July."),
+        ("User has two children, Jayden, 7.", "User's son Jayden turned 8."),
+    ],
+)
+def test_a_model_contradicts_verdict_ends_a_memory_that_names_the_same_person(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime, known: str, said: str
+) -> None:
+    before = memory(known)
+    ledger = Ledger("n", 1, [before])
+    settled_among_all(ledger, batch(), candidate(said, contradicts=before.memory_id), now, 0.5)
+    assert ledger.find_live(before.memory_id) is None
+
+
 def test_model_contradicts_verdicts_apply_across_languages_and_to_several_memories(
     candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
 ) -> None:
